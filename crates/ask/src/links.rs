@@ -1,5 +1,7 @@
 //! The links of a page, out of the dataset.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use dataset::schema::Table;
 use dataset::{Column, Layout};
 use serde::Serialize;
@@ -42,4 +44,39 @@ pub fn each_link(
         }
     }
     Ok(())
+}
+
+/// The pages that link to URLs: of each the first `max`, and how many links there are.
+///
+/// # Errors
+/// The dataset cannot be read.
+pub fn linking_pages(
+    layout: &Layout,
+    targets: BTreeSet<UrlKey>,
+    max: usize,
+) -> anyhow::Result<BTreeMap<UrlKey, Linking>> {
+    let mut all: BTreeMap<UrlKey, Linking> = BTreeMap::new();
+    for batch in layout.batches(Table::Links, &["target_key", "source"])?.only_among("target_key", targets) {
+        let batch = batch?;
+        for row in 0..batch.num_rows() {
+            let (Some(target), Some(source)) = (batch.key("target_key", row), batch.text("source", row)) else {
+                continue;
+            };
+            let linking = all.entry(target).or_default();
+            linking.links += 1;
+            if linking.pages.len() < max && linking.pages.iter().all(|page| page != source) {
+                linking.pages.push(source.to_owned());
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The pages that link to a URL.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Linking {
+    /// Links to it.
+    pub links: u64,
+    /// The first pages that have them.
+    pub pages: Vec<String>,
 }

@@ -49,21 +49,48 @@ pub struct SegmentStatus {
     pub bytes: u64,
 }
 
+/// The part of it that many records are read for.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    in_trouble: Option<InTrouble>,
+    freshness: Option<Freshness>,
+}
+
+impl Survey {
+    /// Of a crawl that runs, or has ended.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn of(opened: &Opened) -> anyhow::Result<Self> {
+        let totals = opened.view().totals()?;
+        let is_first = totals.round.number == 1;
+        Ok(Survey {
+            in_trouble: if totals.pending > 0 { InTrouble::of(opened.view())? } else { None },
+            freshness: if is_first { None } else { Freshness::of(opened.view(), Clock::start().date())? },
+        })
+    }
+}
+
 impl Status {
     /// Of a crawl that runs, or has ended.
     ///
     /// # Errors
     /// The directory cannot be read, or the crawl ends meanwhile.
     pub fn of(opened: &Opened) -> anyhow::Result<Self> {
+        Status::with(opened, Survey::of(opened)?)
+    }
+
+    /// The same, with a survey that was made before.
+    ///
+    /// # Errors
+    /// As [`Status::of`].
+    pub fn with(opened: &Opened, Survey { in_trouble, freshness }: Survey) -> anyhow::Result<Self> {
         let totals = opened.view().totals()?;
         let end = match totals.pending {
             _ if opened.is_running() => "running",
             0 => "finished",
             _ => "pending",
         };
-        let in_trouble = if totals.pending > 0 { InTrouble::of(opened.view())? } else { None };
-        let is_first = totals.round.number == 1;
-        let freshness = if is_first { None } else { Freshness::of(opened.view(), Clock::start().date())? };
         let segments = opened.view().segments()?;
         let orphaned = archive::orphans(&opened.dir.archive())?;
         let options = opened.options()?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use model::{Outcome, Purpose, Visit};
+use model::{Candidate, Outcome, Purpose, Visit};
 use store::{CrawlView, Entry, StoreError};
 use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
@@ -11,6 +11,9 @@ use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 const LOOKED_AT_MAX: usize = 100_000;
 /// URLs read from the state at once.
 const ENTRIES_AT_ONCE: usize = 2_048;
+
+/// The word for the states of URLs that were requested without success.
+pub const FAILED: &str = "failed";
 
 /// What becomes or became of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +27,19 @@ pub enum State {
 impl State {
     fn of(entry: &Entry) -> Self {
         entry.visit.as_ref().map_or(State::Waiting, |visit| State::Ended(visit.outcome))
+    }
+
+    /// The states that a word stands for: one, or with [`FAILED`] those of all URLs that were requested without success.
+    ///
+    /// # Errors
+    /// There is no such word.
+    pub fn named(word: &str) -> Result<BTreeSet<Self>, String> {
+        match word {
+            FAILED => {
+                Ok(Outcome::ALL.iter().copied().filter(|outcome| outcome.is_failure()).map(State::Ended).collect())
+            }
+            word => Ok(BTreeSet::from([word.parse()?])),
+        }
     }
 
     /// The word for it.
@@ -41,7 +57,7 @@ impl FromStr for State {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let all = std::iter::once(State::Waiting).chain(Outcome::ALL.iter().copied().map(State::Ended));
-        let words = || all.clone().map(State::as_str).collect::<Vec<_>>().join(", ");
+        let words = || all.clone().map(State::as_str).chain([FAILED]).collect::<Vec<_>>().join(", ");
         let state = all.clone().find(|state| state.as_str() == text);
         state.ok_or_else(|| format!("`{text}` is no state of a URL; possible are {}", words()))
     }
@@ -56,6 +72,10 @@ pub struct Selection {
     pub states: BTreeSet<State>,
     /// Only those that match one of these patterns; all without patterns.
     pub patterns: Vec<Pattern>,
+    /// Only those whose last answer had this status.
+    pub status: Option<u16>,
+    /// Only those so many links from a seed.
+    pub depth: Option<u32>,
     /// Neither sitemaps nor requisites, which totals do not count by outcome either.
     pub only_counted: bool,
 }
@@ -134,18 +154,21 @@ impl Selection {
 
     fn listed(&self, entry: Entry) -> Option<Listed> {
         let state = State::of(&entry);
-        let url = entry.candidate.url;
+        let url = &entry.candidate.url;
         let is_counted = !matches!(entry.candidate.purpose, Purpose::Sitemap | Purpose::Requisite);
         let is_chosen = (is_counted || !self.only_counted)
             && (self.states.is_empty() || self.states.contains(&state))
+            && self.status.is_none_or(|status| entry.visit.as_ref().is_some_and(|visit| visit.status == status))
+            && self.depth.is_none_or(|depth| entry.candidate.depth == depth)
             && (self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(url.as_str())));
-        is_chosen.then_some(Listed { url, depth: entry.candidate.depth, state, visit: entry.visit })
+        let Candidate { url, depth, .. } = entry.candidate;
+        is_chosen.then_some(Listed { url, depth, state, visit: entry.visit })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{Candidate, Timestamp};
+    use model::Timestamp;
     use store::{Batch, MemoryStore, Store};
     use weburl::CanonicalRules;
 
@@ -218,6 +241,15 @@ mod tests {
         );
         let states = ["http_error", "html"].map(|word| word.parse().expect("a state")).into();
         check(&Selection { states, patterns, ..both }, &["http://a.test/1"]);
+    }
+
+    #[test]
+    fn urls_are_chosen_by_depth_and_by_what_failed() {
+        let failed = Selection { states: State::named(FAILED).expect("states"), ..Selection::default() };
+        check(&failed, &["http://a.test/1", "http://b.test/1", "https://a.test/1"]);
+        check(&Selection { depth: Some(1), ..Selection::default() }, &[]);
+        assert_eq!(all(&Selection { depth: Some(0), ..Selection::default() }, 5).len(), 12);
+        check(&Selection { status: Some(404), ..Selection::default() }, &[]);
     }
 
     #[test]

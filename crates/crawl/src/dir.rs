@@ -310,6 +310,23 @@ impl CrawlDir {
         Ok(view)
     }
 
+    /// The same, but a crawl may begin as soon as this returns. The view keeps the state that it found. `None` where that cannot be: of a
+    /// state in a database, or with very many tables.
+    ///
+    /// # Errors
+    /// As [`CrawlDir::open_store`].
+    pub fn open_apart(&self, options: &Options) -> anyhow::Result<Option<Arc<dyn CrawlView>>> {
+        if options.store.is_some() {
+            return Ok(None);
+        }
+        self.refuse_mark()?;
+        let Some(view) = EmbeddedStore::open_apart(&self.state(), &store_embedded::Options::default())? else {
+            return Ok(None);
+        };
+        self.check_archive(&view)?;
+        Ok(Some(Arc::new(view)))
+    }
+
     fn check_archive(&self, state: &dyn CrawlView) -> anyhow::Result<()> {
         Ok(archive::belongs_together(&self.archive(), &ArchiveInState::of(state, &Limits::default())?)?)
     }

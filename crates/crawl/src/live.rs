@@ -20,7 +20,7 @@ use view_wire::{RemoteView, WireError};
 
 use crate::held::Identity;
 use crate::steer::Change;
-use crate::{LiveView, Scheduler};
+use crate::{LiveView, Scheduler, Unready};
 
 /// The name of the socket.
 const SOCKET: &str = "live.socket";
@@ -179,6 +179,8 @@ impl Asking {
                 let Some(change) = request.strip_prefix(STEER).filter(|change| change.ends_with('\n')) else { return };
                 let said = match answers.steer(change) {
                     Ok(()) => STEERED.to_owned(),
+                    // Without an answer the change is made of the crawl that rests.
+                    Err(error) if error.is::<Unready>() => return,
                     Err(error) if error.is::<Usage>() => format!("{REFUSED}{error:#}\n"),
                     Err(error) => format!("{error:#}\n"),
                 };
@@ -250,6 +252,12 @@ pub fn view(root: &Path) -> anyhow::Result<Option<LiveView>> {
         // It ended just now.
         Err(_) => Ok(None),
     }
+}
+
+/// Whether a crawl runs in a directory that can be asked.
+#[must_use]
+pub fn runs(root: &Path) -> bool {
+    connect(root, "").is_some()
 }
 
 /// Asks a running crawl to complete the files of its dataset. False if no crawl is running.
@@ -373,6 +381,24 @@ mod tests {
         assert!(error.is_some_and(|error| error.contains("asking the running crawl")));
         assert_eq!(Arc::strong_count(&store), 1, "nobody has the state open");
         assert!(view(root.path()).expect("nobody").is_none());
+    }
+
+    #[test]
+    fn a_change_of_a_run_that_is_ending_is_left_to_the_crawl_that_rests() {
+        let root = tempfile::tempdir().expect("a directory");
+        assert!(!runs(root.path()));
+        let steer: Steer = Box::new(|change| match change {
+            Change::Pause => Err(Unready::Ending.into()),
+            Change::Stop => Ok(()),
+            _ => Err(usage("not that")),
+        });
+        let live = Live::listen(root.path(), Answers { steer: Some(steer), ..publishing(|| Ok(())) });
+        assert!(runs(root.path()));
+        assert!(!super::steer(root.path(), &Change::Pause).expect("nobody has made it"));
+        assert!(super::steer(root.path(), &Change::Stop).expect("made"));
+        assert!(super::steer(root.path(), &Change::Resume).expect_err("refused").is::<Usage>());
+        drop(live);
+        assert!(!super::steer(root.path(), &Change::Stop).expect("nobody"));
     }
 
     #[test]

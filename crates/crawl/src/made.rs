@@ -1,13 +1,12 @@
 //! Changes from outside to a crawl in a directory, whether it runs, is watched or rests.
 
-use std::path::Path;
 use std::time::Duration;
 
 use engine::clock::Clock;
 
 use crate::opened::{Opened, is_in_use};
 use crate::steer::{Affected, Change, steer_stopped};
-use crate::{CrawlDir, live, watch_lock};
+use crate::{CrawlDir, Unready, live, watch_lock};
 
 /// How long a change is tried: a crawl that begins or ends holds the state, and does not answer.
 const BUSY_MAX: Duration = Duration::from_secs(10);
@@ -64,12 +63,25 @@ pub fn make(dir: &CrawlDir, change: &Change) -> anyhow::Result<Made> {
     Ok(if watch_lock::is_watched(dir) { Made::WithNextRound } else { Made::WithNextRun })
 }
 
+/// Whether something goes on that can be paused or stopped: a run, or a watch between two rounds.
+#[must_use]
+pub fn goes_on(dir: &CrawlDir) -> bool {
+    live::runs(dir.root()) || watch_lock::is_watched(dir)
+}
+
 /// What a change would affect.
 ///
 /// # Errors
-/// The change cannot be used, or the directory cannot be read.
-pub fn affected(root: &Path, change: &Change) -> anyhow::Result<Affected> {
-    let opened = Opened::new(root)?;
+/// The change cannot be used or needs a running crawl, or the directory cannot be read.
+pub fn affected(opened: &Opened, change: &Change) -> anyhow::Result<Affected> {
+    let is_for_a_run = match change {
+        Change::Seeds(_) => !opened.is_running(),
+        Change::Stop => !goes_on(&opened.dir),
+        _ => false,
+    };
+    if is_for_a_run {
+        return Err(Unready::NotRunning { root: opened.dir.root().to_owned() }.into());
+    }
     let options = opened.dir.secrets()?.put_into(opened.dir.options()?);
     Affected::by(change, &options, opened.view())
 }

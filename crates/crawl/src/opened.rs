@@ -1,5 +1,6 @@
 //! A crawl's directory opened, mostly to be read: what `status`, `explain`, `check`, `report`, `export` and `derive` begin with.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use anyhow::{Context, bail};
 use settings::options::Options;
 use store::{CrawlView, Store, StoreError};
 
-use crate::{CrawlDir, LiveView, live};
+use crate::{CrawlDir, LiveView, Unready, live};
 
 /// How often a directory is tried that is in use by a process which cannot be asked: it may just be beginning, or ending.
 const TRIES_MAX: u32 = 20;
@@ -67,10 +68,18 @@ impl Opened {
                 Err(error) => return Err(error),
             }
         }
-        bail!(
-            "{} is in use by another command, or by a crawl that cannot be asked: try again when it has ended",
-            root.display()
-        )
+        bail!(Unready::InUse { root: root.to_owned() })
+    }
+
+    /// The same of a crawl that rests, without keeping others from crawling meanwhile. `None` where that cannot be.
+    pub(crate) fn apart(root: &Path) -> anyhow::Result<Option<Self>> {
+        let is_apart = Cell::new(true);
+        let opened = Opened::with(root, |dir, options| {
+            let apart = dir.open_apart(options)?;
+            is_apart.set(apart.is_some());
+            Ok(State::Read(apart.map_or_else(|| dir.open_to_read(options), Ok)?))
+        })?;
+        Ok(Some(opened).filter(|_| is_apart.get()))
     }
 
     /// The same, with the files of the dataset complete: those of a running crawl as of a moment before.

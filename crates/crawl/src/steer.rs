@@ -11,7 +11,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError, Weak};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use engine::clock::Clock;
 use engine::{Recorder, Steered, Work};
 use frontier::Filter;
@@ -24,10 +24,11 @@ use settings::site_name::{SiteDelay, SiteName};
 use settings::{table, usage};
 use store::{CrawlView, Entry, Store};
 use tokio::sync::{mpsc, oneshot, watch};
+use weburl::CanonicalUrl;
 
 use crate::held::Held;
 use crate::seeds::fresh_seeds;
-use crate::{CrawlDir, Notice, fixed};
+use crate::{CrawlDir, Notice, Unready, fixed};
 
 pub use queue::{Removed, Retried};
 
@@ -319,7 +320,12 @@ impl Steering {
             _ => {
                 if let Some(plan) = change.plan(&options)? {
                     self.dir.write_options(&plan.options)?;
-                    self.tell_engine(engine::Change::Settings(Box::new(plan.settings)))?;
+                    let told = self.tell_engine(engine::Change::Settings(Box::new(plan.settings)));
+                    if told.is_err() {
+                        // The change is made again of the crawl that rests.
+                        self.dir.write_options(&options)?;
+                    }
+                    told?;
                     *options = plan.options;
                 }
             }
@@ -333,27 +339,32 @@ impl Steering {
     }
 
     fn add_seeds(&self, options: &Options, texts: &[String]) -> anyhow::Result<()> {
-        let mut plan = Plan::new(options)?;
-        let seeds = plan.take_seeds(texts)?;
-        if !plan.credentials.is_empty() {
-            bail!(usage("a seed with a user name or password is for `argiope crawl`, which keeps the secret"));
-        }
-        let store = self.store.upgrade().ok_or_else(ending)?;
+        let seeds = seeds_of(options, texts)?;
+        let store = self.store.upgrade().ok_or(Unready::Ending)?;
         let known = store.seeds()?.into_iter().collect();
         let fresh = fresh_seeds(seeds, &known, store.as_ref())?;
         drop(store);
-        if fresh.is_empty() { Ok(()) } else { self.tell_engine(engine::Change::Seeds(fresh)) }
+        if fresh.is_empty() { Ok(()) } else { Ok(self.tell_engine(engine::Change::Seeds(fresh))?) }
     }
 
-    fn tell_engine(&self, change: engine::Change) -> anyhow::Result<()> {
+    fn tell_engine(&self, change: engine::Change) -> Result<(), Unready> {
         let (done, is_done) = oneshot::channel();
-        self.engine.blocking_send(Steered { change, done }).map_err(|_| ending())?;
-        is_done.blocking_recv().map_err(|_| ending())
+        self.engine.blocking_send(Steered { change, done }).map_err(|_| Unready::Ending)?;
+        is_done.blocking_recv().map_err(|_| Unready::Ending)
     }
 }
 
-fn ending() -> anyhow::Error {
-    anyhow!("the crawl is ending")
+/// The seeds in texts.
+///
+/// # Errors
+/// One is no URL, or has a secret.
+fn seeds_of(options: &Options, texts: &[String]) -> anyhow::Result<Vec<CanonicalUrl>> {
+    let mut plan = Plan::new(options)?;
+    let seeds = plan.take_seeds(texts)?;
+    if !plan.credentials.is_empty() {
+        bail!(usage("a seed with a user name or password is for `argiope crawl`, which keeps the secret"));
+    }
+    Ok(seeds)
 }
 
 /// Changes a crawl that does not run. The change counts from the next run on.
@@ -368,10 +379,7 @@ pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<()> {
     let plan = Plan::new(&options)?;
     let changed = change.plan(&plan.options)?;
     if changed.is_none() && !matches!(change, Change::Retry(_) | Change::Remove(_)) {
-        bail!(
-            "{0}: no crawl runs there: `argiope crawl -o {0}` goes on with it, and takes seeds",
-            dir.root().display()
-        );
+        bail!(Unready::NotRunning { root: dir.root().to_owned() });
     }
     // Nobody can begin meanwhile.
     let store = dir.open_store(&options)?;
@@ -419,6 +427,9 @@ impl Affected {
     /// The change cannot be used, or the state cannot be read.
     pub fn by(change: &Change, options: &Options, view: &dyn CrawlView) -> anyhow::Result<Self> {
         let before = Plan::new(options)?;
+        if let Change::Seeds(texts) = change {
+            seeds_of(options, texts)?;
+        }
         let after = change.plan(&before.options)?.map(|plan| plan.settings.filter);
         let before = before.settings.filter;
         let seeds = view.seeds()?;

@@ -11,6 +11,7 @@
 //!
 //! Invariant: nothing here writes to the crawl's directory, and no text from the web reaches a terminal or a page unescaped.
 
+mod behind;
 mod both;
 mod content;
 mod error;
@@ -26,6 +27,7 @@ mod tables;
 mod text;
 mod top;
 
+pub use behind::Behind;
 pub use both::Both;
 pub use error::ReportError;
 pub use html::html;
@@ -36,5 +38,6 @@ pub use statistics::{
     Copied, Duplicates, Images, LinkedPage, Links, Most, Named, NearDuplicates, Overview, Ranked, Share, SiteErrors,
     SitePages, SizedDocument, SlowSite, Statistics,
 };
-pub use text::text;
+pub use tables::{Column, Kind, Table, tables};
+pub use text::{shown, text};
 pub use top::ROWS_MAX;

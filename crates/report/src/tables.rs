@@ -6,39 +6,52 @@ use printable::Printable;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::behind::{self, Behind};
 use crate::statistics::{Named, Ranked, Statistics};
 use crate::{Both, RenderedPages};
 
 /// A table.
-#[derive(Serialize)]
-pub(crate) struct Table {
+#[derive(Debug, Serialize)]
+pub struct Table {
     /// Its name in the page.
-    pub(crate) id: &'static str,
-    pub(crate) title: &'static str,
+    pub id: &'static str,
+    /// What is above it.
+    pub title: &'static str,
     /// What its numbers mean, where the title does not say it.
-    pub(crate) note: &'static str,
-    pub(crate) columns: Vec<Column>,
+    pub note: &'static str,
+    /// Its columns.
+    pub columns: Vec<Column>,
     /// Strings, numbers, or null, as the columns say.
-    pub(crate) rows: Vec<Vec<Value>>,
+    pub rows: Vec<Vec<Value>>,
     /// Rows there are, of which these are the first.
-    pub(crate) total: u64,
+    pub total: u64,
+    /// The URLs that are behind the value in a column of a row.
+    #[serde(skip)]
+    pub behind: fn(&[Value], usize) -> Option<Behind>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Column {
-    pub(crate) label: &'static str,
-    pub(crate) kind: Kind,
+/// A column.
+#[derive(Debug, Serialize)]
+pub struct Column {
+    /// Its name.
+    pub label: &'static str,
+    /// How its values are shown.
+    pub kind: Kind,
 }
 
 /// How a value is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// As it is.
     Text,
+    /// As the URL that it is.
     Url,
     /// A count, or a mean where it is no whole number.
     Number,
+    /// A size.
     Bytes,
+    /// A time.
     Milliseconds,
     /// A share of 1.
     Share,
@@ -47,13 +60,17 @@ pub(crate) enum Kind {
 use Kind::{Bytes, Milliseconds, Number, Share, Text, Url};
 
 /// All tables that have something to show, in the order of the report.
-pub(crate) fn tables(statistics: &Statistics) -> Vec<Table> {
+#[must_use]
+pub fn tables(statistics: &Statistics) -> Vec<Table> {
     let Statistics { images, links, .. } = statistics;
     let all = [
         Some(overview(statistics)),
         Some(sites(statistics)),
-        Some(named("types", "Pages by type", "", "type", &statistics.types)),
-        Some(named("errors-by-kind", "Errors by kind", "", "kind", &statistics.errors_by_kind)),
+        Some(Table { behind: behind::state, ..named("types", "Pages by type", "", "type", &statistics.types) }),
+        Some(Table {
+            behind: behind::state,
+            ..named("errors-by-kind", "Errors by kind", "", "kind", &statistics.errors_by_kind)
+        }),
         Some(errors_by_site(statistics)),
         Some(disallowed_by_site(statistics)),
         Some(limits(statistics)),
@@ -71,7 +88,10 @@ pub(crate) fn tables(statistics: &Statistics) -> Vec<Table> {
         Some(most_copied(statistics)),
         statistics.duplicates.near.as_ref().map(most_resembled),
         Some(rendering(statistics)),
-        Some(named("status-codes", "Status codes", "", "status", &statistics.status_codes)),
+        Some(Table {
+            behind: behind::status,
+            ..named("status-codes", "Status codes", "", "status", &statistics.status_codes)
+        }),
         Some(named(
             "content-types",
             "Content types",
@@ -96,7 +116,7 @@ fn columns<const N: usize>(columns: [(&'static str, Kind); N]) -> Vec<Column> {
 /// A table of things counted for the seed sites and for all sites.
 fn measures(id: &'static str, title: &'static str, note: &'static str, rows: Vec<Vec<Value>>) -> Table {
     let columns = columns([("measure", Text), (NAMES[0], Number), (NAMES[1], Number)]);
-    Table { id, title, note, columns, total: rows.len() as u64, rows }
+    Table { id, title, note, columns, total: rows.len() as u64, rows, behind: behind::none }
 }
 
 fn measure(name: &str, value: Both<impl Serialize>) -> Vec<Value> {
@@ -106,7 +126,7 @@ fn measure(name: &str, value: Both<impl Serialize>) -> Vec<Value> {
 fn named(id: &'static str, title: &'static str, note: &'static str, what: &'static str, list: &Ranked<Named>) -> Table {
     let columns = columns([(what, Text), (NAMES[0], Number), (NAMES[1], Number)]);
     let rows = list.rows.iter().map(|row| measure(&shown(&row.name), row.count)).collect();
-    Table { id, title, note, columns, rows, total: list.total }
+    Table { id, title, note, columns, rows, total: list.total, behind: behind::none }
 }
 
 fn limits(statistics: &Statistics) -> Table {
@@ -116,7 +136,8 @@ fn limits(statistics: &Statistics) -> Table {
     let rows = list.rows.iter().map(|Named { name, count }| {
         vec![json!(name), json!(meaning(name)), json!(count.seed_sites), json!(count.all_sites)]
     });
-    Table { id: "limits", title: "Limits reached", note: "", columns, rows: rows.collect(), total: list.total }
+    let (rows, behind) = (rows.collect(), behind::none);
+    Table { id: "limits", title: "Limits reached", note: "", columns, rows, total: list.total, behind }
 }
 
 /// The whole crawl, then its sites, then parts of them.
@@ -149,7 +170,8 @@ fn freshness(freshness: &Freshness) -> Table {
         vec![json!("the crawl"), json!(pages), json!(fresh), Value::Null, json!(visits_again), json!(with_change)];
     let rows: Vec<Vec<Value>> = std::iter::once(whole).chain(rates).collect();
     let note = "estimated from the visits so far";
-    Table { id: "freshness", title: "Freshness and change rates", note, columns, total: rows.len() as u64, rows }
+    let (title, total, behind) = ("Freshness and change rates", rows.len() as u64, behind::none);
+    Table { id: "freshness", title, note, columns, rows, total, behind }
 }
 
 /// A text from the web without anything that a terminal would obey or that reads backwards.
@@ -164,7 +186,7 @@ fn ranked<T, const N: usize>(
     row: impl Fn(&T) -> [Value; N],
 ) -> Table {
     let rows = list.rows.iter().map(|item| row(item).to_vec()).collect();
-    Table { id, title, note, columns: columns(titles), rows, total: list.total }
+    Table { id, title, note, columns: columns(titles), rows, total: list.total, behind: behind::none }
 }
 
 fn overview(statistics: &Statistics) -> Table {
@@ -199,7 +221,8 @@ fn overview(statistics: &Statistics) -> Table {
         measure("still in the frontier", overview.frontier),
         measure("payload bytes received", overview.bytes),
     ]);
-    measures("overview", "The crawl at a glance", "seed sites are those that a seed lies on", rows)
+    let note = "seed sites are those that a seed lies on";
+    Table { behind: behind::measure, ..measures("overview", "The crawl at a glance", note, rows) }
 }
 
 fn sites(statistics: &Statistics) -> Table {
@@ -213,7 +236,7 @@ fn sites(statistics: &Statistics) -> Table {
         ("errors", Number),
         ("frontier", Number),
     ];
-    ranked(("sites", "Pages by site", ""), titles, &statistics.sites, |row| {
+    let table = ranked(("sites", "Pages by site", ""), titles, &statistics.sites, |row| {
         [
             json!(shown(&row.site)),
             json!(if row.is_seed_site { "yes" } else { "" }),
@@ -224,25 +247,25 @@ fn sites(statistics: &Statistics) -> Table {
             json!(row.errors),
             json!(row.frontier),
         ]
-    })
+    });
+    Table { behind: behind::pages_of_site, ..table }
 }
 
 fn errors_by_site(statistics: &Statistics) -> Table {
     let names = ("errors-by-site", "Errors by site", "the share is that of the pages that have ended");
     let titles = [("site", Text), ("errors", Number), ("share", Share)];
-    ranked(names, titles, &statistics.errors_by_site, |row| {
+    let table = ranked(names, titles, &statistics.errors_by_site, |row| {
         [json!(shown(&row.site)), json!(row.errors), json!(row.share)]
-    })
+    });
+    Table { behind: behind::errors_of_site, ..table }
 }
 
 fn disallowed_by_site(statistics: &Statistics) -> Table {
     let titles = [("site", Text), ("pages", Number)];
-    ranked(
-        ("disallowed-by-site", "Disallowed by site", "what robots.txt forbids"),
-        titles,
-        &statistics.disallowed_by_site,
-        |row| [json!(shown(&row.site)), json!(row.pages)],
-    )
+    let names = ("disallowed-by-site", "Disallowed by site", "what robots.txt forbids");
+    let table =
+        ranked(names, titles, &statistics.disallowed_by_site, |row| [json!(shown(&row.site)), json!(row.pages)]);
+    Table { behind: behind::disallowed_of_site, ..table }
 }
 
 fn images_table(images: &crate::Images) -> Table {
@@ -314,12 +337,13 @@ fn rendering(statistics: &Statistics) -> Table {
     };
     let rows: Vec<Vec<Value>> = statistics.rendering.iter().map(row).collect();
     let note = "links and characters are those that only the browser shows";
-    Table { id: "rendering", title: "Pages shown in a browser", note, columns, total: rows.len() as u64, rows }
+    let (title, total, behind) = ("Pages shown in a browser", rows.len() as u64, behind::none);
+    Table { id: "rendering", title, note, columns, rows, total, behind }
 }
 
 fn depths(statistics: &Statistics) -> Table {
     let list = Ranked { total: statistics.depths.len() as u64, rows: statistics.depths.clone() };
-    named("depths", "Pages by depth", "links from the nearest seed", "depth", &list)
+    Table { behind: behind::depth, ..named("depths", "Pages by depth", "links from the nearest seed", "depth", &list) }
 }
 
 fn slowest_sites(statistics: &Statistics) -> Table {

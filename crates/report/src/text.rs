@@ -68,13 +68,19 @@ fn padded(cell: &str, column: &Column, width: usize) -> String {
 }
 
 fn cell(value: &Value, kind: Kind) -> String {
+    value.as_str().map_or_else(|| shown(value, kind), shortened)
+}
+
+/// A value of a table for people.
+#[must_use]
+pub fn shown(value: &Value, kind: Kind) -> String {
     let number = value.as_f64();
     match (kind, number) {
         (Kind::Bytes, Some(number)) => bytes(number),
         (Kind::Milliseconds, Some(number)) => format!("{number} ms"),
         (Kind::Share, Some(number)) => format!("{:.1} %", number * 100.0),
         (_, Some(number)) => value.as_u64().map_or_else(|| format!("{number:.3}"), grouped),
-        (_, None) => value.as_str().map_or_else(|| "-".to_owned(), shortened),
+        (_, None) => value.as_str().map_or_else(|| "-".to_owned(), |text| Printable(text).to_string()),
     }
 }
 

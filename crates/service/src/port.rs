@@ -47,7 +47,7 @@ use self::paced::Paced;
 use crate::access::Guard;
 use settings::usage;
 
-pub use gate::refused;
+pub use gate::{Refusal, http, refused};
 pub(crate) use gate::{failure, is_grpc};
 
 /// Requests under way on a connection.
@@ -86,10 +86,15 @@ pub fn resolve(flag: &str, given: &str) -> anyhow::Result<SocketAddr> {
     address.ok_or_else(|| usage(format!("{flag} {given}: is not an address with a port, such as 127.0.0.1:7871")))
 }
 
-/// Answers on a port those whom the guard lets in, for ever.
+/// Answers on a port those whom the guard lets in, for ever; others by JSON.
 pub async fn serve(listener: TcpListener, router: Router, guard: Guard) {
+    serve_or(listener, router, guard, refused).await;
+}
+
+/// The same, with an answer of its own for others.
+pub async fn serve_or(listener: TcpListener, router: Router, guard: Guard, refusal: Refusal) {
     let acceptor = guard.tls.clone().map(TlsAcceptor::from);
-    let router = gate::guarded(router, guard);
+    let router = gate::guarded(router, guard, refusal);
     let connections = Arc::new(Connections::default());
     loop {
         let Ok((stream, address)) = listener.accept().await else {

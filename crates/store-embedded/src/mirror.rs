@@ -5,8 +5,9 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fresh::Temporary;
 use store::StoreError;
@@ -23,26 +24,54 @@ const WINDOW_BYTES: usize = 64 << 10;
 static ZEROS: [u8; WINDOW_BYTES] = [0; WINDOW_BYTES];
 const DOING: &str = "copying the journals of the state, to read it";
 
+/// Table files that a mirror holds open, at most: a process has a thousand descriptors as a rule, and needs others.
+const HELD_MAX: usize = 512;
+
 /// A mirror, until it is dropped.
 pub(crate) struct Mirror {
     dir: Temporary,
+    /// The files of the tables that the links lead to, where the mirror outlives the lock of the store.
+    _held: Vec<File>,
+}
+
+/// What the links to the files of tables lead to.
+enum Links {
+    /// The files by their names: nothing removes them while the store is locked.
+    Named,
+    /// The files themselves, held open. A removed one is there as long as it is open.
+    Held(Vec<File>),
 }
 
 impl Mirror {
-    /// Mirrors the engine of the store in `dir`, which no process has open to commit.
+    /// Mirrors the engine of the store in `dir`, which no process has open to commit as long as the mirror is there.
     pub(crate) fn of(dir: &Path) -> Result<Self, StoreError> {
+        Mirror::with(dir, Links::Named)
+    }
+
+    /// The same, but a process may have the store open to commit as soon as this returns. `None` where there are too many tables.
+    pub(crate) fn apart(dir: &Path) -> Result<Option<Self>, StoreError> {
+        match Mirror::with(dir, Links::Held(Vec::new())) {
+            Err(StoreError::Backend { source, .. }) if source.is::<TooMany>() => Ok(None),
+            mirror => mirror.map(Some),
+        }
+    }
+
+    fn with(dir: &Path, mut links: Links) -> Result<Self, StoreError> {
         // Relative links would lead elsewhere.
         let from = dir.canonicalize().map_err(|error| error::system_at(dir, DOING, &error))?.join(ENGINE_DIR);
         let temporary = std::env::temp_dir();
         let made = Temporary::new_in(&temporary);
-        let mirror = Mirror { dir: made.map_err(|error| not_written(&temporary, error))? };
+        let mut mirror = Mirror { dir: made.map_err(|error| not_written(&temporary, error))?, _held: Vec::new() };
         if from.try_exists().map_err(|error| error::system_at(&from, DOING, &error))? {
             let to = mirror.dir.path().join(ENGINE_DIR);
-            fill(&from, &to)?;
+            fill(&from, &to, &mut links)?;
             // The engine misses its lock, which who copied the directory may have left out.
             let lock = to.join(LOCK_FILE);
             let there = File::options().append(true).create(true).open(&lock);
             there.map_err(|error| not_written(&lock, error))?;
+        }
+        if let Links::Held(held) = links {
+            mirror._held = held;
         }
         Ok(mirror)
     }
@@ -63,8 +92,35 @@ impl Mirror {
     }
 }
 
+/// There are more tables than a mirror holds open.
+#[derive(Debug)]
+struct TooMany;
+
+impl std::fmt::Display for TooMany {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "more than {HELD_MAX} tables")
+    }
+}
+
+impl std::error::Error for TooMany {}
+
+impl Links {
+    /// Where a link to this file leads.
+    fn target(&mut self, file: &Path) -> Result<PathBuf, StoreError> {
+        let Links::Held(held) = self else { return Ok(file.to_owned()) };
+        if held.len() >= HELD_MAX {
+            return Err(StoreError::Backend { doing: DOING, source: Box::new(TooMany) });
+        }
+        let open = fresh::open_to_read(file).map_err(|error| error::system_at(file, DOING, &error))?;
+        // A file that is open can be opened again by its descriptor, also when it has no name any more (proc_pid_fd(5)).
+        let target = PathBuf::from(format!("/proc/self/fd/{}", open.as_raw_fd()));
+        held.push(open);
+        Ok(target)
+    }
+}
+
 /// Makes the directory `to` a mirror of `from`.
-fn fill(from: &Path, to: &Path) -> Result<(), StoreError> {
+fn fill(from: &Path, to: &Path, links: &mut Links) -> Result<(), StoreError> {
     let unread = |error| error::system_at(from, DOING, &error);
     fs::create_dir(to).map_err(|error| not_written(to, error))?;
     let is_of_tables = from.file_name().is_some_and(|name| name == TABLES_DIR);
@@ -72,9 +128,10 @@ fn fill(from: &Path, to: &Path) -> Result<(), StoreError> {
         let entry = entry.map_err(unread)?;
         let (from, to) = (entry.path(), to.join(entry.file_name()));
         if entry.file_type().map_err(unread)?.is_dir() {
-            fill(&from, &to)?;
+            fill(&from, &to, links)?;
         } else if is_of_tables {
-            symlink(&from, &to).map_err(|error| not_written(&to, error))?;
+            let target = links.target(&from)?;
+            symlink(target, &to).map_err(|error| not_written(&to, error))?;
         } else {
             copy(&from, &to)?;
         }
@@ -143,6 +200,23 @@ mod tests {
         let path = mirror.path().to_owned();
         drop(mirror);
         assert!(!path.exists() && tables.join("3").exists() && dir.path().join("engine/7.jnl").exists());
+    }
+
+    #[test]
+    fn a_mirror_apart_has_the_tables_that_were_removed() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let tables = dir.path().join("engine/keyspaces/1/tables");
+        fs::create_dir_all(&tables).expect("made");
+        fs::write(tables.join("3"), "rows").expect("written");
+        let mirror = Mirror::apart(dir.path()).expect("a mirror").expect("few tables");
+        fs::remove_file(tables.join("3")).expect("removed");
+        let table = mirror.path().join("engine/keyspaces/1/tables/3");
+        assert_eq!(fs::read_to_string(table).expect("the file that it was"), "rows");
+        drop(mirror);
+        for table in 0..=HELD_MAX {
+            fs::write(tables.join(table.to_string()), "").expect("written");
+        }
+        assert!(Mirror::apart(dir.path()).expect("looked at").is_none(), "too many are held open");
     }
 
     #[test]

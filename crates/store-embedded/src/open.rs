@@ -61,18 +61,36 @@ impl EmbeddedStore {
     pub fn open_to_read(dir: &Path, options: &Options) -> Result<EmbeddedView, StoreError> {
         let lock = lock_to_read(dir)?;
         refuse_links(dir).map_err(|error| error::system(dir, "opening the store", error))?;
+        let view = EmbeddedStore::open_mirror(dir, options, Mirror::of(dir)?)?;
+        Ok(EmbeddedView { _lock: lock.map(Arc::new), ..view })
+    }
+
+    /// The same, but others may commit to the store as soon as this returns. The view keeps the state that it found. `None` if that has
+    /// too many tables to keep them open.
+    ///
+    /// # Errors
+    /// As [`EmbeddedStore::open_to_read`].
+    pub fn open_apart(dir: &Path, options: &Options) -> Result<Option<EmbeddedView>, StoreError> {
+        let _lock = lock_to_read(dir)?;
+        refuse_links(dir).map_err(|error| error::system(dir, "opening the store", error))?;
+        Mirror::apart(dir)?.map(|mirror| EmbeddedStore::open_mirror(dir, options, mirror)).transpose()
+    }
+
+    /// The number of the last batch that was committed to the store in the directory `dir`; `None` if none is known.
+    ///
+    /// # Errors
+    /// The file that has it cannot be read.
+    pub fn acknowledged(dir: &Path) -> Result<Option<u64>, StoreError> {
+        witness::read(dir)
+    }
+
+    fn open_mirror(dir: &Path, options: &Options, mirror: Mirror) -> Result<EmbeddedView, StoreError> {
         let acknowledged = witness::read(dir)?;
-        let mirror = Mirror::of(dir)?;
         let (tables, ..) = open_tables(dir, Place::own(mirror.path()), options, Use::Reading, acknowledged)?;
         mirror.remove_journals();
         // One that was made just now is nobody's: the next to commit makes another.
         let crawl_id = crawl_id(&tables)?.map_or_else(|| random_crawl_id(dir), Ok)?;
-        Ok(EmbeddedView {
-            view: View::of(&Arc::new(tables)),
-            crawl_id,
-            _mirror: Some(mirror),
-            _lock: lock.map(Arc::new),
-        })
+        Ok(EmbeddedView { view: View::of(&Arc::new(tables)), crawl_id, _mirror: Some(mirror), _lock: None })
     }
 }
 

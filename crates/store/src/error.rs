@@ -34,6 +34,12 @@ pub enum StoreError {
         /// A description of the damage.
         detail: String,
     },
+    /// The process that read the store for this one has ended.
+    #[error("asking the running crawl: it has ended meanwhile: run the command again{detail}")]
+    Ended {
+        /// How the connection broke, in parentheses; empty where it was closed.
+        detail: String,
+    },
     /// The engine below failed.
     #[error("{doing}: {source}")]
     Backend {

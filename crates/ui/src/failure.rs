@@ -2,6 +2,8 @@
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use crawl::Unready;
+use crawl::opened::is_in_use;
 use maud::html;
 use printable::Printable;
 use settings::Usage;
@@ -17,6 +19,8 @@ pub(crate) enum Failure {
     Unusable(String),
     /// Another page sent the request.
     Foreign,
+    /// The crawl cannot be read or changed at this moment.
+    Unready(String),
     /// The crawl cannot be read or changed.
     Failed(String),
 }
@@ -24,19 +28,29 @@ pub(crate) enum Failure {
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         let text = format!("{error:#}");
-        if error.downcast_ref::<Usage>().is_some() { Failure::Unusable(text) } else { Failure::Failed(text) }
+        match () {
+            () if error.is::<Usage>() => Failure::Unusable(text),
+            () if error.is::<Unready>() || is_in_use(&error) => Failure::Unready(text),
+            () => Failure::Failed(text),
+        }
     }
 }
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let (status, text) = match &self {
+            Failure::Unready(text) => (StatusCode::CONFLICT, text.as_str()),
             Failure::NotFound(text) => (StatusCode::NOT_FOUND, text.as_str()),
             Failure::Unusable(text) => (StatusCode::BAD_REQUEST, text.as_str()),
             Failure::Foreign => (StatusCode::FORBIDDEN, "a page of another site sent this: nothing was done"),
             Failure::Failed(text) => (StatusCode::INTERNAL_SERVER_ERROR, text.as_str()),
         };
-        let body = html! { p.failure role="alert" { (Printable(text)) } };
-        (status, frame::page("That did not work", "", &body)).into_response()
+        refusal(status, text)
     }
+}
+
+/// A page that says what went wrong.
+pub fn refusal(status: StatusCode, text: &str) -> Response {
+    let body = html! { p.failure role="alert" { (Printable(text)) } };
+    frame::protected((status, frame::page("That did not work", "", &body)).into_response())
 }

@@ -71,7 +71,7 @@ pub(crate) async fn icon() -> impl IntoResponse {
 }
 
 /// Adds what protects an answer. The report has a stricter policy in itself.
-pub(crate) async fn protected(mut response: Response) -> Response {
+pub(crate) fn protected(mut response: Response) -> Response {
     let fields: [(HeaderName, &'static str); 4] = [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

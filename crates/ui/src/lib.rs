@@ -4,14 +4,15 @@
 //!  browser ──▶ router ──▶ one module a screen ──▶ ask, report, crawl::made ──▶ the directory, or the crawl that runs in it
 //! ```
 //!
-//! Nothing is kept between two requests but the samples of [`live`]: each opens the directory as the command of the same name does, and
-//! so a crawl can begin, end and go on meanwhile. All pages work without scripts; the script only keeps numbers up to date.
+//! Each request reads the crawl as of its last commit ([`crawl::standing`]), so a crawl can begin, end and go on meanwhile. Besides that,
+//! the samples of [`live`] are kept, and answers that read much ([`kept`]). All pages work without scripts; the script only keeps numbers up to date.
 //!
 //! Invariants: no text from the web becomes markup, since templates escape every value; nothing is loaded from elsewhere and no inline
 //! script runs, by [`frame::POLICY`]; only a page of this program can send a form ([`origin`]).
 
 mod failure;
 mod frame;
+mod kept;
 mod links;
 mod live;
 mod origin;
@@ -27,12 +28,19 @@ mod urls;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ask::status::Survey;
 use axum::middleware::{from_fn, map_response};
 use axum::routing::{Router, get};
+use crawl::standing::Standing;
+use report::Statistics;
+use store::StoreError;
 use tokio::sync::Semaphore;
 
 use crate::failure::Failure;
+use crate::kept::Kept;
 use crate::live::Live;
+
+pub use crate::failure::refusal;
 
 /// Questions that read much at a time; others wait for their turn.
 const LARGE_QUESTIONS_MAX: usize = 2;
@@ -42,8 +50,10 @@ const WHOLE_MAX: usize = 1;
 /// What the screens share.
 #[derive(Clone)]
 struct Ui {
-    root: Arc<PathBuf>,
+    crawl: Arc<Standing>,
     live: Arc<Live>,
+    statistics: Arc<Kept<Statistics>>,
+    survey: Arc<Kept<Survey>>,
     large: Arc<Semaphore>,
     whole: Arc<Semaphore>,
 }
@@ -52,7 +62,8 @@ struct Ui {
 pub fn router(root: PathBuf) -> Router {
     let live = Arc::new(Live::new(root.clone()));
     let [large, whole] = [LARGE_QUESTIONS_MAX, WHOLE_MAX].map(|max| Arc::new(Semaphore::new(max)));
-    let ui = Ui { root: Arc::new(root), live, large, whole };
+    let crawl = Arc::new(Standing::new(root));
+    let ui = Ui { crawl, live, statistics: Arc::default(), survey: Arc::default(), large, whole };
     Router::new()
         .route("/", get(overview::show))
         .route("/sites", get(sites::show))
@@ -62,6 +73,8 @@ pub fn router(root: PathBuf) -> Router {
         .route("/url", get(story::show))
         .route("/search", get(search::show))
         .route("/report", get(report_page::show))
+        .route("/report.html", get(report_page::file))
+        .route("/report.csv", get(report_page::csv))
         .route("/steer", get(steer::show).post(steer::change))
         .route("/events", get(live::events))
         .route("/ui.css", get(frame::style))
@@ -69,7 +82,7 @@ pub fn router(root: PathBuf) -> Router {
         .route("/icon.svg", get(frame::icon))
         .fallback(async || Failure::NotFound("there is no such page".to_owned()))
         .with_state(ui)
-        .layer(map_response(frame::protected))
+        .layer(map_response(async |response| frame::protected(response)))
         .layer(from_fn(origin::check))
 }
 
@@ -81,18 +94,30 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> anyhow::Result<T> + 
     }
 }
 
+/// Answers a question, once more if the crawl that answered it has ended meanwhile: it rests now.
+fn answered<T>(crawl: &Standing, question: impl Fn(&Standing) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    match question(crawl) {
+        Err(error) if has_ended(&error) => question(crawl),
+        answer => answer,
+    }
+}
+
+fn has_ended(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(StoreError::Ended { .. })))
+}
+
 impl Ui {
     /// The same for a question that reads much, when it has its turn among `turns`.
     async fn large<T: Send + 'static>(
         &self,
         turns: &Arc<Semaphore>,
-        work: impl FnOnce(&PathBuf) -> anyhow::Result<T> + Send + 'static,
+        question: impl Fn(&Standing) -> anyhow::Result<T> + Send + 'static,
     ) -> Result<T, Failure> {
         let turn = turns.clone().acquire_owned().await;
-        let root = self.root.clone();
+        let crawl = self.crawl.clone();
         blocking(move || {
             let _turn = turn;
-            work(&root)
+            answered(&crawl, question)
         })
         .await
     }
@@ -100,9 +125,9 @@ impl Ui {
     /// The same for a small question.
     async fn ask<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&PathBuf) -> anyhow::Result<T> + Send + 'static,
+        question: impl Fn(&Standing) -> anyhow::Result<T> + Send + 'static,
     ) -> Result<T, Failure> {
-        let root = self.root.clone();
-        blocking(move || work(&root)).await
+        let crawl = self.crawl.clone();
+        blocking(move || answered(&crawl, question)).await
     }
 }

@@ -1,11 +1,11 @@
 //! Where a crawl stands, as `argiope status` says it; its numbers go on while it runs.
 
-use ask::status::Status;
+use ask::status::{Status, Survey};
 use axum::extract::State;
 use axum::response::Html;
 use crawl::Changed;
-use crawl::opened::Opened;
 use crawl::outlook::waits_in_words;
+use crawl::standing::Standing;
 use maud::{Markup, html};
 use printable::{Printable, counted};
 use settings::units::human_bytes;
@@ -19,7 +19,13 @@ const SEEDS_SHOWN: usize = 20;
 
 /// Answers with the overview.
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
-    let status = ui.ask(|root| Status::of(&Opened::new(root)?)).await?;
+    let survey = ui.survey.clone();
+    let read = move |crawl: &Standing| {
+        let opened = crawl.now()?;
+        let survey = survey.answer(&opened, Survey::of)?;
+        Status::with(&opened, Survey::clone(&survey))
+    };
+    let status = ui.ask(read).await?;
     let body = html! {
         (numbers(&status))
         // The script reads this part again now and then.

@@ -1,32 +1,147 @@
-//! The report, as `argiope report --html` writes it.
+//! The report: as a page whose numbers lead to their URLs, as the file that `argiope report --html` writes, and its tables as CSV.
+
+use std::sync::Arc;
 
 use anyhow::Context;
 use ask::freshness::Freshness;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
-use crawl::opened::Opened;
+use crawl::standing::Standing;
 use dataset::Layout;
 use engine::clock::Clock;
-use report::Statistics;
+use maud::{Markup, html};
+use printable::{Printable, counted, write_csv_line};
+use report::{Behind, Column, Kind, Statistics, Table, shown, tables};
+use serde_json::Value;
 
-use crate::Ui;
 use crate::failure::Failure;
+use crate::query::{Fields, with_fields};
+use crate::{Ui, frame, links};
 
-/// The page has its own policy in its head, which knows its script and its style by their hashes; a browser applies this one too.
+/// The file has its own policy in its head, which knows its script and its style by their hashes; a browser applies this one too.
 const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
+/// Rows of a table that are shown at once; the others are folded.
+const ROWS_OPEN: usize = 25;
+/// Rows of a table in the page. All are in its file.
+const ROWS_MAX: usize = 200;
 
-/// Answers with the report.
-pub(crate) async fn show(State(ui): State<Ui>) -> Result<Response, Failure> {
-    let page = ui
-        .large(&ui.whole, |root| {
-            let opened = Opened::with_dataset(root)?;
-            let layout = Layout::at(opened.dir.dataset());
-            let mut statistics = Statistics::of(opened.view(), &layout, &root.display().to_string())?;
-            statistics.freshness = Freshness::of(opened.view(), Clock::start().date())?;
-            String::from_utf8(report::html(&statistics)?).context("the report")
-        })
-        .await?;
+impl Ui {
+    /// The statistics of the crawl: they read all of it.
+    async fn statistics(&self) -> Result<Arc<Statistics>, Failure> {
+        let kept = self.statistics.clone();
+        let read = move |crawl: &Standing| {
+            let opened = crawl.with_dataset()?;
+            kept.answer(&opened, |opened| {
+                let (view, layout) = (opened.view(), Layout::at(opened.dir.dataset()));
+                let mut statistics = Statistics::of(view, &layout, &opened.dir.root().display().to_string())?;
+                statistics.freshness = Freshness::of(view, Clock::start().date())?;
+                Ok(statistics)
+            })
+        };
+        self.large(&self.whole, read).await
+    }
+}
+
+/// Answers with the report as a page.
+pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
+    let statistics = ui.statistics().await?;
+    let body = html! {
+        p.actions {
+            a href="/report.html" { "The report as one file" }
+            " has the charts, and the picture of the links between the most linked pages."
+        }
+        @if let Some(missing) = &statistics.missing { p.note { (Printable(missing)) } }
+        div.tables { @for table in &tables(&statistics) { (section(table)) } }
+    };
+    Ok(frame::page("Report", "/report", &body))
+}
+
+fn section(table: &Table) -> Markup {
+    let in_page = &table.rows[..table.rows.len().min(ROWS_MAX)];
+    let (open, folded) = in_page.split_at(in_page.len().min(ROWS_OPEN));
+    let left_out = table.total - in_page.len() as u64;
+    html! {
+        section id=(table.id) {
+            h2 { (table.title) }
+            @if !table.note.is_empty() { p.count { (table.note) } }
+            (rows(table, open, table.title))
+            @if !folded.is_empty() {
+                details {
+                    summary { (counted(folded.len() as u64, "more row")) }
+                    (rows(table, folded, &format!("{}, more rows", table.title)))
+                    @if left_out > 0 { p { (left_out.to_string()) " more are not in this page." } }
+                }
+            }
+            p.actions {
+                a href=(with_fields("/report.csv", &[("table", table.id)])) download aria-label=(format!("{} as CSV", table.title)) { "CSV" }
+            }
+        }
+    }
+}
+
+fn rows(table: &Table, rows: &[Vec<Value>], name: &str) -> Markup {
+    let class = |column: &Column| (!matches!(column.kind, Kind::Text | Kind::Url)).then_some("number");
+    html! {
+        div.rows role="region" aria-label=(name) tabindex="0" {
+            table {
+                thead { tr { @for column in &table.columns { th scope="col" class=[class(column)] { (column.label) } } } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            @for (at, (value, column)) in row.iter().zip(&table.columns).enumerate() {
+                                td class=[class(column)] { (cell(table, row, at, value, column.kind)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cell(table: &Table, row: &[Value], at: usize, value: &Value, kind: Kind) -> Markup {
+    let has_urls = value.as_u64().is_none_or(|count| count > 0);
+    match (value.as_str(), (table.behind)(row, at)) {
+        (Some(url), _) if kind == Kind::Url => links::story(url),
+        (_, Some(behind)) if has_urls => html! { a href=(list(&behind)) { (shown(value, kind)) } },
+        _ => html! { (shown(value, kind)) },
+    }
+}
+
+/// The list of the URLs that a number counts; of those that failed with the pages that link to them.
+fn list(Behind { site, state, status, depth }: &Behind) -> String {
+    let with_links = if *state == ask::urls::FAILED { "yes" } else { "" };
+    with_fields(
+        "/urls",
+        &[("site", site), ("state", state), ("status", status), ("depth", depth), ("linked", with_links)],
+    )
+}
+
+/// Answers with the report as one file.
+pub(crate) async fn file(State(ui): State<Ui>) -> Result<Response, Failure> {
+    let statistics = ui.statistics().await?;
+    let page = ui.ask(move |_| String::from_utf8(report::html(&statistics)?).context("the report")).await?;
     Ok(([(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))], Html(page)).into_response())
+}
+
+/// Answers with all rows of one table as CSV (RFC 4180).
+pub(crate) async fn csv(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
+    let fields = Fields::parse(&query.unwrap_or_default());
+    let statistics = ui.statistics().await?;
+    let all = tables(&statistics);
+    let Some(table) = all.iter().find(|table| table.id == fields.get("table")) else {
+        return Err(Failure::NotFound("the report has no such table".to_owned()));
+    };
+    let mut out = Vec::new();
+    let labels = table.columns.iter().map(|column| column.label.into());
+    // Writing to a vector cannot fail.
+    let _ = write_csv_line(&mut out, labels);
+    for row in &table.rows {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let cells = row.iter().map(|value| if value.is_null() { "".into() } else { text(value).into() });
+        let _ = write_csv_line(&mut out, cells);
+    }
+    Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], out).into_response())
 }

@@ -23,7 +23,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         "" => None,
         text => {
             let text = text.to_owned();
-            Some(ui.large(&ui.large, move |root| find(root, &text, ignore_case)).await?)
+            Some(ui.large(&ui.large, move |crawl| find(crawl.root(), &text, ignore_case)).await?)
         }
     };
     let body = html! {

@@ -2,7 +2,7 @@
 
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
-use crawl::opened::Opened;
+use crawl::standing::Standing;
 use maud::html;
 use model::SiteRecord;
 use printable::{Printable, counted};
@@ -20,8 +20,8 @@ const SITES_ON_PAGE: usize = 100;
 pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
     let after = fields.get("after").parse().ok().map(SiteKey);
-    let read = move |root: &std::path::PathBuf| {
-        let opened = Opened::new(root)?;
+    let read = move |crawl: &Standing| {
+        let opened = crawl.now()?;
         Ok((opened.view().sites(after, SITES_ON_PAGE)?, opened.options()?.hold, opened.view().totals()?.sites))
     };
     let (sites, hold, known) = ui.ask(read).await?;

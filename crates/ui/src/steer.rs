@@ -1,12 +1,13 @@
 //! Changes: forms, what a change would affect before it is made, and the journal.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ask::sites;
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use crawl::made::{affected, make};
+use crawl::made::{affected, goes_on, make};
 use crawl::opened::Opened;
+use crawl::standing::Standing;
 use crawl::{Change, Changed, CrawlDir};
 use maud::{Markup, html};
 use printable::Printable;
@@ -35,15 +36,16 @@ const FORMS: [(&str, &str, &str, &str); 9] = [
 
 /// Answers with the forms and the journal.
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
-    let read = |root: &PathBuf| {
-        let dir = CrawlDir::existing(root)?;
-        Ok((Changed::all_of(&dir)?, dir.options()?.paused == Some(true)))
+    let read = |crawl: &Standing| {
+        let dir = CrawlDir::existing(crawl.root())?;
+        Ok((Changed::all_of(&dir)?, dir.options()?.paused == Some(true), goes_on(&dir)))
     };
-    let (changes, is_paused) = ui.ask(read).await?;
-    Ok(frame::page("Steer", "/steer", &html! { (at_once(is_paused)) (forms()) (journal(&changes)) }))
+    let (changes, is_paused, goes_on) = ui.ask(read).await?;
+    Ok(frame::page("Steer", "/steer", &html! { (at_once(is_paused, goes_on)) (forms(goes_on)) (journal(&changes)) }))
 }
 
-fn at_once(is_paused: bool) -> Markup {
+/// What needs no confirmation, as far as there is something to pause, resume or stop.
+fn at_once(is_paused: bool, goes_on: bool) -> Markup {
     let button = |what: &str, name: &str| {
         html! {
             form method="post" action="/steer" {
@@ -54,17 +56,19 @@ fn at_once(is_paused: bool) -> Markup {
     };
     html! {
         div.buttons {
-            @if is_paused { (button("resume", "Resume")) } @else { (button("pause", "Pause")) }
-            form method="post" action="/steer" { (links::hidden("what", "stop")) button { "Stop …" } }
+            @if is_paused { (button("resume", "Resume")) } @else if goes_on { (button("pause", "Pause")) }
+            @if goes_on { form method="post" action="/steer" { (links::hidden("what", "stop")) button { "Stop …" } } }
         }
         @if is_paused { p { strong { "Paused." } " Nothing new is fetched." } }
+        @if !goes_on { p { "No crawl is running. Changes count when it goes on." } }
     }
 }
 
-fn forms() -> Markup {
+/// Of a crawl that rests, without the changes that only a run takes.
+fn forms(goes_on: bool) -> Markup {
     html! {
         div.forms {
-            @for (what, title, label, example) in FORMS {
+            @for (what, title, label, example) in FORMS.iter().filter(|(what, ..)| goes_on || *what != "seeds") {
                 form method="post" action="/steer" {
                     h2 { (title) }
                     (links::hidden("what", what))
@@ -107,13 +111,12 @@ fn undo(change: &Change) -> Markup {
 }
 
 /// What somebody should know of a change: the sites that the crawl does not know.
-fn notes(root: &Path, change: &Change) -> anyhow::Result<Vec<String>> {
+fn notes(opened: &Opened, change: &Change) -> anyhow::Result<Vec<String>> {
     let names: Vec<&SiteName> = match change {
         Change::Hold(names) | Change::Release(names) => names.iter().collect(),
         Change::DelayFor(delays) => delays.iter().map(|delay| &delay.site).collect(),
         _ => return Ok(Vec::new()),
     };
-    let opened = Opened::new(root)?;
     let unknown = |name: &&SiteName| sites::unknown(opened.view(), &name.to_string(), name.keys()).transpose();
     let unknown = names.iter().filter_map(unknown).collect::<Result<Vec<_>, _>>()?;
     Ok(unknown.iter().map(|unknown| format!("{unknown}: it counts once the crawl finds the site")).collect())
@@ -134,20 +137,21 @@ fn refuse_files(root: &Path, change: &Change) -> anyhow::Result<()> {
 pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
     let change = Change::from_words(fields.get("what"), &fields.lines("to"))?;
+    let asked = change.clone();
     if !fields.get("sure").is_empty() {
         let made = ui
-            .ask(move |root| {
-                refuse_files(root, &change)?;
-                let dir = CrawlDir::existing(root)?;
-                Ok((make(&dir, &change)?.in_words(&dir), change))
+            .ask(move |crawl| {
+                refuse_files(crawl.root(), &asked)?;
+                let dir = CrawlDir::existing(crawl.root())?;
+                Ok(make(&dir, &asked)?.in_words(&dir))
             })
             .await?;
-        return Ok(done(&made.1, &made.0));
+        return Ok(done(&change, &made));
     }
-    let asked = change.clone();
-    let look = move |root: &PathBuf| {
-        refuse_files(root, &asked)?;
-        Ok((affected(root, &asked)?, notes(root, &asked)?))
+    let look = move |crawl: &Standing| {
+        refuse_files(crawl.root(), &asked)?;
+        let opened = crawl.now()?;
+        Ok((affected(&opened, &asked)?, notes(&opened, &asked)?))
     };
     let (effect, notes) = ui.large(&ui.large, look).await?;
     let (what, to) = change.words();

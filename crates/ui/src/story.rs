@@ -1,12 +1,10 @@
 //! The story of a URL or a site, as `argiope explain` tells it, and the links of the page.
 
-use std::path::Path;
-
 use ask::explain::{Crawl, Story};
 use ask::links::each_link;
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
-use crawl::opened::Opened;
+use crawl::standing::Standing;
 use dataset::Layout;
 use maud::{Markup, html};
 use printable::Printable;
@@ -41,7 +39,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         return Ok(frame::page("Explain", "/url", &form));
     }
     let given = asked.clone();
-    let (text, url, ends) = ui.large(&ui.large, move |root| tell(root, &given)).await?;
+    let (text, url, ends) = ui.large(&ui.large, move |crawl| tell(crawl, &given)).await?;
     let body = html! {
         (form)
         @if let Some(url) = &url {
@@ -62,8 +60,8 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
 }
 
 /// The story, the URL if it is of one, and the links from and to it if there is a dataset.
-fn tell(root: &Path, given: &str) -> anyhow::Result<(String, Option<CanonicalUrl>, Option<[Links; 2]>)> {
-    let opened = Opened::with_dataset(root)?;
+fn tell(crawl: &Standing, given: &str) -> anyhow::Result<(String, Option<CanonicalUrl>, Option<[Links; 2]>)> {
+    let opened = crawl.with_dataset()?;
     let story = Story::of(&Crawl::new(&opened.dir, opened.view(), opened.live())?, given)?;
     let url = match &story {
         Story::Url(story) => story.url.as_deref().and_then(CanonicalUrl::from_canonical),
@@ -77,7 +75,7 @@ fn tell(root: &Path, given: &str) -> anyhow::Result<(String, Option<CanonicalUrl
         }
         None => None,
     };
-    Ok((story.to_text(root), url, ends))
+    Ok((story.to_text(crawl.root()), url, ends))
 }
 
 impl Links {

@@ -1,24 +1,26 @@
 //! The URLs of a crawl by site, state and pattern: as a table in pages, and as files.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::str::FromStr;
 
-use ask::urls::{Listed, Page, Selection, State as UrlState};
+use ask::links::{Linking, linking_pages};
+use ask::urls::{FAILED, Listed, Page, Selection, State as UrlState};
 use axum::body::{Body, Bytes};
 use axum::extract::{RawQuery, State};
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
-use crawl::opened::Opened;
+use crawl::standing::Standing;
+use dataset::Layout;
 use maud::{Markup, html};
 use model::{Outcome, Timestamp};
-use printable::{Printable, write_csv_line, write_json_line};
+use printable::{Printable, counted, write_csv_line, write_json_line};
 use serde::Serialize;
 use settings::site_name::SiteName;
 use settings::units::human_bytes;
 use settings::usage;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use weburl::{CanonicalUrl, Pattern};
+use weburl::{CanonicalUrl, Pattern, UrlKey};
 
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
@@ -31,18 +33,37 @@ const URLS_AT_ONCE: usize = 1_000;
 /// Pieces of a file that wait for a slow reader.
 const PIECES_MAX: usize = 4;
 
+/// Pages shown that link to a URL.
+const LINKING_PAGES_SHOWN: usize = 3;
+/// The fields of a filter that are numbers, with their labels.
+const NUMBERS: [(&str, &str); 2] = [("status", "Status"), ("depth", "Depth")];
+
 /// What is chosen, as it was given.
 #[derive(Clone, Debug, Default)]
 struct Filter {
     site: String,
     state: String,
     pattern: String,
+    status: String,
+    depth: String,
+    /// Not empty: the pages that link to each URL are shown.
+    linked: String,
 }
+
+/// The pages that link to the URLs of a page, if they were asked for and there is a dataset.
+type LinkedFrom = Option<BTreeMap<UrlKey, Linking>>;
 
 impl Filter {
     fn of(fields: &Fields) -> Self {
         let get = |name| fields.get(name).to_owned();
-        Filter { site: get("site"), state: get("state"), pattern: get("match") }
+        Filter {
+            site: get("site"),
+            state: get("state"),
+            pattern: get("match"),
+            status: get("status"),
+            depth: get("depth"),
+            linked: get("linked"),
+        }
     }
 
     /// # Errors
@@ -53,18 +74,41 @@ impl Filter {
             selection.sites = self.site.parse::<SiteName>().map_err(usage)?.keys().collect();
         }
         if !self.state.is_empty() {
-            selection.states = BTreeSet::from([self.state.parse::<UrlState>().map_err(usage)?]);
+            selection.states = UrlState::named(&self.state).map_err(usage)?;
         }
         if !self.pattern.is_empty() {
             let pattern = Pattern::new(&self.pattern).map_err(|error| usage(format!("the pattern: {error}")))?;
             selection.patterns = vec![pattern];
         }
+        selection.status = number("status", &self.status)?;
+        selection.depth = number("depth", &self.depth)?;
         Ok(selection)
     }
 
     fn link(&self, path: &str, after: &str) -> String {
-        with_fields(path, &[("site", &self.site), ("state", &self.state), ("match", &self.pattern), ("after", after)])
+        let Filter { site, state, pattern, status, depth, linked } = self;
+        with_fields(
+            path,
+            &[
+                ("site", site),
+                ("state", state),
+                ("match", pattern),
+                ("status", status),
+                ("depth", depth),
+                ("linked", linked),
+                ("after", after),
+            ],
+        )
     }
+}
+
+/// # Errors
+/// It is neither empty nor a number.
+fn number<T: FromStr>(name: &str, text: &str) -> anyhow::Result<Option<T>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| usage(format!("the {name}: `{text}` is no such number")))
 }
 
 /// Answers with a page of the table.
@@ -73,13 +117,30 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     let filter = Filter::of(&fields);
     let selection = filter.selection()?;
     let after = CanonicalUrl::from_canonical(fields.get("after")).map(|url| url.key());
-    let read = move |root: &PathBuf| Ok(selection.page(Opened::new(root)?.view(), after, URLS_ON_PAGE)?);
-    let page = ui.ask(read).await?;
-    Ok(frame::page("URLs", "/urls", &table(&filter, &page)))
+    let (page, linked_from) = if filter.linked.is_empty() {
+        let read = move |crawl: &Standing| Ok(selection.page(crawl.now()?.view(), after, URLS_ON_PAGE)?);
+        (ui.ask(read).await?, None)
+    } else {
+        ui.large(&ui.large, move |crawl| with_links(crawl, &selection, after)).await?
+    };
+    Ok(frame::page("URLs", "/urls", &table(&filter, &page, linked_from.as_ref())))
 }
 
-fn table(filter: &Filter, Page { urls, next }: &Page) -> Markup {
-    let states = std::iter::once("waiting").chain(Outcome::ALL.iter().map(|outcome| outcome.as_str()));
+/// A page of the table, and the pages that link to its URLs.
+fn with_links(crawl: &Standing, selection: &Selection, after: Option<UrlKey>) -> anyhow::Result<(Page, LinkedFrom)> {
+    let opened = crawl.with_dataset()?;
+    let page = selection.page(opened.view(), after, URLS_ON_PAGE)?;
+    let layout = Layout::at(opened.dir.dataset());
+    if !layout.exists() {
+        return Ok((page, None));
+    }
+    let targets = page.urls.iter().map(|listed| listed.url.key()).collect();
+    let linked_from = linking_pages(&layout, targets, LINKING_PAGES_SHOWN)?;
+    Ok((page, Some(linked_from)))
+}
+
+fn form(filter: &Filter) -> Markup {
+    let states = std::iter::once("waiting").chain([FAILED]).chain(Outcome::ALL.iter().map(|outcome| outcome.as_str()));
     html! {
         form.filter action="/urls" {
             label { "Site" input type="text" name="site" value=(filter.site) placeholder="example.org"; }
@@ -88,29 +149,45 @@ fn table(filter: &Filter, Page { urls, next }: &Page) -> Markup {
                 @for state in states { option value=(state) selected[state == filter.state] { (state) } }
             } }
             label { "Pattern" input type="text" name="match" value=(filter.pattern) placeholder="*/docs/*"; }
+            @for ((name, label), value) in NUMBERS.iter().zip([&filter.status, &filter.depth]) {
+                label { (label) input.short type="text" inputmode="numeric" name=(name) value=(value); }
+            }
+            label.tick {
+                input type="checkbox" name="linked" value="yes" checked[!filter.linked.is_empty()];
+                "pages that link to them"
+            }
             button { "Filter" }
         }
         p.actions {
             "All of them as " a href=(filter.link("/urls.csv", "")) download { "CSV" }
             " or " a href=(filter.link("/urls.jsonl", "")) download { "JSON lines" } "."
         }
+    }
+}
+
+fn table(filter: &Filter, Page { urls, next }: &Page, linked_from: Option<&BTreeMap<UrlKey, Linking>>) -> Markup {
+    html! {
+        (form(filter))
         div.scroll role="region" aria-label="URLs" tabindex="0" {
             table {
                 thead { tr {
                     th { "URL" } th { "State" } th.number { "Status" } th { "Type" } th.number { "Size" } th.number { "Depth" }
                     th { "Visited" } th { "Title or reason" }
+                    @if linked_from.is_some() { th { "Linked from" } }
                 } }
-                tbody { @for listed in urls { (row(listed)) } }
+                tbody { @for listed in urls { (row(listed, linked_from)) } }
             }
         }
         @if urls.is_empty() {
             p role="status" { @if next.is_some() { "None of the URLs looked at so far." } @else { "No URL." } }
         }
+        @if !filter.linked.is_empty() && linked_from.is_none() { p { "The crawl has no dataset, so its links are not known." } }
         @if let Some(next) = next { p { a rel="next" href=(filter.link("/urls", next.as_str())) { "Next page" } } }
     }
 }
 
-fn row(Listed { url, depth, state, visit }: &Listed) -> Markup {
+fn row(listed: &Listed, linked_from: Option<&BTreeMap<UrlKey, Linking>>) -> Markup {
+    let Listed { url, depth, state, visit } = listed;
     let visit = visit.as_ref();
     let status = visit.filter(|visit| visit.status > 0).map(|visit| visit.status.to_string());
     let said = visit.map(|visit| visit.title.as_deref().unwrap_or(visit.reason.as_str())).unwrap_or_default();
@@ -126,7 +203,16 @@ fn row(Listed { url, depth, state, visit }: &Listed) -> Markup {
             td.number { (depth) }
             td.date { (visit.map(|visit| second(visit.at)).unwrap_or_default()) }
             td { (Printable(said)) }
+            @if let Some(linked_from) = linked_from { td { @if let Some(linking) = linked_from.get(&url.key()) { (pages(linking)) } } }
         }
+    }
+}
+
+/// The pages that link to a URL.
+fn pages(Linking { links, pages }: &Linking) -> Markup {
+    html! {
+        @for page in pages { div { (links::story(page)) } }
+        @if *links > pages.len() as u64 { div.count { (counted(*links, "link")) " in all" } }
     }
 }
 
@@ -210,8 +296,8 @@ async fn file(
 ) -> Result<Response, Failure> {
     let selection = Filter::of(&Fields::parse(&query.unwrap_or_default())).selection()?;
     let (sender, pieces) = mpsc::channel::<anyhow::Result<Bytes>>(PIECES_MAX);
-    let (root, turn) = (ui.root.clone(), ui.whole.clone().acquire_owned().await);
-    let opened = blocking(move || Opened::new(&root)).await?;
+    let (crawl, turn) = (ui.crawl.clone(), ui.whole.clone().acquire_owned().await);
+    let opened = blocking(move || crawl.now()).await?;
     tokio::task::spawn_blocking(move || {
         let _turn = turn;
         let mut piece = head.as_bytes().to_vec();
@@ -242,6 +328,17 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_numbers() {
+        for (status, depth, why) in
+            [("4o4", "", "the status: `4o4`"), ("70000", "", "the status"), ("", "-1", "the depth")]
+        {
+            let [status, depth] = [status, depth].map(str::to_owned);
+            let error = Filter { status, depth, ..Filter::default() }.selection().expect_err(why).to_string();
+            assert!(error.starts_with(why), "{error}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_chosen_is_named() {
         let long = "*".repeat(100_000);
         for (site, state, pattern, why) in [
@@ -250,7 +347,7 @@ mod tests {
             ("", "", long.as_str(), "the pattern"),
         ] {
             let [site, state, pattern] = [site, state, pattern].map(str::to_owned);
-            let error = Filter { site, state, pattern }.selection().expect_err(why).to_string();
+            let error = Filter { site, state, pattern, ..Filter::default() }.selection().expect_err(why).to_string();
             assert!(error.starts_with(why) && error.len() < 1_000, "{error}");
         }
     }

@@ -11,8 +11,6 @@ use crate::frame::{read, write};
 use crate::{ENTRIES_MAX, GREETING, Question, Response, WireError};
 
 const DOING: &str = "asking the running crawl";
-/// What a connection that breaks off means.
-const ENDED: &str = "it has ended meanwhile: run the command again";
 
 /// The state of a crawl that runs in another process, after one commit.
 pub struct RemoteView<S> {
@@ -47,13 +45,13 @@ impl<S: Read + Write + Send> RemoteView<S> {
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = write(&mut *stream, question).and_then(|()| read::<Response>(&mut *stream));
         let answer = answer.map_err(|error| match error {
-            WireError::Io(error) => failed(format!("{ENDED} ({error})")),
+            WireError::Io(error) => StoreError::Ended { detail: format!(" ({error})") },
             error => failed(error.to_string()),
         });
         match answer? {
             Some(Response::Failed(error)) => Err(failed(error)),
             Some(answer) => wanted(answer).ok_or_else(|| failed("the answer is to another question".to_owned())),
-            None => Err(failed(ENDED.to_owned())),
+            None => Err(StoreError::Ended { detail: String::new() }),
         }
     }
 

@@ -162,7 +162,7 @@ pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
         }
     }
     let told = match args.dry_run {
-        true => affected(&args.dir, &change)?.to_string(),
+        true => affected(&Opened::new(&args.dir)?, &change)?.to_string(),
         false => make(&dir, &change)?.in_words(&dir),
     };
     printed::print(&format!("{change}: {told}\n"))?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use crawl::CrawlDir;
 use service::access::Guard;
-use service::port::{listen, resolve, serve};
+use service::port::{http, listen, resolve, serve_or};
 use settings::usage;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -40,9 +40,10 @@ pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
     runtime.block_on(async {
         let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let listener = listen("--listen", &args.listen, &guard).await?;
+        let refusal = |status: &tonic::Status| ui::refusal(http(status), status.message());
         console::say!("http://{} until Ctrl-C", listener.local_addr()?);
         tokio::select! {
-            () = serve(listener, ui::router(args.dir), guard) => {}
+            () = serve_or(listener, ui::router(args.dir), guard, refusal) => {}
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }

@@ -1,10 +1,11 @@
 //! A crawl in the browser, asked over HTTP.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
+use testkit::ui::Ui;
 use testweb::{Reply, Web, from_fn};
 
 use crate::binary::{self, BINARY, Running};
@@ -12,81 +13,6 @@ use crate::served::Served;
 
 /// What no page may turn into markup.
 const HOSTILE: &str = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>";
-
-/// The interface to a directory, until it is dropped.
-struct Ui {
-    process: Child,
-    address: String,
-}
-
-/// An answer.
-struct Answer {
-    status: u16,
-    head: String,
-    body: String,
-}
-
-impl Ui {
-    fn start(dir: &Path) -> Self {
-        let mut command = Command::new(BINARY);
-        command.arg("ui").arg(dir).args(["--listen", "127.0.0.1:0"]).stderr(Stdio::piped());
-        let mut process = command.spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stderr.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.split_once("http://").unwrap().1.split_whitespace().next().unwrap().to_owned();
-        Ui { process, address }
-    }
-
-    fn ask(&self, head: &str, body: &str) -> Answer {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(stream, "{head}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let answer = String::from_utf8(answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        let is_chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
-        let body = if is_chunked { without_chunks(body) } else { body.to_owned() };
-        Answer { status, head: head.to_owned(), body }
-    }
-
-    fn get(&self, path: &str) -> Answer {
-        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: {}", self.address), "")
-    }
-
-    /// The body of a page that must be there.
-    fn page(&self, path: &str) -> String {
-        let answer = self.get(path);
-        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
-        answer.body
-    }
-
-    fn post(&self, more: &str, body: &str) -> Answer {
-        self.ask(&format!("POST /steer HTTP/1.1\r\nHost: {}{more}", self.address), body)
-    }
-
-    fn own(&self) -> String {
-        format!("\r\nOrigin: http://{}\r\nSec-Fetch-Site: same-origin", self.address)
-    }
-}
-
-impl Drop for Ui {
-    fn drop(&mut self) {
-        // It may have ended before.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn without_chunks(mut body: &str) -> String {
-    let mut whole = String::new();
-    while let Some((length, rest)) = body.split_once("\r\n") {
-        let length = usize::from_str_radix(length, 16).unwrap();
-        whole.push_str(&rest[..length]);
-        body = &rest[length + 2..];
-    }
-    whole
-}
 
 /// A site whose start page has a hostile title, with pages below `/a/` and `/b/`.
 fn web() -> Web {
@@ -137,8 +63,26 @@ fn a_crawl_that_has_ended_is_shown_and_nothing_becomes_markup() {
     {
         assert!(!page.contains("<script>") && !page.contains("<img"), "{page}");
     }
-    let report = ui.get("/report");
-    assert!(report.status == 200 && report.head.contains("default-src 'none'"), "{}", report.head);
+    let report = ui.page("/report");
+    for expect in
+        ["aria-current=\"page\">Report", "href=\"/urls?state=failed&amp;linked=yes\">1</a>", "/report.csv?table=sites"]
+    {
+        assert!(report.contains(expect), "{expect}: {report}");
+    }
+    let failed = ui.page("/urls?state=failed&linked=yes");
+    assert!(failed.contains("<th>Linked from</th>"), "{failed}");
+    let row = failed.split_once("<tbody>").unwrap().1.split_once("</tbody>").unwrap().0;
+    assert!(row.contains(">http://ui.test/gone</a>") && row.contains(">http://ui.test/</a>"), "{row}");
+    assert_eq!(ui.page("/urls?status=404&depth=1").matches("class=\"url\"").count(), 1);
+    let file = ui.get("/report.html");
+    assert!(file.status == 200 && file.head.contains("default-src 'none'"), "{}", file.head);
+    let steer = ui.page("/steer");
+    assert!(
+        steer.contains("No crawl is running.") && !steer.contains(">Pause<") && !steer.contains(">Stop"),
+        "{steer}"
+    );
+    let late = ui.post(&ui.own(), "what=seeds&to=http%3A%2F%2Fother.test%2F");
+    assert!(late.status == 409 && late.body.contains("no crawl runs there"), "{}", late.body);
 }
 
 #[test]
@@ -156,6 +100,8 @@ fn the_table_is_a_file_too() {
     let rows: Vec<&str> = csv.split_terminator("\r\n").collect();
     assert!(rows.len() == 5 && rows[0].starts_with("url,state,status"), "{csv}");
     assert!(csv.contains("http://ui.test/gone,http_error,404,"), "{csv}");
+    let sites = ui.page("/report.csv?table=sites");
+    assert!(sites.starts_with("site,seed,pages,") && sites.contains("\r\nhttp://ui.test,yes,4,"), "{sites}");
 }
 
 #[test]
@@ -179,6 +125,13 @@ fn what_cannot_be_shown_is_named() {
     assert_eq!(asked("\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document"), 200);
     let refused = ui.ask("GET / HTTP/1.1\r\nHost: evil.test", "");
     assert_eq!(refused.status, 409, "{}", refused.body);
+    assert!(
+        refused.body.contains("<h1>That did not work</h1>") && refused.body.contains("ask by the address"),
+        "{}",
+        refused.body
+    );
+    assert!(refused.head.contains("frame-ancestors 'none'"), "{}", refused.head);
+    assert_eq!(ui.get("/report.csv?table=none").status, 404);
     let error = binary::run(&["ui", dir.to_str().unwrap(), "--listen", "0.0.0.0:0"]).expect_code(2).stderr;
     assert!(error.contains("--listen 0.0.0.0:0: other machines could steer the crawl"), "{error}");
     let error = binary::run(&["ui", dirs.path().to_str().unwrap()]).expect_code(1).stderr;
@@ -255,6 +208,12 @@ fn a_running_crawl_is_watched_and_steered_by_its_own_pages_alone() {
     assert!(file.status == 400 && file.body.contains("files are for") && !file.body.contains("root:"), "{}", file.body);
     let typo = ui.post(private, "what=set&to=max-pages");
     assert!(typo.status == 400 && !typo.body.contains("1 |"), "{}", typo.body);
+    let seed = ui.post(&ui.own(), "what=seeds&to=no+url");
+    assert!(
+        seed.status == 400 && seed.body.contains("no url"),
+        "the preview refuses what would be refused: {}",
+        seed.body
+    );
     let refused = ui.post(&ui.own(), "what=hold&to=a.test%2Fx&sure=yes");
     assert!(refused.status == 400 && refused.body.contains("is no site"), "{}", refused.body);
     assert_eq!(ui.post(&ui.own(), "what=pause&sure=yes").status, 303);
@@ -263,4 +222,58 @@ fn a_running_crawl_is_watched_and_steered_by_its_own_pages_alone() {
     assert_eq!(stopped.status, 200, "{}", stopped.body);
     crawl.end().expect_code(3);
     assert!(ui.page("/").contains("Not running, and work is left."));
+}
+
+#[test]
+fn a_change_in_the_last_moment_of_a_run_is_made_of_the_crawl_that_rests() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    crawled(&served, &dir);
+    let ui = Ui::start(&dir);
+    // A short run, again and again, so that changes meet its end at different moments.
+    for round in 0..5 {
+        let mut command = Command::new(BINARY);
+        command.args(["crawl", "--retry", "http_error", "--progress", "none", "-o"]).arg(&dir);
+        let crawl = Running::start(command.args(served.flags()));
+        until("the crawl can be asked", || dir.join("live.socket").exists());
+        std::thread::scope(|scope| {
+            let ending = scope.spawn(|| crawl.end());
+            while !ending.is_finished() {
+                let made = ui.post(&ui.own(), &format!("what=exclude&to=*%2Fno{round}%2F*&sure=yes"));
+                assert!(matches!(made.status, 200 | 303), "{} {}", made.status, made.body);
+                let overview = ui.get("/");
+                assert_eq!(overview.status, 200, "{}", overview.body);
+            }
+            ending.join().unwrap().expect_code(0);
+        });
+        assert!(ui.page("/steer").contains(&format!("exclude */no{round}/*")));
+    }
+}
+
+#[test]
+fn a_crawl_goes_on_while_somebody_looks_at_it() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    crawled(&served, &dir);
+    let ui = Ui::start(&dir);
+    for _ in 0..5 {
+        // It keeps the state open from here on.
+        assert!(ui.page("/").contains("Finished"));
+        let mut command = Command::new(BINARY);
+        command.args(["crawl", "--retry", "http_error", "--progress", "none", "-o"]).arg(&dir);
+        let crawl = Running::start(command.args(served.flags()));
+        std::thread::scope(|scope| {
+            let ending = scope.spawn(|| crawl.end());
+            while !ending.is_finished() {
+                let urls = ui.get("/urls");
+                assert_eq!(urls.status, 200, "{}", urls.body);
+            }
+            // Who looks does not keep the crawl from beginning.
+            ending.join().unwrap().expect_code(0);
+        });
+    }
+    let told = binary::run(&["explain", dir.to_str().unwrap(), "http://ui.test/gone"]).expect_code(0).stdout;
+    let fetched = told.lines().find(|line| line.starts_with("fetched")).unwrap();
+    let shown = ui.page("/url?u=http%3A%2F%2Fui.test%2Fgone");
+    assert!(shown.contains(fetched), "it shows the last commit, {fetched}: {shown}");
 }

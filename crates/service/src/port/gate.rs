@@ -18,21 +18,26 @@ use crate::access::Guard;
 /// Requests being answered on a port at a time; more are refused.
 const REQUESTS_MAX: usize = 4_096;
 
+/// How a port says to others than clients of gRPC that it refuses a request.
+pub type Refusal = fn(&Status) -> Response;
+
 #[derive(Clone)]
 struct Gate {
     guard: Guard,
+    refusal: Refusal,
     requests: Arc<Semaphore>,
 }
 
 /// The router behind the guard.
-pub(super) fn guarded(router: Router, guard: Guard) -> Router {
-    let gate = Gate { guard, requests: Arc::new(Semaphore::new(REQUESTS_MAX)) };
+pub(super) fn guarded(router: Router, guard: Guard, refusal: Refusal) -> Router {
+    let gate = Gate { guard, refusal, requests: Arc::new(Semaphore::new(REQUESTS_MAX)) };
     router.layer(from_fn_with_state(gate, pass))
 }
 
 async fn pass(State(gate): State<Gate>, request: Request<Body>, next: Next) -> Response {
-    let refuse =
-        |status: Status| if is_grpc(&request) { status.into_http::<Body>().into_response() } else { refused(&status) };
+    let refuse = |status: Status| {
+        if is_grpc(&request) { status.into_http::<Body>().into_response() } else { (gate.refusal)(&status) }
+    };
     if !gate.guard.admits(request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes)) {
         return refuse(Status::unauthenticated("no token, or a wrong one: give the server's with --token-file"));
     }
@@ -76,7 +81,14 @@ pub(crate) fn failure(status: &Status) -> Vec<u8> {
 
 /// An answer that says what is wrong.
 pub fn refused(status: &Status) -> Response {
-    let http = match status.code() {
+    let json = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+    (http(status), json, failure(status)).into_response()
+}
+
+/// The status code of HTTP for one of gRPC.
+#[must_use]
+pub fn http(status: &Status) -> StatusCode {
+    match status.code() {
         Code::InvalidArgument => StatusCode::BAD_REQUEST,
         Code::Unauthenticated => StatusCode::UNAUTHORIZED,
         Code::NotFound => StatusCode::NOT_FOUND,
@@ -86,8 +98,7 @@ pub fn refused(status: &Status) -> Response {
         Code::Unimplemented => StatusCode::NOT_IMPLEMENTED,
         Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
-    };
-    (http, [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], failure(status)).into_response()
+    }
 }
 
 /// The names that gRPC has for its codes.

@@ -1,0 +1,86 @@
+//! A crawl's directory that is asked again and again.
+//!
+//! Opening the state of a crawl that rests replays its journals. So the state stays open between two questions, apart from the directory: a
+//! crawl can begin meanwhile. Each question gets the state after the last commit.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use store_embedded::EmbeddedStore;
+
+use crate::opened::Opened;
+use crate::{CrawlDir, live};
+
+/// A directory, and its state if it is open.
+pub struct Standing {
+    root: PathBuf,
+    kept: Mutex<Option<(AsOf, Arc<Opened>)>>,
+}
+
+/// What tells a commit from all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct AsOf {
+    /// The directory of the state: another crawl may have taken its place.
+    device: u64,
+    inode: u64,
+    /// The number of the last commit.
+    commit: u64,
+}
+
+impl AsOf {
+    /// Of the state in a directory. `None` where no number is known, as of a state in a database.
+    fn of(dir: &CrawlDir) -> anyhow::Result<Option<Self>> {
+        let state = dir.state();
+        let Ok(metadata) = state.metadata() else { return Ok(None) };
+        let commit = EmbeddedStore::acknowledged(&state)?;
+        Ok(commit.map(|commit| AsOf { device: metadata.dev(), inode: metadata.ino(), commit }))
+    }
+}
+
+impl Standing {
+    /// A directory that will be asked.
+    #[must_use]
+    pub fn new(root: PathBuf) -> Self {
+        Standing { root, kept: Mutex::default() }
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The crawl after its last commit, whether it runs or rests.
+    ///
+    /// # Errors
+    /// As [`Opened::new`].
+    pub fn now(&self) -> anyhow::Result<Arc<Opened>> {
+        let dir = CrawlDir::existing(&self.root)?;
+        if live::runs(&self.root) {
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
+            return Ok(Arc::new(Opened::new(&self.root)?));
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // Read before the state: a commit in between makes the next question open it again.
+        let as_of = AsOf::of(&dir)?;
+        if let (Some((of, opened)), Some(as_of)) = (&*kept, as_of)
+            && *of == as_of
+        {
+            return Ok(opened.clone());
+        }
+        let Some(apart) = Opened::apart(&self.root)? else { return Ok(Arc::new(Opened::new(&self.root)?)) };
+        let opened = Arc::new(apart);
+        *kept = as_of.filter(|_| !opened.is_running()).map(|as_of| (as_of, opened.clone()));
+        Ok(opened)
+    }
+
+    /// The same, with the files of the dataset complete.
+    ///
+    /// # Errors
+    /// As [`Opened::with_dataset`].
+    pub fn with_dataset(&self) -> anyhow::Result<Arc<Opened>> {
+        live::publish(&self.root)?;
+        self.now()
+    }
+}

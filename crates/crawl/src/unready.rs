@@ -1,0 +1,23 @@
+//! A crawl that cannot be read or changed at this moment, though nothing is wrong with it.
+
+use std::path::PathBuf;
+
+/// Why a crawl cannot be read or changed now.
+#[derive(Debug, thiserror::Error)]
+pub enum Unready {
+    /// Its run is ending: it answers nothing any more. A moment later it rests.
+    #[error("the crawl is ending")]
+    Ending,
+    /// The change is for a run, and none goes on.
+    #[error("{0}: no crawl runs there: `argiope crawl -o {0}` goes on with it, and takes seeds", root.display())]
+    NotRunning {
+        /// The directory.
+        root: PathBuf,
+    },
+    /// Another process has it, and cannot be asked.
+    #[error("{} is in use by another command, or by a crawl that cannot be asked: try again when it has ended", root.display())]
+    InUse {
+        /// The directory.
+        root: PathBuf,
+    },
+}

@@ -1,0 +1,63 @@
+//! Answers that read much of a crawl, kept as long as they hold.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crawl::opened::Opened;
+use engine::clock::Clock;
+use model::Timestamp;
+
+/// An answer about a running crawl holds this many times as long as it took: so a crawl is read a small part of the time only, whoever asks.
+const HOLDS_TIMES: u32 = 10;
+
+/// The last answer to one question.
+pub(crate) struct Kept<T> {
+    answer: Mutex<Option<(Of, Arc<T>)>>,
+    clock: Clock,
+}
+
+/// What an answer is of.
+enum Of {
+    /// A crawl that rests, at one commit.
+    Rest(Arc<Opened>),
+    /// A running crawl; it holds until then.
+    Run(Timestamp),
+}
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Kept { answer: Mutex::default(), clock: Clock::start() }
+    }
+}
+
+impl<T> Kept<T> {
+    /// The answer to `question`, which is asked if the last answer does not hold any more. Others wait meanwhile, and get the same.
+    pub(crate) fn answer(
+        &self,
+        opened: &Arc<Opened>,
+        question: impl FnOnce(&Opened) -> anyhow::Result<T>,
+    ) -> anyhow::Result<Arc<T>> {
+        let mut kept = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        let began = self.clock.now();
+        if let Some((of, answer)) = &*kept
+            && of.holds(opened, began)
+        {
+            return Ok(answer.clone());
+        }
+        let answer = Arc::new(question(opened)?);
+        let ended = self.clock.now();
+        let holds_for: Duration = ended.since(began) * HOLDS_TIMES;
+        let of = if opened.is_running() { Of::Run(ended + holds_for) } else { Of::Rest(opened.clone()) };
+        *kept = Some((of, answer.clone()));
+        Ok(answer)
+    }
+}
+
+impl Of {
+    fn holds(&self, opened: &Arc<Opened>, now: Timestamp) -> bool {
+        match self {
+            Of::Rest(of) => Arc::ptr_eq(of, opened),
+            Of::Run(until) => opened.is_running() && now < *until,
+        }
+    }
+}
