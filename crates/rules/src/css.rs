@@ -1,12 +1,26 @@
 //! CSS selectors (Selectors, level 4) to expressions. Each compound becomes a step, each combinator the axis of the next one.
 //!
-//! What it does not have, since a page in an archive has no state: `:hover`, `:checked` and their kin, pseudo-elements, namespaces.
-//! It has one thing more: `:contains("text")`.
+//! What it does not have, since a page in an archive has no state and no visitor: `:hover`, `:visited`, `:target` and their kin, pseudo-elements.
+//! Of namespaces it has `*|` alone, since a page declares none. It has one thing more: `:contains("text")`.
 
+mod escape;
+
+use crate::function::Function;
 use crate::query::{Axis, Css, Expr, Matching, Operator, Start, Step, Test};
+use crate::xpath;
 
 /// Selectors within selectors, at most.
 const DEPTH_MAX: usize = 16;
+
+// Pseudo-classes that the elements and attributes of HTML decide, as XPath.
+const LINK: &str = "(self::a or self::area) and @href";
+const CHECKED: &str =
+    "self::option[@selected] or self::input[@checked][lower-case(@type)='checkbox' or lower-case(@type)='radio']";
+const CONTROL: &str =
+    "self::button or self::input or self::select or self::textarea or self::fieldset or self::optgroup or self::option";
+/// Of a control: by itself, by the group of an option, or by a field set around it, of which the first legend is free.
+const OFF: &str = "@disabled or self::option[parent::optgroup/@disabled] or not(self::option or self::optgroup) \
+    and ancestor-or-self::*[not(self::legend) or preceding-sibling::legend]/parent::fieldset/@disabled";
 
 /// Reads a selector, or several separated by commas. It selects among the descendants of where it is evaluated, and `:scope` that place itself.
 ///
@@ -24,11 +38,23 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
+    /// White space and comments; whether there was space, since comments alone separate nothing.
     fn skip_space(&mut self) -> bool {
-        let rest = self.rest.trim_start();
-        let skipped = rest.len() < self.rest.len();
-        self.rest = rest;
-        skipped
+        let mut has_space = false;
+        loop {
+            let rest = self.rest.trim_start();
+            has_space |= rest.len() < self.rest.len();
+            self.rest = rest;
+            if !self.skip_comment() {
+                return has_space;
+            }
+        }
+    }
+
+    fn skip_comment(&mut self) -> bool {
+        let end = self.rest.strip_prefix("/*").and_then(|comment| comment.find("*/"));
+        self.rest = &self.rest[end.map_or(0, |end| end + 4)..];
+        end.is_some()
     }
 
     fn take(&mut self, text: &str) -> bool {
@@ -98,6 +124,8 @@ impl<'t> Parser<'t> {
     /// An element's name and conditions.
     fn compound(&mut self) -> Result<(Test, Vec<Expr>), String> {
         let before = self.rest;
+        // Any namespace.
+        self.take("*|");
         let test = if self.take("*") {
             Test::Any
         } else {
@@ -117,6 +145,7 @@ impl<'t> Parser<'t> {
     fn conditions(&mut self) -> Result<Vec<Expr>, String> {
         let mut conditions = Vec::new();
         loop {
+            while self.skip_comment() {}
             let condition = match self.rest.as_bytes() {
                 [b'.', ..] => {
                     self.take(".");
@@ -143,20 +172,19 @@ impl<'t> Parser<'t> {
     /// A name with escapes.
     fn name(&mut self) -> Option<String> {
         let mut name = String::new();
-        let mut chars = self.rest.char_indices();
-        let mut end = self.rest.len();
-        while let Some((at, char)) = chars.next() {
-            match char {
-                '\\' => name.extend(chars.next().map(|(_, escaped)| escaped)),
-                '-' | '_' => name.push(char),
-                _ if char.is_alphanumeric() || !char.is_ascii() => name.push(char),
-                _ => {
-                    end = at;
-                    break;
-                }
-            }
+        while let Some(char) = self.rest.chars().next() {
+            let (char, length) = match char {
+                '\\' => match escape::escaped(&self.rest[1..]) {
+                    Some((escaped, length)) => (escaped, length + 1),
+                    None => break,
+                },
+                '-' | '_' => (char, 1),
+                _ if char.is_alphanumeric() || !char.is_ascii() => (char, char.len_utf8()),
+                _ => break,
+            };
+            name.push(char);
+            self.rest = &self.rest[length..];
         }
-        self.rest = &self.rest[end..];
         (!name.is_empty()).then_some(name)
     }
 
@@ -169,6 +197,7 @@ impl<'t> Parser<'t> {
     fn attribute(&mut self) -> Result<Css, String> {
         self.want("[")?;
         self.skip_space();
+        self.take("*|");
         let name = self.wanted_name("the name of an attribute")?.to_ascii_lowercase();
         self.skip_space();
         let signs = [
@@ -200,12 +229,20 @@ impl<'t> Parser<'t> {
     fn quoted(&mut self) -> Result<Option<String>, String> {
         let Some(quote) = self.rest.chars().next().filter(|char| matches!(char, '"' | '\'')) else { return Ok(None) };
         let mut text = String::new();
-        let mut chars = self.rest.char_indices().skip(1);
-        while let Some((at, char)) = chars.next() {
+        let mut rest = &self.rest[1..];
+        while let Some(char) = rest.chars().next() {
+            rest = &rest[char.len_utf8()..];
             match char {
-                '\\' => text.extend(chars.next().map(|(_, escaped)| escaped)),
+                '\\' => match escape::escaped(rest) {
+                    Some((escaped, length)) => {
+                        text.push(escaped);
+                        rest = &rest[length..];
+                    }
+                    // The text goes on in the next line.
+                    None => rest = &rest[escape::white_space(rest)..],
+                },
                 _ if char == quote => {
-                    self.rest = &self.rest[at + 1..];
+                    self.rest = rest;
                     return Ok(Some(text));
                 }
                 _ => text.push(char),
@@ -227,6 +264,11 @@ impl<'t> Parser<'t> {
             "only-of-type" => both(nth(0, 1, true, false), nth(0, 1, true, true)),
             "empty" => Expr::Css(Css::Empty),
             "root" => Expr::Css(Css::Root),
+            "link" | "any-link" => xpath::parse(LINK)?,
+            "checked" => xpath::parse(CHECKED)?,
+            "disabled" => both(xpath::parse(CONTROL)?, xpath::parse(OFF)?),
+            "enabled" => both(xpath::parse(CONTROL)?, Expr::Css(Css::Not(Box::new(xpath::parse(OFF)?)))),
+            "lang" => self.languages()?,
             "nth-child" => self.nth(false, false)?,
             "nth-last-child" => self.nth(false, true)?,
             "nth-of-type" => self.nth(true, false)?,
@@ -273,6 +315,25 @@ impl<'t> Parser<'t> {
             self.want(")")?;
             self.depth -= 1;
             return Ok(Expr::Css(Css::Any(any)));
+        }
+    }
+
+    /// Languages, one of which the element has.
+    fn languages(&mut self) -> Result<Expr, String> {
+        self.want("(")?;
+        let mut any = Vec::new();
+        loop {
+            self.skip_space();
+            let language = match self.quoted()? {
+                Some(language) => language,
+                None => self.wanted_name("a language")?,
+            };
+            any.push(Expr::Call(Function::Lang, vec![Expr::Text(language)]));
+            self.skip_space();
+            if !self.take(",") {
+                self.want(")")?;
+                return Ok(Expr::Css(Css::Any(any)));
+            }
         }
     }
 

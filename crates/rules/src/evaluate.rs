@@ -148,7 +148,12 @@ impl<'a> Evaluator<'a, '_> {
             Place::Attribute(..) => 1,
         };
         self.budget.take(nodes)?;
-        let text = place.text(TEXT_BYTES_MAX);
+        // One character more, to see that there is more.
+        let mut text = place.text(TEXT_BYTES_MAX + char::MAX.len_utf8());
+        if text.len() > TEXT_BYTES_MAX {
+            self.budget.has_cut_text = true;
+            text = text[..text.floor_char_boundary(TEXT_BYTES_MAX)].to_owned().into();
+        }
         self.budget.take(text.len() / BYTES_A_STEP)?;
         Ok(text.into_owned())
     }

@@ -16,6 +16,8 @@ const ROWS_MAX: usize = 10_000;
 const VALUES_MAX: usize = 1_000;
 /// The longest text of a value, in bytes.
 const TEXT_BYTES_MAX: usize = 64 << 10;
+/// What is read for a value: one character more, to see that there is more.
+const READ_BYTES_MAX: usize = TEXT_BYTES_MAX + char::MAX.len_utf8();
 /// The largest JSON document that is read, in bytes.
 const JSON_BYTES_MAX: usize = 16 << 20;
 
@@ -125,7 +127,7 @@ impl<'a> Reader<'a> {
         if self.gather(rule, &mut items).is_err() {
             self.is_cut = true;
         }
-        items.is_cut = self.is_cut;
+        items.is_cut = self.is_cut || self.budget.has_cut_text;
         items
     }
 
@@ -223,25 +225,32 @@ impl<'a> Reader<'a> {
         Ok(match row {
             Row::Json(Value::Null) => None,
             Row::Json(Value::String(text)) => self.typed(field, text),
+            // JSON writes a point, whatever its texts have.
+            Row::Json(value @ Value::Number(_)) => self.typed_as(field, &value.to_string(), Some('.')),
             Row::Json(value) => self.typed(field, &value.to_string()),
             Row::Tree(place) => {
                 let node = place.node();
                 self.budget.take((node.end() - node.id()) as usize)?;
                 let text = match (place, &field.attribute) {
-                    (Place::Attribute(..), _) => place.text(TEXT_BYTES_MAX).into_owned(),
+                    (Place::Attribute(..), _) => place.text(READ_BYTES_MAX).into_owned(),
                     (Place::Node(_), Some(attribute)) => node.attribute(attribute).unwrap_or_default().into_owned(),
-                    (Place::Node(_), None) if field.kind == Kind::Html => node.markup(TEXT_BYTES_MAX),
+                    (Place::Node(_), None) if field.kind == Kind::Html => node.markup(READ_BYTES_MAX),
                     // What is to be a date, a number or a link says so best in its attributes.
                     (Place::Node(_), None) => {
-                        attribute_for(field.kind, node).unwrap_or_else(|| node.visible_text(TEXT_BYTES_MAX))
+                        attribute_for(field.kind, node).unwrap_or_else(|| node.visible_text(READ_BYTES_MAX))
                     }
                 };
+                self.is_cut |= text.len() > TEXT_BYTES_MAX;
                 self.typed(field, &text)
             }
         })
     }
 
     fn typed(&mut self, field: &Field, text: &str) -> Option<Value> {
+        self.typed_as(field, text, field.decimal)
+    }
+
+    fn typed_as(&mut self, field: &Field, text: &str, decimal: Option<char>) -> Option<Value> {
         let text = match &field.regex {
             Some(regex) => {
                 let captures = regex.captures(text)?;
@@ -251,7 +260,7 @@ impl<'a> Reader<'a> {
         };
         let end = text.floor_char_boundary(TEXT_BYTES_MAX);
         self.is_cut |= end < text.len();
-        field.kind.value(&text[..end], field.decimal, self.base)
+        field.kind.value(&text[..end], decimal, self.base)
     }
 }
 

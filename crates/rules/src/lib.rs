@@ -16,6 +16,7 @@ mod css;
 mod evaluate;
 mod function;
 mod items;
+mod jsonpath;
 mod kinds;
 mod query;
 mod ruleset;

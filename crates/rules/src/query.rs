@@ -52,6 +52,8 @@ impl<'a> Place<'a> {
 pub struct Budget {
     left: usize,
     given: usize,
+    /// A text was longer than what queries look at.
+    pub(crate) has_cut_text: bool,
 }
 
 /// A query took more steps than it has.
@@ -67,7 +69,7 @@ impl Budget {
     #[must_use]
     pub fn of(document: &Document<'_>) -> Self {
         let given = document.len() * STEPS_A_NODE + STEPS_MIN;
-        Budget { left: given, given }
+        Budget { left: given, given, has_cut_text: false }
     }
 
     pub(crate) fn take(&mut self, steps: usize) -> Result<(), OutOfSteps> {
@@ -210,6 +212,16 @@ pub(crate) enum Matching {
 }
 
 impl Expr {
+    /// Whether some of what it selects are attributes.
+    pub(crate) fn selects_attributes(&self) -> bool {
+        match self {
+            Expr::Binary(Operator::Union, left, right) => left.selects_attributes() || right.selects_attributes(),
+            Expr::Path(Start::Of(inner, _), steps) if steps.is_empty() => inner.selects_attributes(),
+            Expr::Path(_, steps) => steps.last().is_some_and(|step| step.axis == Axis::Attribute),
+            _ => false,
+        }
+    }
+
     /// Whether a predicate may depend on the position of a node.
     pub(crate) fn is_positional(&self) -> bool {
         fn asks(expr: &Expr) -> bool {

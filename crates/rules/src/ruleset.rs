@@ -134,9 +134,9 @@ impl RuleSet {
         if let Some(key) = table.keys().find(|key| *key != "extract") {
             return Err(wrong("a file of rules has only tables [extract.NAME]").below(key));
         }
-        let Some(Value::Table(rules)) = table.get("extract") else {
-            return Err(wrong("there are no rules: write a table [extract.NAME] with `url` and `fields`"));
-        };
+        let rules = table.get("extract").and_then(Value::as_table).filter(|rules| !rules.is_empty());
+        let rules =
+            rules.ok_or_else(|| wrong("there are no rules: write a table [extract.NAME] with `url` and `fields`"))?;
         Ok((Self::of(rules)?, rules.clone()))
     }
 
@@ -161,6 +161,9 @@ fn rule_of(name: &str, rule: &Value) -> Result<Rule, RuleError> {
     let urls = match rule.get("url") {
         None => vec!["*".to_owned()],
         Some(Value::String(one)) => vec![one.clone()],
+        Some(Value::Array(several)) if several.is_empty() => {
+            return Err(wrong("a list without patterns is about no page: leave `url` out for all pages").below("url"));
+        }
         Some(Value::Array(several)) => {
             let texts = several.iter().map(|one| one.as_str().map(str::to_owned));
             texts.collect::<Option<_>>().ok_or_else(|| wrong("a list of patterns is wanted").below("url"))?
@@ -171,6 +174,7 @@ fn rule_of(name: &str, rule: &Value) -> Result<Rule, RuleError> {
     let rows = rule.get("rows").map(|rows| rows_of(rows).map_err(|error| error.below("rows"))).transpose()?;
     let fields = rule.get("fields").ok_or_else(|| wrong("`fields` is missing: the columns, by name"))?;
     let fields = fields_of(fields, 0).map_err(|error| error.below("fields"))?;
+    check_places(&fields, rows.as_ref()).map_err(|error| error.below("fields"))?;
     if let Some(field) = fields.iter().find(|field| RESERVED.contains(&field.name.as_str())) {
         return Err(wrong("every table has a column of this name already: take another")
             .below(&field.name)
@@ -197,6 +201,9 @@ fn fields_of(fields: &Value, depth: usize) -> Result<Vec<Field>, RuleError> {
     }
     if depth >= DEPTH_MAX {
         return Err(wrong(format!("fields are nested deeper than {DEPTH_MAX}")));
+    }
+    if fields.keys().any(|name| name.trim().is_empty()) {
+        return Err(wrong("a column has a name: this one is empty"));
     }
     fields.iter().map(|(name, field)| field_of(name, field, depth).map_err(|error| error.below(name))).collect()
 }
@@ -285,6 +292,35 @@ fn selector_of(table: &Table) -> Result<Option<Selector>, RuleError> {
         found = Some(Selector::parse(text, language).map_err(|error| wrong(error).below(key))?);
     }
     Ok(found)
+}
+
+/// Refuses fields that can have no value where they are looked for: in the rows or objects that a selector selects.
+fn check_places(fields: &[Field], within: Option<&Selector>) -> Result<(), RuleError> {
+    fields.iter().try_for_each(|field| check_place(field, within).map_err(|error| error.below(&field.name)))
+}
+
+fn check_place(field: &Field, within: Option<&Selector>) -> Result<(), RuleError> {
+    match (within, &field.selector) {
+        (Some(Selector::Json(_)), Some(Selector::Tree(_))) => {
+            return Err(wrong(
+                "it is looked for in JSON, which has no elements: select with JSONPath, as in \"$.name\"",
+            ));
+        }
+        (Some(Selector::Tree(_)), Some(Selector::Json(_))) => {
+            return Err(wrong("it is looked for in an element, which has no JSON: select with CSS or XPath"));
+        }
+        _ => {}
+    }
+    let place = field.selector.as_ref().or(within);
+    let without_attributes = match place {
+        Some(Selector::Json(_)) => Some("JSON has no attributes"),
+        Some(Selector::Tree(expr)) if expr.selects_attributes() => Some("the XPath selects an attribute already"),
+        _ => None,
+    };
+    if let (Some(_), Some(reason)) = (&field.attribute, without_attributes) {
+        return Err(wrong(format!("{reason}: leave `attr` out")).below("attr"));
+    }
+    check_places(&field.fields, place).map_err(|error| error.below("fields"))
 }
 
 /// Refuses keys that mean nothing, with the nearest that does.

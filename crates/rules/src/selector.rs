@@ -3,7 +3,7 @@
 use serde_json_path::JsonPath;
 
 use crate::query::Expr;
-use crate::{css, xpath};
+use crate::{css, jsonpath, xpath};
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,7 @@ impl Selector {
         let parsed = match language {
             Language::Css => css::parse(text).map(Selector::Tree),
             Language::XPath => xpath::parse(text).map(Selector::Tree),
-            Language::Json => JsonPath::parse(text).map(Selector::Json).map_err(|error| error.to_string()),
+            Language::Json => jsonpath::parse(text).map(Selector::Json),
         };
         let name = match language {
             Language::Css => "CSS selector",

@@ -64,6 +64,24 @@ fn rows_are_selected_and_required_fields_decide() {
 }
 
 #[test]
+fn a_text_that_is_seen_in_part_is_reported() {
+    let page = |length: usize| format!("<p>{}</p><b>b</b>", "é".repeat(length / 2));
+    for (field, length_max) in [
+        ("{ xpath = 'string-length(//p)', type = 'integer' }", 1 << 20),
+        ("{ xpath = \"//b[contains(//p, 'x')]\" }", 1 << 20),
+        ("{ css = 'p' }", 64 << 10),
+        ("{ css = 'p', regex = '^(.)' }", 64 << 10),
+        ("{ xpath = '//p/text()' }", 64 << 10),
+        ("{ xpath = 'string(//p)' }", 64 << 10),
+    ] {
+        let rule = format!("[extract.a]\nfields.x = {field}");
+        let is_cut = |length| items_of(&rule, "http://x.test/", &page(length))[0].is_cut;
+        assert!(!is_cut(length_max), "{field}");
+        assert!(is_cut(length_max + 2), "{field}");
+    }
+}
+
+#[test]
 fn json_responses_give_rows_too() {
     let text = "[extract.a]\nrows = '$.items[*]'\nfields = { name = '$.n', size = { json = '$.s', type = 'integer' }, tags = { json = '$.t[*]', list = true } }";
     let json = br#"{"items": [{"n": "a", "s": 1, "t": ["x", "y"]}, {"n": "b", "s": "2"}]}"#;
@@ -71,6 +89,10 @@ fn json_responses_give_rows_too() {
     let items = items_of(json);
     assert_eq!(json!(items[0].rows), json!([{"name": "a", "size": 1, "tags": ["x", "y"]}, {"name": "b", "size": 2}]));
     assert!(items_of(b"no").is_empty());
+    // A point in a JSON number is before the fraction, whatever `decimal` says of texts.
+    let german = "[extract.a]\nfields = { x = { json = '$.x[*]', type = 'number', decimal = ',', list = true } }";
+    let page = Page { url: "https://api.test/", body: Body::Json(br#"{"x": [1.234, "1,5", 1e21, -0.000001]}"#) };
+    assert_eq!(json!(rules(german).items_of(&page)[0].rows), json!([{"x": [1.234, 1.5, 1e21, -1e-6]}]));
 }
 
 #[test]
@@ -98,6 +120,35 @@ fn wrong_rules_say_where_and_what_to_do() {
         (
             "[extract.a]\nfields.b = { css = 'a', xpath = '//a' }",
             "line 2: extract.a.fields.b.xpath: one selector is enough: css, xpath or json",
+        ),
+        ("[extract]", "there are no rules: write a table [extract.NAME] with `url` and `fields`"),
+        (
+            "[extract.a]\nurl = []\nfields.b = 'a'",
+            "line 2: extract.a.url: a list without patterns is about no page: leave `url` out for all pages",
+        ),
+        (
+            "[extract.a]\n[extract.a.fields]\n'' = 'a'",
+            "line 2: extract.a.fields: a column has a name: this one is empty",
+        ),
+        (
+            "[extract.a]\nrows = '$.x[*]'\nfields.b = 'p'",
+            "line 3: extract.a.fields.b: it is looked for in JSON, which has no elements: select with JSONPath, as in \"$.name\"",
+        ),
+        (
+            "[extract.a]\nrows = 'li'\nfields.b = '$.p'",
+            "line 3: extract.a.fields.b: it is looked for in an element, which has no JSON: select with CSS or XPath",
+        ),
+        (
+            "[extract.a]\nfields.b = { css = 'li', fields = { c = { fields = { d = '$.p' } } } }",
+            "line 2: extract.a.fields.b.fields.c.fields.d: it is looked for in an element, which has no JSON: select with CSS or XPath",
+        ),
+        (
+            "[extract.a]\nfields.b = { xpath = '//p | (//a/@href)', attr = 'href' }",
+            "line 2: extract.a.fields.b.attr: the XPath selects an attribute already: leave `attr` out",
+        ),
+        (
+            "[extract.a]\nrows = '$.x[*]'\nfields.b = { attr = 'href' }",
+            "line 3: extract.a.fields.b.attr: JSON has no attributes: leave `attr` out",
         ),
         (
             "[extract.'a/b']\nfields.b = 'a'",

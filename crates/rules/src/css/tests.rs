@@ -10,7 +10,11 @@ const PAGE: &str = "<div id=a class='x y'><p>one</p><p class=z>two <b>bold</b></
     <ul><li>1<li>2<li>3<li>4<li>5</ul><x-y data-k=v>c</x-y>";
 
 fn selected(selector: &str) -> Vec<String> {
-    let document = Document::parse(PAGE);
+    selected_in(PAGE, selector)
+}
+
+fn selected_in(page: &str, selector: &str) -> Vec<String> {
+    let document = Document::parse(page);
     let expr = super::parse(selector).expect(selector);
     let place = Place::Node(document.root());
     match evaluate::nodes(&expr, place, &document, &mut Budget::of(&document)).expect("few steps") {
@@ -49,11 +53,58 @@ fn selectors_select_as_the_standard_says() {
 }
 
 #[test]
+fn escapes_and_comments_are_those_of_the_standard() {
+    let page = "<p class=1num>a<p id=c:d.e>b<p class='a b' title='x:y'>c";
+    for (selector, expect) in [
+        (r".\31 num", "a"),
+        (r".\31num", "a"),
+        (r".\000031num", "a"),
+        (r"#c\3a d\2e e", "b"),
+        (r"#c\:d\.e", "b"),
+        (r"[title='x\3a y']", "c"),
+        ("[title='x\\\n:y']", "c"),
+        ("body /* > i */ p.a/**/.b", "c"),
+        ("/* first */ *|p[*|title]", "c"),
+    ] {
+        assert_eq!(selected_in(page, selector), [expect], "{selector}");
+    }
+}
+
+#[test]
+fn pseudo_classes_of_html_follow_its_attributes() {
+    let page = "<body lang=en-GB><a href=/>a</a><a>b</a><p lang=de>c</p><input type=Checkbox checked value=d><input checked>\
+        <select><option selected>e<option>f<optgroup disabled><option>g</optgroup></select>\
+        <fieldset disabled><legend><button>h</button></legend><div><button>i</button></div><legend><button>j</button></legend></fieldset>\
+        <button disabled>k</button><button>l</button>";
+    for (selector, expect) in [
+        ("a:link", vec!["a"]),
+        (":any-link", vec!["a"]),
+        ("option:checked", vec!["e"]),
+        ("input:checked", vec![""]),
+        ("input:not(:checked)", vec![""]),
+        ("button:disabled", vec!["i", "j", "k"]),
+        ("button:enabled", vec!["h", "l"]),
+        ("option:disabled", vec!["g"]),
+        ("option:enabled", vec!["e", "f"]),
+        ("p:enabled, p:disabled", vec![]),
+        ("a:lang(en)", vec!["a", "b"]),
+        ("p:lang('en', de)", vec!["c"]),
+        ("p:lang(d)", vec![]),
+    ] {
+        assert_eq!(selected_in(page, selector), expect, "{selector}");
+    }
+}
+
+#[test]
 fn what_is_no_selector_is_refused_with_a_reason() {
     for (selector, expect) in [
         ("", "a selector is expected before the end"),
         ("p >", "a selector is expected before the end"),
         ("p:hover", "a recorded page has no :hover"),
+        ("a:visited", "a recorded page has no :visited"),
+        ("svg|a", "|a is not expected here"),
+        ("p /* x", "a selector is expected before /* x"),
+        (":lang()", "a language is expected before )"),
         ("p::before", "::before: a page has no pseudo-elements"),
         ("p[a", "] is expected before the end"),
         ("p[a='b]", "the text 'b] has no end"),

@@ -1,0 +1,200 @@
+//! Dates as people write them.
+
+/// Names of months and their usual abbreviations, in lower case: English, German, Swedish.
+const MONTHS: [&[&str]; 12] = [
+    &["january", "jan", "januar", "jänner", "januari"],
+    &["february", "feb", "februar", "februari"],
+    &["march", "mar", "märz", "mär", "mrz", "mars"],
+    &["april", "apr"],
+    &["may", "mai", "maj"],
+    &["june", "jun", "juni"],
+    &["july", "jul", "juli"],
+    &["august", "aug", "augusti"],
+    &["september", "sep", "sept"],
+    &["october", "oct", "oktober", "okt"],
+    &["november", "nov"],
+    &["december", "dec", "dezember", "dez"],
+];
+/// What English writes behind a day.
+const ORDINALS: [&str; 5] = ["st", "nd", "rd", "th", "."];
+
+/// Microseconds since 1970 of a date: RFC 3339 and what is near it, `2024/03/05`, `5 March 2024`, `March 5, 2024`, `Tue, 05 Mar 2024 10:00:00 GMT`, `05.03.2024`.
+/// Without a zone it counts as UTC.
+pub(super) fn date(text: &str) -> Option<i64> {
+    iso(text).or_else(|| with_month(text)).or_else(|| with_points(text))
+}
+
+/// The time that [`Kind::Date`](super::Kind::Date) wrote, in microseconds since 1970.
+#[must_use]
+pub fn micros_of(text: &str) -> Option<i64> {
+    iso(text)
+}
+
+fn iso(text: &str) -> Option<i64> {
+    let (date, rest) = text.split_at_checked(10)?;
+    let sign = date.get(4..)?.chars().next().filter(|sign| matches!(sign, '-' | '/'))?;
+    let mut parts = date.split(sign);
+    let (year, month, day) = (digits(parts.next()?, 4)?, digits(parts.next()?, 2)?, digits(parts.next()?, 2)?);
+    let days = days(year, month, day)?;
+    let time = rest.strip_prefix(['T', 't', ' ']).map_or(Some(0), |time| clock(time.trim()))?;
+    let is_read = rest.is_empty() || rest.starts_with(['T', 't', ' ']);
+    is_read.then_some(days * 86_400_000_000 + time)
+}
+
+/// `10:30`, `10:30:15.5`, with `Z`, `GMT` or `+02:00` behind; in microseconds.
+fn clock(text: &str) -> Option<i64> {
+    let end = text.find(|char: char| !(char.is_ascii_digit() || matches!(char, ':' | '.'))).unwrap_or(text.len());
+    let (time, zone) = (&text[..end], text[end..].trim());
+    let mut parts = time.split(':');
+    let (hour, minute) = (number_of(parts.next()?)?, number_of(parts.next()?)?);
+    let seconds: f64 = parts.next().map_or(Some(0.0), |seconds| seconds.parse().ok())?;
+    if hour > 24 || minute > 59 || !(0.0..61.0).contains(&seconds) {
+        return None;
+    }
+    let local = (hour * 3600 + minute * 60) * 1_000_000 + (seconds * 1e6) as i64;
+    Some(local - zone_seconds(zone)? * 1_000_000)
+}
+
+fn zone_seconds(zone: &str) -> Option<i64> {
+    let sign = match zone.chars().next() {
+        None => return Some(0),
+        Some('+') => 1,
+        Some('-') => -1,
+        Some(_) => {
+            let is_utc = ["z", "utc", "gmt", "ut"].iter().any(|name| zone.eq_ignore_ascii_case(name));
+            return is_utc.then_some(0);
+        }
+    };
+    let digits: String = zone[1..].chars().filter(char::is_ascii_digit).collect();
+    let (hours, minutes) = digits.split_at_checked(2)?;
+    let minutes = if minutes.is_empty() { 0 } else { number_of(minutes)? };
+    Some(sign * (number_of(hours)? * 3600 + minutes * 60))
+}
+
+/// With the name of a month, which may be short.
+fn with_month(text: &str) -> Option<i64> {
+    let words: Vec<&str> = text
+        .split(|char: char| char.is_whitespace() || char == ',' || char == '-')
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_month = |word: &&str| {
+        let word = word.trim_end_matches('.').to_lowercase();
+        MONTHS.iter().position(|names| names.contains(&word.as_str()))
+    };
+    let (place, month) = words.iter().enumerate().find_map(|(at, word)| Some((at, is_month(word)?)))?;
+    let number_at = |at: Option<usize>| {
+        let word = words.get(at?)?;
+        number_of(ORDINALS.iter().find_map(|ordinal| word.strip_suffix(ordinal)).unwrap_or(word))
+    };
+    let before = number_at(place.checked_sub(1)).filter(|day| (1..=31).contains(day));
+    let (day, year_at) = match before {
+        Some(day) => (day, place + 1),
+        None => (number_at(Some(place + 1))?, place + 2),
+    };
+    let year = number_at(Some(year_at)).filter(|year| (1000..=9999).contains(year))?;
+    let clock_at = words.iter().position(|word| word.contains(':'));
+    let time = clock_at.and_then(|at| clock(&words[at..].join(" "))).unwrap_or(0);
+    Some(days(year, month as i64 + 1, day)? * 86_400_000_000 + time)
+}
+
+/// `05.03.2024`: day, month, year.
+fn with_points(text: &str) -> Option<i64> {
+    let (date, time) = text.split_once(|char: char| char.is_whitespace() || char == ',').unwrap_or((text, ""));
+    let mut parts = date.split('.');
+    let (day, month, year) = (number_of(parts.next()?)?, number_of(parts.next()?)?, digits(parts.next()?, 4)?);
+    let time = if time.trim().is_empty() { 0 } else { clock(time.trim())? };
+    Some(days(year, month, day)? * 86_400_000_000 + time)
+}
+
+fn digits(text: &str, length: usize) -> Option<i64> {
+    (text.len() == length).then(|| number_of(text)).flatten()
+}
+
+/// A number of a few digits and nothing else.
+fn number_of(text: &str) -> Option<i64> {
+    let is_short = (1..=9).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_short.then(|| text.parse().ok()).flatten()
+}
+
+/// Days from 1970-01-01 to a date; `None` if there is no such day.
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let length = match month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    if !(1..=length).contains(&day) {
+        return None;
+    }
+    // From March on, so that the day that leap years have more is the last one.
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    Some(era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468)
+}
+
+/// A date in microseconds since 1970, as RFC 3339.
+#[must_use]
+pub fn rfc3339(micros: i64) -> String {
+    let (days, micros) = (micros.div_euclid(86_400_000_000), micros.rem_euclid(86_400_000_000));
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let seconds = micros / 1_000_000;
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_times_in_utc() {
+        for (text, expect) in [
+            ("2024-03-05", "2024-03-05T00:00:00Z"),
+            ("2024-03-05T10:30:15.5+02:00", "2024-03-05T08:30:15Z"),
+            ("2024-02-29 23:00 Z", "2024-02-29T23:00:00Z"),
+            ("March 5, 2024", "2024-03-05T00:00:00Z"),
+            ("5th March 2024, 10:30", "2024-03-05T10:30:00Z"),
+            ("Tue, 05 Mar 2024 10:00:00 GMT", "2024-03-05T10:00:00Z"),
+            ("2024/03/05", "2024-03-05T00:00:00Z"),
+            ("2024/03/05 10:30", "2024-03-05T10:30:00Z"),
+            ("Sept. 1st, 2024", "2024-09-01T00:00:00Z"),
+            ("22nd Dec. 2024", "2024-12-22T00:00:00Z"),
+            ("05-Mar-2024", "2024-03-05T00:00:00Z"),
+            ("5. März 2024", "2024-03-05T00:00:00Z"),
+            ("den 5 maj 2024", "2024-05-05T00:00:00Z"),
+            ("05.03.1969", "1969-03-05T00:00:00Z"),
+        ] {
+            assert_eq!(date(text).map(rfc3339).as_deref(), Some(expect), "{text}");
+            assert_eq!(micros_of(expect).map(rfc3339).as_deref(), Some(expect));
+        }
+        for text in [
+            "2023-02-29",
+            "yesterday",
+            "31.04.2024",
+            "2024-03-05x",
+            "2024/03-05",
+            "March 2024",
+            // Words that only begin like a month.
+            "5 marraskuuta 2024",
+            "3 Marathon 2024",
+            "Maybe 5, 2024",
+            "7 Junkyards 1999",
+            "5 Decimal 2024",
+            "5kg March 2024",
+        ] {
+            assert_eq!(date(text), None, "{text}");
+        }
+    }
+}
