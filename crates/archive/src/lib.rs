@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 use model::{ArchiveLocation, Exchange, Method, PayloadDigest, RenderedDocument, Rendering, Timestamp, Truncation};
 use store::{Segment, StoreError};
-use warc::{IndexWriter, Location, Record, RecordId, RefersTo, SegmentWriter};
+use warc::{Compression, IndexWriter, Location, Record, RecordId, RefersTo, SegmentWriter};
 
 use acknowledged::Acknowledged;
 pub use acknowledged::committed_bytes;
@@ -32,6 +32,7 @@ pub struct Archive {
     /// The fields of the warcinfo record about the crawl, its settings included.
     info: Vec<(String, String)>,
     segment_bytes_max: u64,
+    compression: Compression,
     current: Option<Current>,
     serials: Serials,
     acknowledged: Acknowledged,
@@ -161,6 +162,7 @@ impl Archive {
             dir: dir.to_owned(),
             info,
             segment_bytes_max,
+            compression: Compression::default(),
             current: None,
             serials: Box::new(move || {
                 next += 1;
@@ -195,6 +197,16 @@ impl Archive {
     #[must_use]
     pub fn named_from(mut self, earliest: Timestamp) -> Self {
         self.named_from = earliest;
+        self
+    }
+
+    /// The same, with all further records compressed like this.
+    #[must_use]
+    pub fn compressed(mut self, compression: Compression) -> Self {
+        self.compression = compression;
+        if let Some(current) = &mut self.current {
+            current.writer.set_compression(compression);
+        }
         self
     }
 
@@ -378,7 +390,8 @@ impl Archive {
         let serial = (self.serials)().map_err(ArchiveError::Serial)?;
         let segment = Segment { serial, name: warc::segment_name(now.as_millis(), serial), length: 0 };
         let path = self.dir.join(&segment.name);
-        let writer = SegmentWriter::create(&path).map_err(|source| failed(&path, source))?;
+        let mut writer = SegmentWriter::create(&path).map_err(|source| failed(&path, source))?;
+        writer.set_compression(self.compression);
         let warcinfo = record_id("warcinfo", &segment.name, now);
         let index = Index::Growing(Box::new(IndexWriter::new(&index_path(&path), &segment.name)));
         let mut current = Current { segment, writer, warcinfo, index, begun_at: now };

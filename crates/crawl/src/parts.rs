@@ -67,7 +67,7 @@ pub fn open_archive(
         info.push(("argiope-redacted".to_owned(), redacted));
     }
     let known = ArchiveInState::of(store, &plan.settings.limits)?;
-    let archive = Archive::open(&dir.archive(), &known, info, plan.segment_bytes_max)?;
+    let archive = Archive::open(&dir.archive(), &known, info, plan.segment_bytes_max)?.compressed(plan.compression);
     notices.extend(set_aside(archive.set_aside(), dir.root(), &dir.archive()));
     Ok(Some(archive))
 }

@@ -1,4 +1,4 @@
-//! How fast pages become gzip members, and how short, by ours and by others at their fastest level.
+//! How fast pages become gzip members, and how short: `fast`, `small`, and others.
 //!
 //! `cargo bench -p argiope-deflate --bench pages`. [`testpages`] describes the pages. Every member is read back once, by two decoders.
 
@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use deflate::GzipEncoder;
+use deflate::{Compression as Choice, Encoder as Members};
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 use testpages::{Pages, ProcessorTime};
 
@@ -41,12 +41,13 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn encoders() -> Result<[(&'static str, Encoder); 3]> {
-    let mut ours = GzipEncoder::new();
+fn encoders() -> Result<[(&'static str, Encoder); 4]> {
+    let [mut fast, mut small] = Choice::ALL.map(Members::new);
     let level = CompressionLvl::new(1).map_err(|error| format!("{error:?}"))?;
     let mut compressor = Compressor::new(level);
     Ok([
-        ("ours", Box::new(move |page, out| Ok(ours.member(&[page], out)?))),
+        ("fast", Box::new(move |page, out| Ok(fast.member(&[page], out)?))),
+        ("small", Box::new(move |page, out| Ok(small.member(&[page], out)?))),
         (
             "libdeflate 1",
             Box::new(move |page, out| {

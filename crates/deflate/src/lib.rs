@@ -1,5 +1,6 @@
-//! Bytes to gzip members (RFC 1952, RFC 1951), fast: for many members of some kilobytes or more each, text for the most part, of which the ratio matters less
-//! than the time.
+//! Bytes to gzip members (RFC 1952, RFC 1951): many members of some kilobytes or more each, text for the most part.
+//!
+//! A [`Compression`] says what matters, the time or the size, and an [`Encoder`] does it. For time there is an encoder of our own, for size a library's.
 //!
 //! [`GzipEncoder`] compresses in one pass: what is found is written at once, in a code made from what the members before contained. Only where such
 //! a code fits badly is one made for the block, which is then compressed again. Why, and what it gains: `docs/decisions/0010-gzip.md`.
@@ -11,15 +12,18 @@
 //! ```
 
 mod code;
+mod compression;
 mod counts;
 mod huffman;
 mod output;
+mod small;
 mod symbols;
 mod window;
 
 use std::io::{self, Write};
 
 use code::Code;
+pub use compression::{Compression, Encoder};
 use counts::{Counts, entropy_bits};
 use output::Output;
 use window::Window;

@@ -4,7 +4,7 @@
 
 use std::io::{self, Read, Write};
 
-use deflate::GzipEncoder;
+use deflate::{Compression, Encoder, GzipEncoder};
 use proptest::prelude::*;
 
 /// What a stored block takes beside its bytes (RFC 1951, section 3.2.4), and a member beside its blocks (RFC 1952).
@@ -126,6 +126,44 @@ fn a_failure_to_write_is_passed_on_and_the_next_member_is_whole() {
     check(&member(&mut encoder, &[&bytes]), &bytes);
 }
 
+#[test]
+fn small_members_are_no_longer_than_those_of_gzip_and_depend_on_nothing_before() {
+    // Texts as they are, since libraries differ by a tenth and more on what is made up.
+    const TEXTS: [&str; 3] =
+        [include_str!("members.rs"), include_str!("../src/window.rs"), include_str!("../benches/pages.rs")];
+    let gzip = |bytes: &[u8]| {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
+        gzip.write_all(bytes).unwrap();
+        gzip.finish().unwrap().len()
+    };
+    let mut encoder = Encoder::new(Compression::Small);
+    let mut small = |bytes: &[u8]| {
+        let mut member = Vec::new();
+        encoder.member(&[bytes], &mut member).unwrap();
+        member
+    };
+    let first = small(TEXTS[0].as_bytes());
+    for text in TEXTS.map(str::as_bytes) {
+        let member = small(text);
+        check(&member, text);
+        assert!(member.len() as f64 <= gzip(text) as f64 * 1.02, "{} of {}", member.len(), gzip(text));
+    }
+    assert!(first == small(TEXTS[0].as_bytes()));
+}
+
+#[test]
+fn small_members_have_any_length() {
+    let mut encoder = Encoder::new(Compression::Small);
+    for len in [0, 1, 70_000, 16 << 20, (16 << 20) + 1] {
+        let bytes: Vec<u8> = (0..len).map(|i| (i / 7 % 251) as u8).collect();
+        let (one, other) = bytes.split_at(len / 3);
+        let mut member = Vec::new();
+        encoder.packed_member(&[one, other], &mut member).unwrap();
+        check(&member, &bytes);
+        assert!(member.len() < len / 50 + 100, "{} of {len}", member.len());
+    }
+}
+
 const MARKUP: &[&[u8]] = &[b"<div class=\"a\">", b"</div>\n", b"text ", b"\0"];
 
 /// Bytes with something of each kind: letters of few and of many kinds, repetitions near and far.
@@ -148,6 +186,9 @@ proptest! {
         for bytes in &all {
             let (one, other) = bytes.split_at(cut.index(bytes.len() + 1));
             check(&member(&mut encoder, &[one, other]), bytes);
+            let mut small = Vec::new();
+            Encoder::new(Compression::Small).member(&[one, other], &mut small).unwrap();
+            check(&small, bytes);
         }
     }
 }

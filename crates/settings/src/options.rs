@@ -304,6 +304,9 @@ pub struct Options {
     /// The size of a WARC segment
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Recording")]
     pub segment_size: Option<Bytes>,
+    /// How records are compressed: `fast`, or `small`, which takes the size of gzip -6 and nearly twice the processor time
+    #[arg(long, value_name = "HOW", help_heading = "Recording")]
+    pub compression: Option<String>,
     /// Keep the state of the crawl in this PostgreSQL database (postgres://user@host/name) instead of the crawl's directory. The password comes from PGPASSWORD or ~/.pgpass; a password in the URL is not stored
     #[arg(long, value_name = "URL", help_heading = "Recording")]
     pub store: Option<StoreAddress>,

@@ -18,6 +18,7 @@ use model::MediaRange;
 use robots::Matching;
 use rules::RuleSet;
 use store_postgres::Schema;
+use warc::Compression;
 use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind, Site, UserInfo, without_user_info};
 
 use self::fetching::fetch_config;
@@ -52,6 +53,8 @@ pub struct Plan {
     pub dataset: bool,
     /// The size of a WARC segment, in bytes.
     pub segment_bytes_max: u64,
+    /// How the records of the archive are compressed.
+    pub compression: Compression,
 }
 
 /// The rules by which items are taken out of pages.
@@ -181,6 +184,7 @@ impl Plan {
             archive,
             dataset,
             segment_bytes_max,
+            compression: parsed("compression", options.compression.as_deref().unwrap_or_default(), str::parse)?,
             settings,
             fetch,
             rendering,

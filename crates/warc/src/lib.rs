@@ -62,6 +62,7 @@ pub use cdxj::{CdxLine, IndexWriter, Indexer, index, write_index, write_sorted};
 pub use check::check;
 pub use chunked::{Chunked, is_chunked};
 pub use date::{timestamp14, warc_date};
+pub use deflate::{Compression, Encoder};
 pub use digest::Digest;
 pub use error::{Damage, ReadError};
 pub use finding::{CheckReport, FINDINGS_MAX, Finding, Problem, Severity};

@@ -208,8 +208,8 @@ impl<'a> Record<'a> {
         self
     }
 
-    /// Says that the payload is compressed already, so that compressing the record takes time and gains nothing: it is
-    /// stored in its gzip member as it is.
+    /// Says that the payload is compressed already, so that compressing the record takes time and gains little: with
+    /// [`Compression::Fast`](crate::Compression::Fast) it is stored in its gzip member as it is.
     pub fn packed(mut self) -> Record<'a> {
         self.is_packed = true;
         self

@@ -4,7 +4,7 @@ use crate::date::timestamp14;
 use crate::header::HEADER_BYTES_MAX;
 use crate::reader::Location;
 use crate::record::Record;
-use deflate::GzipEncoder;
+use deflate::{Compression, Encoder};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ pub const SEGMENT_BYTES_MAX: u64 = 1_000_000_000;
 /// Bytes of records that wait to be written together: one call of the system for some fifty pages.
 const PENDING_BYTES_MAX: usize = 256 * 1024;
 
-/// Payloads of at least this many bytes that are compressed already are not compressed again: the header would have gained
-/// some 200 bytes.
+/// Payloads of at least this many bytes that are compressed already are not compressed again, unless the archive is to be small: the header
+/// would have gained some 200 bytes.
 const PACKED_BYTES_MIN: usize = 4 * 1024;
 
 /// The name of a segment: `argiope-20261121000000-00000.warc.gz`. `date_ms` is when it was begun,
@@ -106,7 +106,7 @@ pub enum SegmentError {
 /// [`open_for_append`](Self::open_for_append) after a restart.
 pub struct SegmentWriter<F = File> {
     file: F,
-    encoder: GzipEncoder,
+    encoder: Encoder,
     pending: Pending,
     /// The length with all records taken.
     len: u64,
@@ -144,8 +144,13 @@ impl<F: SegmentFile> SegmentWriter<F> {
     /// Writes to `file`, which holds `len` bytes of whole records and stands at their end.
     pub fn new(file: F, len: u64) -> SegmentWriter<F> {
         let pending = Pending { bytes: Vec::with_capacity(PENDING_BYTES_MAX), on_file: len };
-        let encoder = GzipEncoder::new();
+        let encoder = Encoder::new(Compression::default());
         SegmentWriter { file, encoder, pending, len, has_partial_record: false, sync_failed: false }
+    }
+
+    /// Compresses the records to come like this, where it was [`Compression::Fast`] before. A segment may have records of both kinds.
+    pub fn set_compression(&mut self, compression: Compression) {
+        self.encoder = Encoder::new(compression);
     }
 
     /// The length in bytes, of whole records only.
@@ -172,7 +177,7 @@ impl<F: SegmentFile> SegmentWriter<F> {
         let parts = [&header, head, payload, end];
         let mut out = Through { pending: &mut self.pending, file: &mut self.file };
         let written = match record.is_packed() && payload.len() >= PACKED_BYTES_MIN {
-            true => self.encoder.stored_member(&parts, &mut out),
+            true => self.encoder.packed_member(&parts, &mut out),
             false => self.encoder.member(&parts, &mut out),
         };
         written.map_err(|write| self.give_up(write))?;

@@ -7,6 +7,7 @@ use frontier::{Politeness, TrapRules};
 use model::Limits;
 use render::Wait;
 use store_postgres::Schema;
+use warc::Compression;
 use weburl::CanonicalRules;
 
 use crate::deny_private::DenyPrivateOption;
@@ -69,6 +70,7 @@ impl Settled {
         options.scope.get_or_insert_with(|| "host".to_owned());
         options.robots.get_or_insert_with(|| "rfc9309".to_owned());
         options.render.get_or_insert_with(|| "never".to_owned());
+        options.compression.get_or_insert_with(|| Compression::default().to_string());
         options.user_agent.get_or_insert_with(|| default_user_agent(given.info_url.as_deref()));
         if options.store.is_some() {
             options.store_schema.get_or_insert_with(|| Schema::default().to_string());
