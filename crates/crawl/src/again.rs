@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use engine::Settings;
-use model::{Purpose, Round};
+use model::{Purpose, Round, Visit};
 use store::{Batch, Entry, Store, StoreError, Totals};
 use weburl::{Pattern, SiteKey, UrlKey};
 
@@ -28,7 +28,8 @@ impl Again {
     /// meanwhile, the next call continues the same round.
     ///
     /// URLs that robots.txt or the rules of the crawl forbade are not chosen, unless they were fetched before. New links are followed as
-    /// in the first round. Sites that were given up are tried again.
+    /// in the first round. Sites that were given up are tried again. What a chosen page needs to be shown is chosen with the page that it was
+    /// found on.
     ///
     /// # Errors
     /// The state cannot be read or written.
@@ -43,26 +44,40 @@ impl Again {
             let entries = store.scan(after, ENTRIES_AT_ONCE)?;
             let Some(last) = entries.last() else { break };
             after = Some(last.candidate.url.key());
-            let chosen: Vec<_> = entries
-                .iter()
-                .filter(|entry| self.chooses(entry, &round))
-                .map(|entry| entry.candidate.url.key())
-                .collect();
+            let mut chosen = Vec::new();
+            for entry in &entries {
+                if self.chooses(entry, &round) || self.chooses_page_of(entry, &round, store)? {
+                    chosen.push(entry.candidate.url.key());
+                }
+            }
             beginning.choose(chosen)?;
         }
         beginning.end()
     }
 
     fn chooses(&self, entry: &Entry, round: &Round) -> bool {
-        let Some(visit) = &entry.visit else { return false };
-        let was_asked_for = visit.attempts > 0 || visit.content_at.is_some();
-        let is_old = self.older_than.is_none_or(|age| round.began_at.apart(visit.at) >= age);
-        was_asked_for
-            && entry.candidate.purpose != Purpose::Robots
-            && visit.round < round.number
-            && is_old
+        let Some(visit) = entry.visit.as_ref().filter(|_| may_be_visited(entry, round)) else { return false };
+        self.older_than.is_none_or(|age| round.began_at.apart(visit.at) >= age)
             && (self.only.is_empty() || self.only.iter().any(|only| only.matches(entry.candidate.url.as_str())))
     }
+
+    /// Whether this is a requisite of a page that is chosen.
+    fn chooses_page_of(&self, entry: &Entry, round: &Round, store: &dyn Store) -> Result<bool, StoreError> {
+        let Some(page) = page_of(entry).filter(|_| may_be_visited(entry, round)) else { return Ok(false) };
+        Ok(store.get(page)?.is_some_and(|page| self.chooses(&page, round)))
+    }
+}
+
+/// Whether a URL may be visited in this round: it was requested before it.
+pub(crate) fn may_be_visited(entry: &Entry, round: &Round) -> bool {
+    let was_asked_for = |visit: &Visit| visit.attempts > 0 || visit.content_at.is_some();
+    entry.candidate.purpose != Purpose::Robots
+        && entry.visit.as_ref().is_some_and(|visit| was_asked_for(visit) && visit.round < round.number)
+}
+
+/// The page that a requisite was found on.
+pub(crate) fn page_of(entry: &Entry) -> Option<UrlKey> {
+    entry.candidate.found_on.filter(|_| entry.candidate.purpose == Purpose::Requisite)
 }
 
 /// The current round: it has URLs left, and no more are being chosen.

@@ -14,7 +14,7 @@ use model::{Purpose, SiteRecord, Timestamp, Visit};
 use store::{CrawlView, Entry, Store, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::again::{Beginning, going_on};
+use crate::again::{Beginning, going_on, may_be_visited, page_of};
 use crate::{Notice, Waits};
 
 /// Entries read from the state at once.
@@ -172,7 +172,8 @@ fn left_of(store: &dyn Store, site: SiteKey) -> Result<u64, StoreError> {
 impl Schedule {
     /// Begins a round with the pages whose visits are worth most. It reads the state twice: once to learn how fast the pages of each site
     /// change, once to choose. Pages that cannot be requested now are not chosen: those of sites on hold or in trouble, and those that a
-    /// rule has come to exclude. URLs that are left of the last round stay in the queue beside the new ones.
+    /// rule has come to exclude. What a chosen page needs to be shown comes on top, with the page that it was found on. URLs that are left of
+    /// the last round stay in the queue beside the new ones.
     ///
     /// # Errors
     /// The state cannot be read or written.
@@ -188,6 +189,8 @@ impl Schedule {
         for urls in chosen.chunks(ENTRIES_AT_ONCE) {
             beginning.choose(urls.to_vec())?;
         }
+        let may_be_asked = |url: &CanonicalUrl| !closed.contains(&url.key().site) && filter.judge_seed(url).is_ok();
+        choose_requisites(store, &chosen.into_iter().collect(), &may_be_asked, &mut beginning)?;
         Ok(match beginning.end()? {
             Notice::RoundOfNothing => Notice::NothingDue(waits),
             notice => notice,
@@ -350,6 +353,31 @@ impl Learned {
     fn of(&self, url: &CanonicalUrl) -> (&Prior, &Budget) {
         let site = self.of_sites.get(&url.key().site);
         site.map_or((&self.of_others, &self.budget), |site| (site.of(shape_of(url)), &site.budget))
+    }
+}
+
+/// Chooses what these pages need to be shown.
+fn choose_requisites(
+    store: &dyn Store,
+    pages: &BTreeSet<UrlKey>,
+    may_be_asked: &dyn Fn(&CanonicalUrl) -> bool,
+    beginning: &mut Beginning<'_>,
+) -> Result<(), StoreError> {
+    if pages.is_empty() || store.totals()?.requisites.is_empty() {
+        return Ok(());
+    }
+    let round = beginning.round.clone();
+    let mut after = None;
+    loop {
+        let entries = store.scan(after, ENTRIES_AT_ONCE)?;
+        let Some(last) = entries.last() else { return Ok(()) };
+        after = Some(last.candidate.url.key());
+        let of_pages = entries.iter().filter(|entry| {
+            page_of(entry).is_some_and(|page| pages.contains(&page))
+                && may_be_visited(entry, &round)
+                && may_be_asked(&entry.candidate.url)
+        });
+        beginning.choose(of_pages.map(|entry| entry.candidate.url.key()).collect())?;
     }
 }
 
