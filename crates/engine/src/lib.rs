@@ -23,7 +23,7 @@ mod named;
 pub mod pin;
 pub mod recorder;
 mod references;
-mod requisites;
+pub mod requisites;
 pub mod settings;
 pub mod shell;
 mod step;

@@ -16,9 +16,9 @@ const ICON: &str = "/favicon.ico";
 
 /// What documents need, collected.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub struct Found {
     /// Each once.
-    pub(crate) urls: Vec<CanonicalUrl>,
+    pub urls: Vec<CanonicalUrl>,
     /// There are more than may be taken, or longer ones.
     pub(crate) is_cut: bool,
 }
@@ -38,13 +38,8 @@ pub(crate) fn of_page(outcome: &FetchOutcome, body: &[u8], encoding: &str, setti
     let rendering = outcome.rendering.as_ref();
     let document = rendering.and_then(|rendering| rendering.document.as_ref().ok());
     let (bytes, encoding) = document.map_or((body, encoding), |document| (&document.html[..], "UTF-8"));
-    let mut references = none(settings);
-    requisites::of_page(&html::decode(bytes, encoding), &mut references);
-    if !references.has_icon {
-        references.add(ICON);
-    }
     let mut found = Found::default();
-    found.add(&outcome.url, &references, encoding, settings);
+    found.add_page(&outcome.url, bytes, encoding, settings);
     let loaded = rendering.map_or(&[][..], |rendering| &rendering.resources);
     let got = || loaded.iter().filter(|exchange| exchange.method == Method::Get);
     for exchange in got() {
@@ -57,14 +52,33 @@ pub(crate) fn of_page(outcome: &FetchOutcome, body: &[u8], encoding: &str, setti
     found
 }
 
+/// What a page needs whose bytes come with this media type: what it was when it was fetched, or in the browser.
+#[must_use]
+pub fn of_html(url: &CanonicalUrl, body: &[u8], content_type: Option<&str>, settings: &Settings) -> Found {
+    let mut found = Found::default();
+    found.add_page(url, body, charset::decide(body, content_type).encoding.name(), settings);
+    found
+}
+
 /// What another document needs: a style sheet, a script, a manifest, an SVG image, a frame.
-pub(crate) fn of_document(url: &CanonicalUrl, body: &[u8], content_type: Option<&str>, settings: &Settings) -> Found {
+#[must_use]
+pub fn of_document(url: &CanonicalUrl, body: &[u8], content_type: Option<&str>, settings: &Settings) -> Found {
     let mut found = Found::default();
     found.add_document(url, body, content_type, settings);
     found
 }
 
 impl Found {
+    fn add_page(&mut self, url: &CanonicalUrl, bytes: &[u8], encoding: &str, settings: &Settings) {
+        let text = html::decode(bytes, encoding);
+        let mut references = none(settings);
+        requisites::of_page(&text, &mut references);
+        if !references.has_icon {
+            references.add(ICON);
+        }
+        self.add(url, &references, encoding, settings);
+    }
+
     fn add_document(&mut self, url: &CanonicalUrl, body: &[u8], content_type: Option<&str>, settings: &Settings) {
         let Some(reading) = reading_of(url, body, content_type) else { return };
         let encoding = match reading {

@@ -10,13 +10,15 @@ use store::{Entry, Segment};
 use warc::{ReadError, Reader};
 use weburl::CanonicalUrl;
 
+use crate::needed::Needed;
 use crate::{Crawl, ExportError, Filter};
 
-/// Says of each URL that has a record whether the filter admits it.
+/// Says of each URL that has a record whether the filter admits it, or a page needs it that the filter admits.
 pub(crate) struct Admission<'a, 's> {
     crawl: &'a Crawl<'s>,
     filter: &'a Filter,
     rows: Rows<'s>,
+    needed: Needed,
     /// The URL that was requested last: the records of a visit lie together.
     last: Option<(String, RecordUrl)>,
 }
@@ -26,22 +28,35 @@ pub(crate) struct Admission<'a, 's> {
 pub(crate) struct RecordUrl {
     /// Its entry; a site's robots.txt has none.
     pub(crate) entry: Option<Entry>,
+    /// The filter chooses it.
+    pub(crate) is_chosen: bool,
+    /// It is chosen, or what is chosen needs it.
     pub(crate) is_admitted: bool,
 }
 
 impl<'a, 's> Admission<'a, 's> {
     pub(crate) fn new(crawl: &'a Crawl<'s>, filter: &'a Filter) -> Result<Self, ExportError> {
-        Ok(Admission { crawl, filter, rows: Rows::new(crawl.store, false)?, last: None })
+        let needed = Needed::by_pages(crawl, filter)?;
+        Ok(Admission { crawl, filter, rows: Rows::new(crawl.store, false)?, needed, last: None })
     }
 
-    /// What is known of a URL. Without a filter all are admitted, robots.txt and sitemaps too; a filter chooses pages.
+    /// Documents that could not be read for what they need.
+    pub(crate) fn unread(&self) -> u64 {
+        self.needed.unread
+    }
+
+    /// What is known of a URL. Without a filter all are admitted, robots.txt and sitemaps too; a filter chooses pages, and those bring what
+    /// they need.
     pub(crate) fn of(&mut self, url: &str) -> Result<&RecordUrl, ExportError> {
         let is_last = self.last.as_ref().is_some_and(|(last, _)| last == url);
         if !is_last {
             let known = self.look_up(url)?;
             self.last = Some((url.to_owned(), known));
         }
-        Ok(self.last.as_ref().map_or(const { &RecordUrl { entry: None, is_admitted: false } }, |(_, known)| known))
+        Ok(self
+            .last
+            .as_ref()
+            .map_or(const { &RecordUrl { entry: None, is_chosen: false, is_admitted: false } }, |(_, known)| known))
     }
 
     /// The same, without remembering it.
@@ -50,12 +65,27 @@ impl<'a, 's> Admission<'a, 's> {
             Some(url) => self.crawl.current(url.key())?,
             None => None,
         };
-        let is_admitted = match &entry {
-            _ if self.filter.is_everything() => true,
-            Some(entry) => entry.candidate.purpose == Purpose::Page && self.filter.admits(&self.rows.row(entry)?),
-            None => false,
-        };
-        Ok(RecordUrl { entry, is_admitted })
+        if self.filter.is_everything() {
+            return Ok(RecordUrl { entry, is_chosen: true, is_admitted: true });
+        }
+        let Some(known) = &entry else { return Ok(RecordUrl::default()) };
+        let is_chosen = self.chooses(known)?;
+        let is_admitted =
+            is_chosen || self.needed.urls.contains(&known.candidate.url.key()) || self.chooses_page_of(known)?;
+        Ok(RecordUrl { entry, is_chosen, is_admitted })
+    }
+
+    fn chooses(&mut self, entry: &Entry) -> Result<bool, ExportError> {
+        Ok(entry.candidate.purpose == Purpose::Page && self.filter.admits(&self.rows.row(entry)?))
+    }
+
+    /// Whether this is a requisite that was found on a page that is chosen: scripts may have asked for it, which nobody reads in the page.
+    fn chooses_page_of(&mut self, entry: &Entry) -> Result<bool, ExportError> {
+        let page = entry.candidate.found_on.filter(|_| entry.candidate.purpose == Purpose::Requisite);
+        match page.map(|page| self.crawl.current(page)).transpose()?.flatten() {
+            Some(page) => self.chooses(&page),
+            None => Ok(false),
+        }
     }
 }
 

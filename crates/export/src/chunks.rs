@@ -111,7 +111,7 @@ fn each(
     let mut alike = Alike::default();
     let mut chunked = Chunked::default();
     crawl.select(filter, false, progress, |selected| {
-        let Some(page) = html_of(&selected.entry, &mut replay, crawl.body_bytes_max)? else { return Ok(()) };
+        let Some(page) = html_of(&selected.entry, &mut replay, crawl.body_bytes_max())? else { return Ok(()) };
         let text = html::decode_as(&page.body, page.content_type.as_deref());
         let (document, url) = (Document::parse(&text), Url::parse(&selected.row.url).ok());
         let page = Page::read(&document, url.as_ref());

@@ -1,19 +1,21 @@
 //! A copy of the archive that stands alone: the records of what the filter admits, and nothing that points elsewhere.
 //!
-//! Records are copied byte for byte. A `revisit` whose original is left out, or in an earlier archive, becomes a full response, with an id of its
+//! Records are copied byte for byte, unless another compression is wanted. A `revisit` whose original is left out, or in an earlier archive, becomes a full response, with an id of its
 //! own and a request made again, since that names the record it belongs to.
 
 use std::fs::File;
-use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::net::IpAddr;
 use std::path::Path;
 
+use flate2::bufread::GzDecoder;
 use model::{ArchiveLocation, Timestamp};
 use replay::{PayloadPlace, Replay};
 use sha1::{Digest as _, Sha1};
 use store::{Entry, Segment};
 use warc::{
-    CdxLine, Header, Indexer, Location, Reader, Record, RecordId, RecordType, SegmentFile, SegmentWriter, StoredRecord,
+    CdxLine, Compression, Encoder, Header, Indexer, Location, Reader, Record, RecordId, RecordType, SegmentFile,
+    SegmentWriter, StoredRecord,
 };
 
 use crate::archive::{Admission, OpenSegment, damaged};
@@ -21,6 +23,8 @@ use crate::{Crawl, ExportError, Filter, Progress};
 
 /// Bytes copied at once.
 const COPY_BYTES: usize = 64 << 10;
+/// Records of more bytes, before compression, are not compressed again. They are held in memory for that. 64 MB.
+pub const RECOMPRESSED_BYTES_MAX: u64 = 64_000_000;
 /// Records between two reports of progress.
 const REPORT_RECORDS: u64 = 1_000;
 
@@ -31,6 +35,8 @@ pub struct CopySettings {
     pub now: Timestamp,
     /// The size at which the next segment is begun, in bytes.
     pub segment_bytes_max: u64,
+    /// How all records are compressed. Without it they are copied byte for byte.
+    pub compression: Option<Compression>,
 }
 
 /// What a copy lacks.
@@ -38,6 +44,10 @@ pub struct CopySettings {
 pub struct Copied {
     /// Revisits whose payload is in no archive that can be read. The copy has them without it.
     pub without_payload: u64,
+    /// Records that were not compressed again, since they are larger than [`RECOMPRESSED_BYTES_MAX`].
+    pub as_recorded: u64,
+    /// Pages and requisites that could not be read for what they need, where a filter chooses pages.
+    pub unread: u64,
 }
 
 /// What is written to.
@@ -72,7 +82,8 @@ pub(crate) fn copy(
 ) -> Result<Copied, ExportError> {
     let segments = crawl.segments()?;
     let about = about(&segments, filter);
-    let mut copier = Copier { settings, about, target, begun: 0, current: None };
+    let encoder = settings.compression.map(Encoder::new);
+    let mut copier = Copier { settings, about, target, encoder, as_recorded: 0, begun: 0, current: None };
     copier.begin()?;
     let mut source = Source {
         admission: Admission::new(crawl, filter)?,
@@ -94,7 +105,8 @@ pub(crate) fn copy(
         }
     }
     copier.end()?;
-    Ok(source.copied)
+    let unread = source.admission.unread();
+    Ok(Copied { as_recorded: copier.as_recorded, unread, ..source.copied })
 }
 
 /// What the copy is, for its warcinfo records.
@@ -264,7 +276,7 @@ impl Source<'_, '_> {
             return Ok(());
         }
         let known = self.admission.of(url)?;
-        let Some(entry) = known.entry.as_ref().filter(|_| known.is_admitted) else { return Ok(()) };
+        let Some(entry) = known.entry.as_ref().filter(|_| known.is_chosen) else { return Ok(()) };
         match entry.visit.as_ref().and_then(|visit| visit.location) {
             Some(last) if (last.segment, last.offset) == (segment, offset) => copier.target.answered(entry, date),
             _ => Ok(()),
@@ -277,6 +289,10 @@ struct Copier<'t> {
     settings: CopySettings,
     about: String,
     target: &'t mut dyn Target,
+    /// Where records get another compression.
+    encoder: Option<Encoder>,
+    /// Records that are too large for that.
+    as_recorded: u64,
     /// Segments begun so far.
     begun: u32,
     current: Option<Current>,
@@ -338,16 +354,21 @@ impl Copier<'_> {
 
     /// Copies the record that was shown last.
     fn copy(&mut self, path: &Path, file: &mut File, location: Location) -> Result<(), ExportError> {
-        let length = location.length;
-        let offset = self.current.as_ref().map_or(0, |current| current.length);
+        let offset = self.length();
         self.copy_unseen(path, file, location)?;
-        self.tell_end(Location { offset, length });
+        self.tell_end(Location { offset, length: self.length() - offset });
         Ok(())
     }
 
     /// Copies a record that the indexer need not see.
     fn copy_unseen(&mut self, path: &Path, file: &mut File, at: Location) -> Result<(), ExportError> {
         let failed = |error| ExportError::io(path, error);
+        if let Some(encoder) = &mut self.encoder {
+            match compressed_again(encoder, file, at).map_err(failed)? {
+                Some(member) => return self.write(&member),
+                None => self.as_recorded += 1,
+            }
+        }
         file.seek(SeekFrom::Start(at.offset)).map_err(failed)?;
         let mut buffer = vec![0; COPY_BYTES.min(usize::try_from(at.length).unwrap_or(COPY_BYTES))];
         let mut left = at.length;
@@ -364,6 +385,7 @@ impl Copier<'_> {
     fn add(&mut self, record: &Record<'_>) -> Result<(), ExportError> {
         let mut member = Vec::new();
         let mut segment = SegmentWriter::new(Member(&mut member), 0);
+        segment.set_compression(self.settings.compression.unwrap_or_default());
         let written = segment.append(record).and_then(|_| segment.flush());
         written.map_err(|error| ExportError::Other(error.to_string()))?;
         let mut reader = Reader::new(&member[..], 0);
@@ -371,10 +393,15 @@ impl Copier<'_> {
         if let Some(mut record) = reader.next_record().map_err(|error| damaged(made, &error))? {
             self.show(made, &mut record)?;
         }
-        let offset = self.current.as_ref().map_or(0, |current| current.length);
+        let offset = self.length();
         self.write(&member)?;
         self.tell_end(Location { offset, length: member.len() as u64 });
         Ok(())
+    }
+
+    /// The length of the segment so far, in bytes.
+    fn length(&self) -> u64 {
+        self.current.as_ref().map_or(0, |current| current.length)
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), ExportError> {
@@ -390,6 +417,20 @@ impl Copier<'_> {
             current.indexer.end(location);
         }
     }
+}
+
+/// The record as a member of the encoder's; `None` if it is too large.
+fn compressed_again(encoder: &mut Encoder, file: &mut File, at: Location) -> io::Result<Option<Vec<u8>>> {
+    file.seek(SeekFrom::Start(at.offset))?;
+    let mut record = Vec::new();
+    let stored = GzDecoder::new(BufReader::new(file.take(at.length)));
+    stored.take(RECOMPRESSED_BYTES_MAX + 1).read_to_end(&mut record)?;
+    if record.len() as u64 > RECOMPRESSED_BYTES_MAX {
+        return Ok(None);
+    }
+    let mut member = Vec::new();
+    encoder.member(&[&record], &mut member)?;
+    Ok(Some(member))
 }
 
 fn date_of(header: &Header) -> u64 {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use dataset::{Layout, Row, Rows};
+use engine::Settings;
 use model::Purpose;
 use replay::{RecordedAnswer, Replay};
 use store::{CrawlView, Entry, StoreError, with_current_visit};
@@ -24,8 +25,8 @@ pub struct Crawl<'s> {
     pub is_running: bool,
     /// Its Parquet tables; there may be none.
     pub dataset: Layout,
-    /// The greatest body of the crawl, in bytes: what was fetched is cut there.
-    pub body_bytes_max: u64,
+    /// Its settings: how its pages are read.
+    pub settings: &'s Settings,
 }
 
 /// A URL that the filter admits.
@@ -87,7 +88,13 @@ impl<'s> Crawl<'s> {
     /// What reads answers back from the archive.
     #[must_use]
     pub fn replay(&self) -> Replay<'s> {
-        Replay::new(self.store, &self.archive, self.body_bytes_max)
+        Replay::new(self.store, &self.archive, self.body_bytes_max())
+    }
+
+    /// The greatest body of the crawl, in bytes: what was fetched is cut there.
+    #[must_use]
+    pub fn body_bytes_max(&self) -> u64 {
+        self.settings.limits.body_bytes_max
     }
 }
 

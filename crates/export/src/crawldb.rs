@@ -95,7 +95,7 @@ impl Export<'_, '_> {
 
     /// The greatest body, in bytes.
     fn body_bytes_max(&self) -> usize {
-        usize::try_from(self.crawl.body_bytes_max).unwrap_or(usize::MAX)
+        usize::try_from(self.crawl.body_bytes_max()).unwrap_or(usize::MAX)
     }
 
     /// Where what has to be sorted lies: the database may be on another machine.

@@ -34,7 +34,7 @@ pub fn write(
 ) -> Result<(), ExportError> {
     let mut anchors = Anchors::of(crawl, target)?;
     let mut replay = crawl.replay();
-    let body_bytes_max = usize::try_from(crawl.body_bytes_max).unwrap_or(usize::MAX);
+    let body_bytes_max = usize::try_from(crawl.body_bytes_max()).unwrap_or(usize::MAX);
     let mut bytes = Vec::new();
     crawl.select(filter, false, progress, |selected| {
         let Some(visit) = selected.entry.visit.as_ref().filter(|visit| visit.attempts > 0) else { return Ok(()) };

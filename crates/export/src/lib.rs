@@ -22,6 +22,7 @@ pub mod items;
 pub mod jsonl;
 pub mod kvs;
 pub mod markdown;
+mod needed;
 pub mod page_files;
 pub mod parquet_copy;
 mod pending;
@@ -30,7 +31,7 @@ mod tables;
 pub mod wacz;
 pub mod warc_copy;
 
-pub use copy::{Copied, CopySettings};
+pub use copy::{Copied, CopySettings, RECOMPRESSED_BYTES_MAX};
 pub use crawl::{Crawl, Progress, Selected};
 pub use error::ExportError;
 pub use filter::{Filter, FilterError};

@@ -24,7 +24,7 @@ pub fn write(crawl: &Crawl<'_>, filter: &Filter, target: &Path, progress: Progre
     let dir = PendingDir::create(target)?;
     let mut replay = crawl.replay();
     crawl.select(filter, false, progress, |selected| {
-        let Some(html) = html_of(&selected.entry, &mut replay, crawl.body_bytes_max)? else { return Ok(()) };
+        let Some(html) = html_of(&selected.entry, &mut replay, crawl.body_bytes_max())? else { return Ok(()) };
         let page = page(&html.body, html.content_type.as_deref(), &selected.row.url);
         let mut text = front_matter::front_matter(&selected.row, &page);
         if !page.markdown.is_empty() {

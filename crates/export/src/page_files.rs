@@ -32,7 +32,7 @@ pub fn write(crawl: &Crawl<'_>, filter: &Filter, target: &Path, progress: Progre
         let record = record?;
         let Some(key) = record.last_chunk().map(|bytes| UrlKey::from_bytes(*bytes)) else { continue };
         let Some(entry) = crawl.current(key)? else { continue };
-        let Some(html) = html_of(&entry, &mut replay, crawl.body_bytes_max)? else { continue };
+        let Some(html) = html_of(&entry, &mut replay, crawl.body_bytes_max())? else { continue };
         let path = dir.path().join(id.to_string());
         let written = std::fs::File::create_new(&path).and_then(|mut file| {
             file.write_all(head(&entry.candidate).as_bytes())?;

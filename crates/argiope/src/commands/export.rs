@@ -17,6 +17,7 @@ use crawl::opened::Opened;
 use export::chunks::{SIZE_MIN, Size};
 use settings::plan::Plan;
 use settings::usage;
+use warc::Compression;
 
 /// The arguments of `argiope export`.
 #[derive(Args, Debug)]
@@ -43,6 +44,9 @@ pub struct ExportArgs {
     /// jsonl: sitemaps and requisites too; the column `purpose` distinguishes them from pages
     #[arg(long)]
     pub all: bool,
+    /// warc, wacz: compress all records like this, `fast` or `small` [default: they are copied as they are]
+    #[arg(long, value_name = "HOW")]
+    pub compression: Option<Compression>,
     /// items: the rule, if there are several
     #[arg(long, value_name = "NAME")]
     pub items: Option<String>,
@@ -90,6 +94,9 @@ pub enum Format {
 pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     let filter = Filter::new(&args.site, &args.outcome, &args.content_type, args.since.as_deref())
         .map_err(|error| usage(error.to_string()))?;
+    if args.compression.is_some() && !matches!(args.format, Format::Warc | Format::Wacz) {
+        return Err(usage(format!("--compression is about records of the archive: {} has none", name(args.format))));
+    }
     refuse_own_directory(&args)?;
     let opened = Opened::with_dataset(&args.dir)?;
     let plan = Plan::new(&opened.options()?)?;
@@ -98,9 +105,13 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         is_running: opened.is_running(),
         archive: opened.dir.archive(),
         dataset: Layout::at(opened.dir.dataset()),
-        body_bytes_max: plan.settings.limits.body_bytes_max,
+        settings: &plan.settings,
     };
-    let copying = CopySettings { now: Clock::start().date(), segment_bytes_max: plan.segment_bytes_max };
+    let copying = CopySettings {
+        now: Clock::start().date(),
+        segment_bytes_max: plan.segment_bytes_max,
+        compression: args.compression,
+    };
     let mut told = ExportProgress::new(args.format);
     let mut progress = |done| told.show(done);
     match args.format {
@@ -171,7 +182,20 @@ fn export_chunks(
 }
 
 /// Reports what a copy of the archive lacks.
-fn lacks(Copied { without_payload }: Copied) {
+fn lacks(Copied { without_payload, as_recorded, unread }: Copied) {
+    if unread > 0 {
+        console::say!(
+            "{} not read: requisites that only they need are missing; `argiope check` names the records",
+            printable::counted(unread, "page or requisite could")
+        );
+    }
+    if as_recorded > 0 {
+        console::say!(
+            "{} copied as they are, not compressed again: they are larger than {} MB",
+            printable::counted(as_recorded, "record"),
+            export::RECOMPRESSED_BYTES_MAX / 1_000_000
+        );
+    }
     if without_payload > 0 {
         console::say!(
             "{} copied without content: the payload was lost, or is in an earlier archive (--against) that cannot be read; \

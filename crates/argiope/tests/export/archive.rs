@@ -8,6 +8,7 @@ use warc::{Reader, RecordType};
 
 use testkit::crawled::Crawled;
 use testkit::python::{python, runs};
+use testkit::pywb::{Pywb, get};
 
 /// A record: type, URL, its bytes as they lie in the file.
 type Stored = (Option<RecordType>, Option<String>, Vec<u8>);
@@ -134,6 +135,56 @@ fn a_directory_gets_segments_of_the_size_that_the_crawl_had() {
         records.into_iter().filter(|(kind, ..)| *kind != Some(RecordType::Warcinfo)).collect::<Vec<_>>()
     };
     assert_eq!(ours(names.iter().map(|name| target.join(name)).collect()), ours(crawled.segments()));
+}
+
+/// Type, URL and block of each record, warcinfo records left out: they name the file and the settings.
+fn contents(paths: &[PathBuf]) -> Vec<(Option<RecordType>, Option<String>, Vec<u8>)> {
+    let mut contents = Vec::new();
+    for path in paths {
+        let mut reader = Reader::open(path, 0).expect("a segment");
+        while let Some(mut record) = reader.next_record().expect("whole") {
+            let (kind, url) = (record.header().record_type(), record.header().target_uri().map(str::to_owned));
+            let mut block = Vec::new();
+            std::io::Read::read_to_end(&mut record, &mut block).expect("whole");
+            record.finish().expect("whole");
+            if kind != Some(RecordType::Warcinfo) {
+                contents.push((kind, url, block));
+            }
+        }
+    }
+    contents
+}
+
+fn bytes(paths: &[PathBuf]) -> u64 {
+    paths.iter().map(|path| path.metadata().expect("a file").len()).sum()
+}
+
+#[test]
+fn an_archive_and_a_copy_are_compressed_as_they_are_asked_to_be() {
+    let (fast, small) = (Crawled::small(), Crawled::with(&["--compression", "small"]));
+    let [in_fast, in_small] = [&fast, &small].map(|crawled| bytes(&crawled.segments()));
+    assert!(in_small < in_fast, "{in_small} {in_fast}");
+    small.segments().iter().for_each(|segment| check(segment));
+
+    let (_dir, path) = copy(&fast, &["--compression", "small"]);
+    check(&path);
+    assert_eq!(contents(std::slice::from_ref(&path)), contents(&fast.segments()));
+    let as_fast = copy(&small, &["--compression", "fast"]);
+    check(&as_fast.1);
+    let [to_small, to_fast] = [path, as_fast.1].map(|path| bytes(&[path]));
+    assert!(to_small < in_fast && to_small < to_fast, "{to_small} {in_fast} {to_fast}");
+
+    // Its index leads to the records where they are now.
+    let dir = tempfile::tempdir().expect("a directory");
+    let wacz = dir.path().join("small.wacz");
+    let ran = fast.run("export", &["wacz", "--compression", "small", "-o", wacz.to_str().expect("UTF-8")]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    runs(python(&["wacz"]).args(["-m", "wacz.main", "validate", "-f"]).arg(&wacz));
+    let pywb = Pywb::serve(dir.path(), &wacz);
+    assert_eq!(get(pywb.port, "/it/2030id_/http://small.test/").0, "200");
+
+    let ran = fast.run("export", &["jsonl", "--compression", "small"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
 }
 
 fn lines(crawled: &Crawled, arguments: &[&str]) -> Vec<String> {

@@ -73,7 +73,7 @@ impl<'c, 's> Pages<'c, 's> {
     /// Adds what a URL ended with, if it is an HTML page. `date` is that of its record.
     pub(super) fn add(&mut self, entry: &Entry, date: &str) -> Result<(), ExportError> {
         let url = entry.candidate.url.as_str();
-        let html = match html_of(entry, &mut self.replay, self.crawl.body_bytes_max) {
+        let html = match html_of(entry, &mut self.replay, self.crawl.body_bytes_max()) {
             // Its record is there as the revisit that it is.
             Err(ExportError::Replay { source: ReplayError::Elsewhere { .. }, .. }) => None,
             html => html?,
