@@ -201,7 +201,7 @@ pub struct PageRankResponse {
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SearchRequest {
     #[prost(string, tag = "1")]
     pub text: ::prost::alloc::string::String,
@@ -213,6 +213,15 @@ pub struct SearchRequest {
     /// The largest number of pages: 100 if 0.
     #[prost(uint32, tag = "4")]
     pub limit: u32,
+    /// Only the main text is searched, without menus, adverts and notices.
+    #[prost(bool, tag = "5")]
+    pub main_text: bool,
+    /// Only pages of this site: example.org, <https://example.org> or example.org:8443. Default: of all.
+    #[prost(string, tag = "6")]
+    pub site: ::prost::alloc::string::String,
+    /// Only pages fetched since this time, in seconds since 1970. If 0: all.
+    #[prost(double, tag = "7")]
+    pub since: f64,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dataset::{Layout, Links, PageContent, PageRow, Rows, SegmentTables, Written};
-use graph::{Crew, Definition, Graph, GraphBuilder, PageKind, Pattern, Search, pagerank, search};
+use graph::{Crew, Definition, Graph, GraphBuilder, Only, PageKind, Pattern, Search, Within, pagerank, search};
 use model::{Candidate, Outcome, Timestamp, Visit};
 use store::{MemoryStore, Store};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
@@ -260,7 +260,13 @@ fn texts(bytes: u64) -> Result<()> {
         for workers in [1, 2] {
             let mut pages = 0;
             let seconds = median(|| {
-                let asked = Search { pattern: pattern.clone(), limit: Some(100), context: None };
+                let asked = Search {
+                    pattern: pattern.clone(),
+                    within: Within::Page,
+                    only: Only::default(),
+                    limit: Some(100),
+                    context: None,
+                };
                 let (time, found) = timed(|| search([&layout], asked, Crew::threads(workers)));
                 pages = found.unwrap_or_else(|error| panic!("{error}")).pages;
                 time

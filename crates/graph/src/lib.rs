@@ -38,6 +38,6 @@ pub use overlap::{Edge, Overlap, domain_of, overlap};
 pub use pagerank::{DAMPING, Definition, Ranks, pagerank};
 pub use path::shortest_path;
 pub use rounds::Crew;
-pub use search::{FoundPage, Pattern, PatternError, Search, SearchResult, search};
+pub use search::{FoundPage, Only, Pattern, PatternError, Search, SearchResult, Within, search};
 pub use vertex::{PageKind, Vertex, Visits};
 pub use web::{Graph, GraphBuilder};

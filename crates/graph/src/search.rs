@@ -1,18 +1,20 @@
 //! Search: the pages that have a text, those that have it most often first.
 //!
-//! The text of a page is its title and what is visible of it, without tags, white space collapsed, as in the dataset. Every page
-//! is looked at: no index, so that an answer is exact however much was crawled just now (`docs/decisions`). An exact duplicate
-//! of a page has its text too.
+//! The text of a page is its title and what is visible of it, or its main text, as in the dataset: without tags, white space
+//! collapsed. Every page is looked at: no index, so that an answer is exact however much was crawled just now (`docs/decisions`).
+//! An exact duplicate of a page has its text too.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
 use dataset::schema::Table;
 use dataset::{Column, DatasetError, Layout};
 use memchr::memmem::Finder;
+use model::Timestamp;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
-use weburl::CanonicalUrl;
+use weburl::{CanonicalUrl, SiteKey};
 
 use crate::GraphError;
 use crate::linking::{WireKey, to_wire};
@@ -87,11 +89,57 @@ impl Pattern {
     }
 }
 
+/// The part of a page that is searched, beside its title.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Within {
+    /// All that is visible.
+    #[default]
+    Page,
+    /// The main text: without menus, adverts and notices. Pages that have none are searched whole.
+    MainText,
+}
+
+impl Within {
+    /// Reads a switch: is the main text meant?
+    #[must_use]
+    pub fn main_text(is_meant: bool) -> Self {
+        if is_meant { Within::MainText } else { Within::Page }
+    }
+
+    /// The columns that may hold the text. The first that has a value counts.
+    fn columns(self) -> &'static [&'static str] {
+        match self {
+            Within::Page => &["text"],
+            Within::MainText => &["main_text", "text"],
+        }
+    }
+}
+
+/// The pages that are searched: those that meet each condition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Only {
+    /// Pages of these sites; of all if empty.
+    pub sites: Vec<SiteKey>,
+    /// Pages whose text was last fetched at this time or later.
+    pub since: Option<Timestamp>,
+}
+
+impl Only {
+    fn has(&self, site: SiteKey, fetched_at: Option<i64>) -> bool {
+        let is_late = |since: Timestamp| fetched_at.is_some_and(|at| u64::try_from(at).is_ok_and(|at| at >= since.0));
+        (self.sites.is_empty() || self.sites.contains(&site)) && self.since.is_none_or(is_late)
+    }
+}
+
 /// A search.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// What is searched for.
     pub pattern: Pattern,
+    /// Where.
+    pub within: Within,
+    /// In which pages.
+    pub only: Only,
     /// How many pages are given at most; `None` gives all.
     pub limit: Option<usize>,
     /// How many characters are given around the first place where it is, on either side; `None` gives none.
@@ -200,7 +248,8 @@ impl Searcher {
     /// Looks through this worker's share of the pages. Gives the keys of those that have it.
     fn scan(&mut self) -> Result<Vec<(WireKey, u64)>, DatasetError> {
         let mut counts = Vec::new();
-        let columns = ["url_key", "url", "title", "text", "duplicate_of"];
+        let parts = self.search.within.columns();
+        let columns = [&["url_key", "url", "fetched_at", "title", "duplicate_of"], parts].concat();
         let share =
             |layout: &Layout| Ok(layout.batches(Table::Pages, &columns)?.share(self.own % self.threads, self.threads));
         let batches = self.layouts.iter().map(share).collect::<Result<Vec<_>, DatasetError>>()?;
@@ -208,14 +257,22 @@ impl Searcher {
             let batch = batch?;
             for row in 0..batch.num_rows() {
                 let (Some(key), Some(url)) = (batch.key("url_key", row), batch.text("url", row)) else { continue };
+                let is_wanted = self.search.only.has(key.site, batch.number("fetched_at", row));
                 if let Some(original) = batch.text("duplicate_of", row).and_then(CanonicalUrl::from_canonical) {
-                    self.copies.push((to_wire(original.key()), url.to_owned()));
+                    if is_wanted {
+                        self.copies.push((to_wire(original.key()), url.to_owned()));
+                    }
                     continue;
                 }
-                let texts = [batch.text("title", row), batch.text("text", row)];
-                let texts = || texts.into_iter().flatten();
+                let part = parts.iter().find_map(|column| batch.text(column, row)).map(collapsed);
+                let texts = || batch.text("title", row).into_iter().chain(part.as_deref());
                 let occurrences = texts().map(|text| self.search.pattern.count(text)).sum();
                 if occurrences == 0 {
+                    continue;
+                }
+                // Also of pages that are not wanted: their copies may be.
+                counts.push((to_wire(key), occurrences));
+                if !is_wanted {
                     continue;
                 }
                 let around = |chars: usize| {
@@ -224,7 +281,6 @@ impl Searcher {
                 };
                 let context = self.search.context.and_then(around);
                 self.found.push(FoundPage { occurrences, url: url.to_owned(), context }, self.search.limit);
-                counts.push((to_wire(key), occurrences));
             }
         }
         Ok(counts)
@@ -286,6 +342,14 @@ impl Searcher {
         all.cut(self.search.limit);
         SearchResult { pages: all.pages, occurrences: all.occurrences, rows: all.rows }
     }
+}
+
+/// The text with white space collapsed. The visible text comes so; the main text has lines.
+fn collapsed(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\n', '\t', '\r']) && !text.contains("  ") {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// A part of a text with some characters on either side; an ellipsis stands for what is left out.

@@ -58,6 +58,12 @@ pub enum Query {
         ignore_case: bool,
         /// It is a regular expression.
         is_regex: bool,
+        /// Only in the main text of the pages.
+        in_main_text: bool,
+        /// Only in pages of these sites, by the numbers of their keys; in all if empty.
+        sites: Vec<u64>,
+        /// Only in pages that were fetched since this time, in microseconds since 1970.
+        since: Option<u64>,
         /// How many pages are returned.
         limit: usize,
     },

@@ -1,11 +1,16 @@
 //! The pages that have a text, as `argiope search` finds them.
 
+use std::path::Path;
+
+use ask::since::time;
 use ask::{CONTEXT_CHARS, QueriedCrawl};
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
-use graph::{Crew, Pattern, Search, SearchResult};
+use engine::clock::Clock;
+use graph::{Crew, Only, Pattern, Search, SearchResult, Within};
 use maud::html;
 use printable::{Printable, counted};
+use settings::site_name::SiteName;
 use settings::usage;
 
 use crate::failure::Failure;
@@ -15,21 +20,61 @@ use crate::{Ui, frame, links};
 /// Pages shown.
 const PAGES_MAX: usize = 100;
 
+/// What is searched for, as it was given.
+struct Asked {
+    text: String,
+    ignore_case: bool,
+    main_text: bool,
+    site: String,
+    since: String,
+}
+
+impl Asked {
+    fn of(fields: &Fields) -> Self {
+        let get = |name| fields.get(name).to_owned();
+        let is_set = |name| !fields.get(name).is_empty();
+        Asked {
+            text: get("q"),
+            ignore_case: is_set("case"),
+            main_text: is_set("main"),
+            site: get("site"),
+            since: get("since"),
+        }
+    }
+
+    /// # Errors
+    /// A part of it cannot be used.
+    fn search(&self) -> anyhow::Result<Search> {
+        let pattern = Pattern::text(&self.text, self.ignore_case).map_err(|error| usage(error.to_string()))?;
+        let mut only = Only::default();
+        if !self.site.is_empty() {
+            only.sites = self.site.parse::<SiteName>().map_err(usage)?.keys().collect();
+        }
+        if !self.since.is_empty() {
+            only.since = Some(time(&self.since, Clock::start().date())?);
+        }
+        let within = Within::main_text(self.main_text);
+        Ok(Search { pattern, within, only, limit: Some(PAGES_MAX), context: Some(CONTEXT_CHARS) })
+    }
+}
+
 /// Answers with the pages that have the text `q`.
 pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let fields = Fields::parse(&query.unwrap_or_default());
-    let (text, ignore_case) = (fields.get("q").to_owned(), !fields.get("case").is_empty());
-    let found = match text.as_str() {
+    let asked = Asked::of(&Fields::parse(&query.unwrap_or_default()));
+    let found = match asked.text.as_str() {
         "" => None,
-        text => {
-            let text = text.to_owned();
-            Some(ui.large(&ui.large, move |crawl| find(crawl.root(), &text, ignore_case)).await?)
+        _ => {
+            let search = asked.search()?;
+            Some(ui.large(&ui.large, move |crawl| find(crawl.root(), search)).await?)
         }
     };
     let body = html! {
         form.filter role="search" action="/search" {
-            label { "Text on the page" input type="search" name="q" value=(text) required; }
-            label.tick { input type="checkbox" name="case" value="any" checked[ignore_case]; "ignore case" }
+            label { "Text on the page" input type="search" name="q" value=(asked.text) required; }
+            label { "Site" input type="text" name="site" value=(asked.site) placeholder="example.org"; }
+            label { "Fetched since" input type="text" name="since" value=(asked.since) placeholder="7d or 2026-11-21"; }
+            label.tick { input type="checkbox" name="case" value="any" checked[asked.ignore_case]; "ignore case" }
+            label.tick { input type="checkbox" name="main" value="only" checked[asked.main_text]; "main text only" }
             button { "Search" }
         }
         @if let Some(SearchResult { pages, occurrences, rows }) = found {
@@ -50,9 +95,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     Ok(frame::page("Search", "/search", &body))
 }
 
-fn find(root: &std::path::Path, text: &str, ignore_case: bool) -> anyhow::Result<SearchResult> {
-    let pattern = Pattern::text(text, ignore_case).map_err(|error| usage(error.to_string()))?;
+fn find(root: &Path, search: Search) -> anyhow::Result<SearchResult> {
     let crawl = QueriedCrawl::open(root)?;
-    let search = Search { pattern, limit: Some(PAGES_MAX), context: Some(CONTEXT_CHARS) };
     Ok(graph::search([&crawl.layout], search, Crew::threads(1))?)
 }

@@ -105,6 +105,15 @@ enum Method {
         /// The text is a regular expression
         #[arg(long)]
         regex: bool,
+        /// Search the main text: without menus, adverts and notices
+        #[arg(long)]
+        main_text: bool,
+        /// Only pages of this site
+        #[arg(long, value_name = "SITE", default_value = "")]
+        site: String,
+        /// Only pages fetched since this time: a date, a time in UTC, or how long ago (7d)
+        #[arg(long, value_name = "TIME", value_parser = since)]
+        since: Option<Timestamp>,
         /// How many pages to show
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u32,
@@ -187,6 +196,11 @@ fn since(text: &str) -> Result<Timestamp, String> {
     time(text, Clock::start().date()).map_err(|error| error.to_string())
 }
 
+/// A time as the API has it.
+fn seconds(time: Timestamp) -> f64 {
+    time.0 as f64 / 1e6
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -234,8 +248,10 @@ impl Session {
             Method::Rank { url, top, normalized } => {
                 self.told(client.page_rank(PageRankRequest { url, top, normalized }).await?)
             }
-            Method::Search { text, ignore_case, regex, limit } => {
-                self.told(client.search(SearchRequest { text, ignore_case, regex, limit }).await?)
+            Method::Search { text, ignore_case, regex, main_text, site, since, limit } => {
+                let since = since.map_or(0.0, seconds);
+                let request = SearchRequest { text, ignore_case, regex, main_text, site, since, limit };
+                self.told(client.search(request).await?)
             }
             Method::Links { url } => self.told(client.links(LinksRequest { url }).await?),
             Method::Explain { url } => self.told(client.explain(ExplainRequest { url }).await?),
@@ -244,7 +260,7 @@ impl Session {
                 self.told(client.urls(request).await?)
             }
             Method::Changes { since, site, limit } => {
-                let since = since.map_or(0.0, |since| since.0 as f64 / 1e6);
+                let since = since.map_or(0.0, seconds);
                 self.told(client.changes(ChangesRequest { since, site, limit }).await?)
             }
             Method::Again { older_than, only } => {

@@ -5,13 +5,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ask::CONTEXT_CHARS;
+use ask::follow::keys;
+use ask::since::time;
 use clap::Args;
-use graph::{Pattern, Search, SearchResult, search};
+use crawl::opened::Opened;
+use engine::clock::Clock;
+use graph::{Only, Pattern, Search, SearchResult, Within, search};
 use printable::{Printable, write_json_line};
 use serde_json::json;
 
 use super::asked::{self, Threads};
 use printable::counted;
+use settings::site_name::SiteName;
 use settings::usage;
 
 /// The arguments of `argiope search`.
@@ -27,6 +32,15 @@ pub struct SearchArgs {
     /// The text is a regular expression
     #[arg(long)]
     regex: bool,
+    /// Search the main text: without menus, adverts and notices
+    #[arg(long)]
+    main_text: bool,
+    /// Only pages of this site; may be repeated
+    #[arg(long)]
+    site: Vec<SiteName>,
+    /// Only pages fetched since this time: a date, a time in UTC, or how long ago (7d)
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
     /// Show the first occurrence in each page, with this many characters on either side
     #[arg(long, value_name = "CHARS", num_args = 0..=1)]
     context: Option<Option<usize>>,
@@ -53,8 +67,14 @@ pub fn run(args: SearchArgs) -> anyhow::Result<ExitCode> {
     let asked = asked::open(&args.dir)?;
     let limit = (args.limit > 0).then_some(args.limit);
     let context = args.context.map(|chars| chars.unwrap_or(CONTEXT_CHARS)).or(args.json.then_some(CONTEXT_CHARS));
-    let SearchResult { pages, occurrences, rows } =
-        search([&asked.layout], Search { pattern, limit, context }, args.threads.crew())?;
+    let sites = match args.site.as_slice() {
+        [] => Vec::new(),
+        sites => keys(sites, Opened::new(&args.dir)?.view())?,
+    };
+    let since = args.since.as_deref().map(|text| time(text, Clock::start().date())).transpose()?;
+    let (within, only) = (Within::main_text(args.main_text), Only { sites, since });
+    let wanted = Search { pattern, within, only, limit, context };
+    let SearchResult { pages, occurrences, rows } = search([&asked.layout], wanted, args.threads.crew())?;
     let mut out = std::io::stdout().lock();
     if args.json {
         write_json_line(&mut out, &json!({"pages": pages, "occurrences": occurrences, "rows": rows}))?;

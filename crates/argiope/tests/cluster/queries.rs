@@ -178,10 +178,18 @@ fn compare(asking: &Runtime, alive: &Alive, whole: &Crawled) {
     let found = json!({"overlap": overlap, "domains": domains, "reachable": reachable, "edges": [there, back]});
     assert_eq!(found, expect);
 
-    for (text, regex) in [("orb", false), ("we.*r", true)] {
-        let flags: &[&str] = if regex { &["--regex"] } else { &[] };
-        let expect = ran("search", &[&[text, "--json", "--limit", "30"], flags].concat()).json();
-        let request = SearchRequest { text: text.to_owned(), regex, limit: 30, ignore_case: false };
+    let orb = SearchRequest { text: "orb".to_owned(), limit: 30, ..SearchRequest::default() };
+    let of_site = SearchRequest { site: "s1.test".to_owned(), since: 1.0, ..orb.clone() };
+    let regex = SearchRequest { text: "we.*r".to_owned(), regex: true, ..orb.clone() };
+    let main_text = SearchRequest { main_text: true, ..orb.clone() };
+    for (request, flags) in [
+        (orb, &[] as &[&str]),
+        (regex, &["--regex"]),
+        (main_text, &["--main-text"]),
+        (of_site, &["--site", "s1.test", "--since", "1970-01-02"]),
+    ] {
+        let text = request.text.clone();
+        let expect = ran("search", &[&[text.as_str(), "--json", "--limit", "30"], flags].concat()).json();
         let SearchResponse { pages, occurrences, found } = asking.block_on(alive.ask(&request)).expect("an answer");
         let rows: Vec<Value> = found
             .into_iter()

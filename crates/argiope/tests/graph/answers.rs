@@ -113,6 +113,28 @@ fn overlaps() {
 }
 
 #[test]
+fn searches_in_the_main_text() {
+    let sentence = "The garden spider sits head down in the middle of its orb, and waits there for whatever flies in. ";
+    let page = format!(
+        "<title>Spiders</title><nav><ul><li><a href=/>Start</a><li><a href=/shop>Silk shop</a></ul></nav>\
+         <main><article><h1>Waiting</h1>{}<p>One sits\n on its silk.</p></article></main>\
+         <footer><a href=/shop>Silk shop</a></footer>",
+        format!("<p>{sentence}{sentence}</p>").repeat(4)
+    );
+    let shop = "<title>Silk</title><p>Nothing here";
+    let pages = Pages::new().html("/", page).html("/shop", shop);
+    let crawled = Crawled::of(Web::new().site("one.test", pages), "http://one.test/", &["--no-sitemaps"]);
+    let whole = "      2  http://one.test/\n";
+    says(&crawled.run("search", &["Silk shop"]), 0, whole, "argiope: 1 page, 2 occurrences\n");
+    says(&crawled.run("search", &["Silk shop", "--main-text"]), 0, "", "argiope: 0 pages, 0 occurrences\n");
+    let line = "      1  http://one.test/\n         …. One sits on its silk.\n";
+    let found = crawled.run("search", &["sits on its", "--main-text", "--context", "6"]);
+    says(&found, 0, line, "argiope: 1 page, 1 occurrence\n");
+    let title = crawled.run("search", &["Silk", "--main-text"]);
+    assert_eq!(title.stdout, "      1  http://one.test/shop\n", "titles count too");
+}
+
+#[test]
 fn searches() {
     let crawled = both();
     let orb = "      3  http://one.test/a\n      3  http://one.test/copy\n      1  http://one.test/\n      1  http://two.test/deep\n";
@@ -131,6 +153,13 @@ fn searches() {
     says(&crawled.run("search", &["orb\n weaver", "--context", "5"]), 0, context, "argiope: 1 page, 1 occurrence\n");
     let regex = "      1  http://two.test/\n";
     says(&crawled.run("search", &["--regex", "S.lk$"]), 0, regex, "argiope: 1 page, 1 occurrence\n");
+    let of_two = "      1  http://two.test/deep\n";
+    says(&crawled.run("search", &["orb", "--site", "two.test"]), 0, of_two, "argiope: 1 page, 1 occurrence\n");
+    let late = crawled.run("search", &["orb", "--since", "2d", "--site", "one.test"]);
+    assert_eq!(late.stderr, "argiope: 3 pages, 7 occurrences\n", "a copy is found with its page");
+    assert_eq!(crawled.run("search", &["orb", "--since", "2999-01-01"]).stderr, "argiope: 0 pages, 0 occurrences\n");
+    assert!(crawled.run("search", &["orb", "--site", "twoo.test"]).stderr.contains("nearest: two.test"));
+    assert_eq!(crawled.run("search", &["orb", "--since", "soon"]).code, 2);
     assert_eq!(crawled.run("search", &[" "]).code, 2);
     assert_eq!(crawled.run("search", &["--regex", "("]).code, 2);
 }

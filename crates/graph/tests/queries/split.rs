@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use dataset::{Layout, Links, PageContent, PageRow, Rows, SegmentTables, Written};
 use graph::{
-    Crew, Definition, Graph, GraphBuilder, Overlap, PageKind, Pattern, Ranks, Search, names, overlap, pagerank, search,
+    Crew, Definition, Graph, GraphBuilder, Only, Overlap, PageKind, Pattern, Ranks, Search, Within, names, overlap,
+    pagerank, search,
 };
 use model::{Candidate, Outcome, Timestamp, Visit};
 use proptest::prelude::*;
@@ -180,8 +181,13 @@ fn datasets_in_pieces_answer_as_one() {
         |process: usize| [dir(&process.to_string()), dir("shared").only([format!("of-{process}.warc.gz").as_str()])];
 
     for text in ["worm", "silk"] {
-        let asked =
-            || Search { pattern: Pattern::text(text, false).expect("a text"), limit: Some(50), context: Some(3) };
+        let asked = || Search {
+            pattern: Pattern::text(text, false).expect("a text"),
+            within: Within::Page,
+            only: Only::default(),
+            limit: Some(50),
+            context: Some(3),
+        };
         let expect = search([&whole], asked(), Crew::threads(2)).expect("an answer");
         assert!(expect.pages > 100 && expect.rows.len() == 50, "{expect:?}");
         let found = each(PROCESSES, 2, |process, crew| search(&known(process), asked(), crew).expect("an answer"));

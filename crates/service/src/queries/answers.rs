@@ -8,7 +8,10 @@ use anyhow::Context;
 use api::{Edge, Found, Link, LinksResponse, OverlapResponse, PageRankResponse, Ranked, SearchResponse};
 use dataset::schema::Table;
 use dataset::{Column, DatasetError, Layout};
-use graph::{Crew, Definition, Graph, Overlap, Search, Visits, domain_of, names, overlap, pagerank, search};
+use graph::{
+    Crew, Definition, Graph, Only, Overlap, Search, Visits, Within, domain_of, names, overlap, pagerank, search,
+};
+use model::Timestamp;
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use super::QueryError;
@@ -55,9 +58,11 @@ impl PartOfQuery {
                 serde_json::to_value(self.ranks(*top, definition(*is_normalized), crew)?)
             }
             Query::Overlap { urls, is_listed } => serde_json::to_value(self.overlap(urls, *is_listed, crew)?),
-            Query::Search { text, ignore_case, is_regex, limit } => {
+            Query::Search { text, ignore_case, is_regex, in_main_text, sites, since, limit } => {
                 let search = Search {
                     pattern: pattern(text, *ignore_case, *is_regex)?,
+                    within: Within::main_text(*in_main_text),
+                    only: Only { sites: sites.iter().copied().map(SiteKey).collect(), since: since.map(Timestamp) },
                     limit: Some(*limit),
                     context: Some(CONTEXT_CHARS),
                 };

@@ -7,6 +7,7 @@ use api::{
 use graph::Pattern;
 use query_wire::{Named, Query, QueryError};
 use serde::de::DeserializeOwned;
+use settings::site_name::SiteName;
 use weburl::{CanonicalRules, CanonicalUrl};
 
 use ask::target::with_scheme;
@@ -67,6 +68,9 @@ impl Request for SearchRequest {
             text: self.text.clone(),
             ignore_case: self.ignore_case,
             is_regex: self.regex,
+            in_main_text: self.main_text,
+            sites: sites(&self.site)?,
+            since: (self.since > 0.0).then_some((self.since * 1e6) as u64),
             limit: bounded("limit", self.limit, LIMIT, LIMIT_MAX)?,
         })
     }
@@ -78,6 +82,15 @@ impl Request for LinksRequest {
     fn query(&self, rules: &CanonicalRules) -> Result<Query, QueryError> {
         Ok(Query::Links { url: named(&self.url, rules)? })
     }
+}
+
+/// The keys of a site that is named; none if no name is given.
+fn sites(name: &str) -> Result<Vec<u64>, QueryError> {
+    if name.is_empty() {
+        return Ok(Vec::new());
+    }
+    let site: SiteName = name.parse().map_err(QueryError::Refused)?;
+    Ok(site.keys().map(|key| key.0).collect())
 }
 
 /// What a text is searched for by.
