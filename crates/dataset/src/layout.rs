@@ -68,7 +68,13 @@ impl Layout {
     /// The directory of a rule's items.
     #[must_use]
     pub fn items_dir(&self, rule: &str) -> PathBuf {
-        self.root.join(ITEMS_DIR).join(rule)
+        self.all_items().join(rule)
+    }
+
+    /// The directory of the directories of all rules' items.
+    #[must_use]
+    pub fn all_items(&self) -> PathBuf {
+        self.root.join(ITEMS_DIR)
     }
 
     /// The names of all tables of items that are there, whichever rules made them.
@@ -76,7 +82,7 @@ impl Layout {
     /// # Errors
     /// The directory cannot be read. One that is not there has none.
     pub fn item_tables(&self) -> Result<Vec<String>, DatasetError> {
-        let dir = self.root.join(ITEMS_DIR);
+        let dir = self.all_items();
         let entries = match std::fs::read_dir(&dir) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.map_err(|error| DatasetError::io(&dir, error))?,

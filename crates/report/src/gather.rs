@@ -7,7 +7,7 @@ use crate::content::Content;
 use crate::scan::{self, Scanned};
 use crate::statistics::{DOCUMENT_KINDS, Duplicates, Statistics};
 use crate::top::ROWS_MAX;
-use crate::{ReportError, near};
+use crate::{ReportError, items, near};
 
 /// The message without a dataset; `{}` stands for the directory.
 const MISSING: &str = "images, links and the picture of links are missing: there is no dataset; `argiope derive {}` makes it from \
@@ -50,6 +50,7 @@ impl Statistics {
             images,
             links,
             duplicates: Duplicates { exact: overview.duplicates, most_copied, near },
+            items: items::fields(dataset)?,
             rendering: rendering.unwrap_or_default(),
             status_codes: lists.status_codes,
             content_types: lists.content_types,

@@ -5,7 +5,7 @@ use extract::media_type::Kind;
 use serde::Serialize;
 
 use crate::picture::Picture;
-use crate::{Both, RenderedPages, Speed};
+use crate::{Both, FilledField, RenderedPages, Speed};
 
 /// The kinds of documents that a report always names, since people ask for them.
 pub(crate) const DOCUMENT_KINDS: [&str; 5] =
@@ -40,6 +40,8 @@ pub struct Statistics {
     pub links: Option<Links>,
     /// Duplicates.
     pub duplicates: Duplicates,
+    /// What rules took out of pages: how many rows have each field. Empty without a dataset.
+    pub items: Ranked<FilledField>,
     /// Pages shown in a browser, by what spoke for it.
     pub rendering: Vec<RenderedPages>,
     /// The last status by URL.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::behind::{self, Behind};
 use crate::statistics::{Named, Ranked, Statistics};
-use crate::{Both, RenderedPages};
+use crate::{Both, FilledField, RenderedPages};
 
 /// A table.
 #[derive(Debug, Serialize)]
@@ -87,6 +87,7 @@ pub fn tables(statistics: &Statistics) -> Vec<Table> {
         links.as_ref().map(most_linking),
         Some(most_copied(statistics)),
         statistics.duplicates.near.as_ref().map(most_resembled),
+        Some(items(statistics)),
         Some(rendering(statistics)),
         Some(Table {
             behind: behind::status,
@@ -127,6 +128,23 @@ fn named(id: &'static str, title: &'static str, note: &'static str, what: &'stat
     let columns = columns([(what, Text), (NAMES[0], Number), (NAMES[1], Number)]);
     let rows = list.rows.iter().map(|row| measure(&shown(&row.name), row.count)).collect();
     Table { id, title, note, columns, rows, total: list.total, behind: behind::none }
+}
+
+fn items(statistics: &Statistics) -> Table {
+    let list = &statistics.items;
+    let columns = columns([
+        ("table", Text),
+        ("field", Text),
+        ("rows", Number),
+        ("filled", Share),
+        ("in the round before", Share),
+    ]);
+    let rows = list.rows.iter().map(|row| {
+        let FilledField { table, field, rows, filled, filled_before } = row;
+        vec![json!(shown(table)), json!(shown(field)), json!(rows), json!(filled), json!(filled_before)]
+    });
+    let note = "rows of the last round, and the share of them that has a value";
+    Table { id: "items", title: "Items taken out of pages", note, columns, rows: rows.collect(), total: list.total }
 }
 
 fn limits(statistics: &Statistics) -> Table {

@@ -39,6 +39,8 @@ pub const TEXT_BYTES_MAX: usize = 64 << 10;
 
 /// What is written to see whether the archive can be written.
 const PROBE: &str = "write-probe";
+/// The directory of the dataset, in a crawl's directory as here.
+const DATASET: &str = "dataset";
 
 /// An archive on shared storage.
 pub struct SharedArchive {
@@ -113,7 +115,10 @@ impl SharedArchive {
     /// # Errors
     /// A file cannot be read, or the archive cannot be written.
     pub fn put_segment(&self, name: &str, crawl_dir: &Path) -> Result<(), SharedArchiveError> {
-        for key in beside(name) {
+        let items = Layout::at(crawl_dir.join(DATASET))
+            .item_tables()
+            .map_err(|error| SharedArchiveError::local(&crawl_dir.join(DATASET), std::io::Error::other(error)))?;
+        for key in beside(name, &items) {
             let path = crawl_dir.join(&key);
             if path.is_file() {
                 self.put(&key, &path)?;
@@ -128,7 +133,16 @@ impl SharedArchive {
     /// # Errors
     /// The archive cannot be written.
     pub fn remove_segment(&self, name: &str) -> Result<(), SharedArchiveError> {
-        std::iter::once(warc_of(name)).chain(beside(name)).try_for_each(|name| self.remove(&name))
+        let items = self.item_tables()?;
+        std::iter::once(warc_of(name)).chain(beside(name, &items)).try_for_each(|name| self.remove(&name))
+    }
+
+    /// The names of all tables of items that are here.
+    fn item_tables(&self) -> Result<Vec<String>, SharedArchiveError> {
+        let prefix = key(&Layout::at(DATASET).all_items().display().to_string())?;
+        let listed = self.wait(self.store.list_with_delimiter(Some(&prefix)));
+        let tables = listed.map_err(|error| SharedArchiveError::read(&self.url, &error))?.common_prefixes;
+        Ok(tables.iter().filter_map(|table| table.filename().map(str::to_owned)).collect())
     }
 
     /// Copies an object to a local file atomically. False if there is no such object.
@@ -291,12 +305,13 @@ fn warc_of(name: &str) -> String {
     format!("archive/{name}")
 }
 
-/// Where the files of a segment lie that are not its WARC file.
-fn beside(name: &str) -> impl Iterator<Item = String> {
+/// Where the files of a segment lie that are not its WARC file, with those in these tables of items.
+fn beside(name: &str, items: &[String]) -> impl Iterator<Item = String> {
     let index = format!("archive/{}.cdxj", name.trim_end_matches(".warc.gz"));
-    let layout = Layout::at(PathBuf::from("dataset"));
-    let tables = Table::ALL.map(|table| layout.file(table, name).display().to_string());
-    tables.into_iter().chain([index])
+    let layout = Layout::at(DATASET);
+    let tables = Table::ALL.map(|table| layout.file(table, name));
+    let items: Vec<PathBuf> = items.iter().map(|rule| layout.items(rule, name)).collect();
+    tables.into_iter().chain(items).map(|file| file.display().to_string()).chain([index])
 }
 
 fn key(name: &str) -> Result<Key, SharedArchiveError> {

@@ -1,9 +1,11 @@
-//! `argiope inspect`: what the crawler makes of one input, without a crawl and without the network.
+//! `argiope inspect`: what the crawler makes of one input, without a crawl. Only `inspect extract URL`
+//! uses the network.
 //!
 //! The answers come from the crate `inspect`. They go out as aligned text, or as JSON.
 
 mod canonical_flags;
 mod extract;
+mod fetched;
 mod html;
 mod output;
 mod robots;

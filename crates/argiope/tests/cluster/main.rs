@@ -9,6 +9,7 @@ mod crawls;
 mod distances;
 mod duplicates;
 mod handed_over;
+mod items;
 mod lab;
 mod logged;
 mod measured;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use testweb::{Pages, Web};
+use testweb::{Config, Pages, Reply, Server, Web};
 
 use testkit::crawled::Crawled;
 use testkit::python::script;
@@ -108,6 +108,9 @@ fn twelve_lines_give_typed_rows_of_a_shop_during_a_crawl_and_afterwards() {
     let fill = "items/product, round 1: 500 rows: name 100 %, price 100 %, stock 80 %, sku 100 %";
     assert!(ran.stderr.contains(fill), "{ran:?}");
     check_products(without.dir());
+    let items = without.run("report", &["--json"]).json()["items"].clone();
+    let stock = json!({"table": "product", "field": "stock", "rows": PRODUCTS, "filled": 0.8, "filled_before": null});
+    assert_eq!((&items["total"], &items["rows"][2]), (&json!(9), &stock));
     // Nothing is derived twice, and another rule replaces the rows.
     let again = without.run("derive", &["--extract", &rules]);
     assert!(again.stdout.contains("nothing is missing"), "{again:?}");
@@ -237,6 +240,37 @@ fn items_are_taken_out_of_archives_of_other_tools() {
         let ran = argiope(&all);
         assert!(ran.code == code && ran.stderr.contains(why), "{all:?}: {ran:?}");
     }
+}
+
+#[test]
+fn rules_are_tried_on_a_page_of_the_web() {
+    let files = tempfile::tempdir().expect("a directory");
+    let rules = rules_in(files.path());
+    std::fs::write(&rules, RULES.replace("http*://shop.test/p/*", "*/p/*")).expect("a file");
+    let pages = Pages::new()
+        .html("/p/7", product(7))
+        .html("/private/p/8", product(8))
+        .reply("/moved", Reply::redirect(302, "/p/7"))
+        .reply("/gone", Reply::error(404, "/gone"))
+        .text("/robots.txt", "User-agent: *\nDisallow: /private");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let server = runtime.block_on(Server::start(Config::new(Web::new().site("127.0.0.1", pages)))).expect("a port");
+    let root = format!("http://{}", server.addresses()[0]);
+    let inspected = |path: &str, arguments: &[&str]| {
+        testkit::ran::argiope(&[&["inspect", "extract", &format!("{root}{path}"), "--json"], arguments].concat())
+    };
+    for path in ["/p/7", "/moved"] {
+        let answer = inspected(path, &["--rules", &rules]).json();
+        assert_eq!(answer["url"], format!("{root}/p/7"));
+        assert_eq!(answer["items"][0]["rows"][0]["name"], "Lamp 7", "{answer}");
+    }
+    assert_eq!(inspected("/p/7", &["--find", "EUR 7,50"]).json()["suggestions"][0]["selector"], "b.price");
+    for (path, why) in [("/gone", "404"), ("/private/p/8", "/private")] {
+        let ran = inspected(path, &["--rules", &rules]);
+        assert!(ran.code == 1 && ran.stderr.contains(why), "{ran:?}");
+    }
+    let with_url = inspected("/p/7", &["--rules", &rules, "--url", "http://shop.test/"]);
+    assert!(with_url.code == 2 && with_url.stderr.contains("--url"), "{with_url:?}");
 }
 
 #[test]

@@ -126,11 +126,6 @@ pub fn check(given: &Options, lease: Option<Span>) -> anyhow::Result<()> {
     if given.sandbox == Some(true) {
         bail!(usage("--sandbox: the test web lives in one process; workers reach one that `argiope testweb` serves"));
     }
-    if given.extract.is_some() {
-        bail!(usage(
-            "--extract: a crawl by several workers writes no tables of items yet; `argiope derive --extract` makes them from an archive"
-        ));
-    }
     let without = [("no-archive", given.no_archive == Some(true)), ("no-dataset", given.no_dataset == Some(true))];
     if let Some((flag, _)) = without.into_iter().find(|(_, is_given)| *is_given) {
         bail!(usage(format!("--{flag}: a crawl by several workers needs both, to answer questions about its pages")));

@@ -14,9 +14,10 @@ use crate::s3::{BUCKET, S3, State};
 
 const NAME: &str = "argiope-1.warc.gz";
 const WARC: &str = "archive/argiope-1.warc.gz";
-const BESIDE: [&str; 4] = [
+const BESIDE: [&str; 5] = [
     "archive/argiope-1.cdxj",
     "dataset/images/argiope-1.parquet",
+    "dataset/items/product/argiope-1.parquet",
     "dataset/links/argiope-1.parquet",
     "dataset/pages/argiope-1.parquet",
 ];
@@ -63,7 +64,7 @@ fn check(archive: &SharedArchive) {
     assert!(sizes.iter().any(|object| object.key == WARC && object.bytes == WARC_BYTES as u64));
 
     let other = TempDir::new().expect("a directory");
-    for key in [WARC, BESIDE[3]] {
+    for key in [WARC, BESIDE[2]] {
         assert!(archive.get(key, &other.path().join(key)).expect("get"));
         assert!(
             std::fs::read(other.path().join(key)).expect("a file")

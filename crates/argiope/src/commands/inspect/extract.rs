@@ -10,16 +10,20 @@ use clap::Args;
 use printable::Printable;
 use weburl::CanonicalUrl;
 
+use settings::usage;
+
+use super::fetched::{self, Fetched};
 use super::output::Output;
 
 /// The arguments of `argiope inspect extract`.
 #[derive(Debug, Args)]
 pub(super) struct ExtractArgs {
-    /// The page, or a JSON response; - reads standard input
-    file: PathBuf,
-    /// The URL of the page
+    /// The page, or a JSON response: a file, - for standard input, or a URL, which is fetched
+    #[arg(value_name = "FILE|URL")]
+    page: String,
+    /// The URL of the page, of a file or standard input
     #[arg(long, value_parser = page_url)]
-    url: CanonicalUrl,
+    url: Option<CanonicalUrl>,
     /// The file of rules
     #[arg(long, value_name = "RULES", required_unless_present = "find")]
     rules: Option<PathBuf>,
@@ -29,8 +33,21 @@ pub(super) struct ExtractArgs {
 }
 
 pub(super) fn run(args: ExtractArgs, output: &mut Output<impl Write>) -> anyhow::Result<()> {
-    let question = Question { url: args.url, rules: args.rules, find: args.find };
-    Ok(output.answer(&inspect(&question, Input::named(args.file))?, write)?)
+    let (url, input) = match (is_url(&args.page), args.url) {
+        (true, Some(_)) => return Err(usage("--url names the URL of a file: a page that is fetched has its own")),
+        (true, None) => {
+            let Fetched { url, body } = fetched::page(&args.page)?;
+            (url, Input::Inline(body))
+        }
+        (false, Some(url)) => (url, Input::named(args.page.into())),
+        (false, None) => return Err(usage(format!("--url is missing: the URL of {}", Printable(&args.page)))),
+    };
+    let question = Question { url, rules: args.rules, find: args.find };
+    Ok(output.answer(&inspect(&question, input)?, write)?)
+}
+
+fn is_url(page: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| page.starts_with(scheme))
 }
 
 fn write(answer: &ExtractAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
