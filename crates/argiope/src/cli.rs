@@ -45,6 +45,8 @@ pub enum Command {
     ///
     /// The first line of a file is the URL of the page, the second its depth, the rest the HTML.
     Pages(Box<commands::pages::PagesArgs>),
+    /// Log in in a browser window, and keep its cookies for a crawl
+    Login(commands::login::LoginArgs),
     /// Change a crawl while it runs: pause it, add seeds, exclude URLs, put sites on hold, change delays and budgets
     Steer(commands::steer::SteerArgs),
     /// Visit the pages of a crawl again and again within a budget, the most valuable visits first
@@ -160,6 +162,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Crawl(args) => commands::crawl::run(*args),
         Command::Pages(args) => commands::pages::run(*args),
+        Command::Login(args) => commands::login::run(&args),
         Command::Steer(args) => commands::steer::run(args),
         Command::Watch(args) => commands::watch::run(args),
         Command::Status(args) => commands::status::run(args),

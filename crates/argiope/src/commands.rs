@@ -11,6 +11,7 @@ pub mod explain;
 pub mod export;
 pub mod inspect;
 pub mod links;
+pub mod login;
 pub mod man;
 pub mod overlap;
 pub mod pages;

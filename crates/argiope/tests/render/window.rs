@@ -1,0 +1,122 @@
+//! `argiope login`: what a person does in the window is here done by a script of the page, in a browser without a screen.
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use testkit::ran::argiope;
+use testweb::{Config, Reply, Request, Server, Web, from_fn};
+
+const SECRET: &str = "S3CRET";
+/// The longest that the browser may take to get to the members' page.
+const LOGIN_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// A site that logs a browser in by itself, and says when its cookie came back. Others see no members' page.
+fn site(came_back: mpsc::SyncSender<()>) -> Web {
+    let site = from_fn(move |request: &Request| {
+        let has_session = request.header("cookie").is_some_and(|cookies| cookies.contains(SECRET));
+        match request.target.as_str() {
+            "/login" => Reply::html("<script>location = '/welcome'</script>")
+                .header("Set-Cookie", "session=S3CRET; Path=/; HttpOnly; SameSite=Lax"),
+            "/welcome" => {
+                let _ = came_back.try_send(());
+                Reply::html("in")
+            }
+            "/members" if has_session => Reply::html("<p>for members"),
+            target => Reply::error(403, target),
+        }
+    });
+    Web::new().site("127.0.0.1", site)
+}
+
+/// Chromium, which shows no window.
+fn unseen_browser(dir: &Path) -> String {
+    let browser = render::Settings::find_browser(None).expect("Chromium");
+    program(dir, "browser", &format!("#!/bin/sh\nexec '{}' --headless \"$@\"\n", browser.display()))
+}
+
+/// What answers as a browser whose window is closed after the first look at its cookies.
+const CLOSED: &str = r#"#!/usr/bin/env python3
+import json, os
+cookie = {"name": "session", "value": "S3CRET", "domain": "127.0.0.1", "path": "/", "expires": -1, "httpOnly": True, "secure": False}
+answers = {"Browser.getVersion": {}, "Storage.getCookies": {"cookies": [cookie]}}
+received = b""
+while True:
+    received += os.read(3, 65536)
+    while b"\0" in received:
+        command, received = received.split(b"\0", 1)
+        command = json.loads(command)
+        os.write(4, json.dumps({"id": command["id"], "result": answers[command["method"]]}).encode() + b"\0")
+        if command["method"] == "Storage.getCookies":
+            raise SystemExit
+"#;
+
+fn program(dir: &Path, name: &str, text: &str) -> String {
+    let path = dir.join(name);
+    std::fs::write(&path, text).expect("written");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o700)).expect("set");
+    path.display().to_string()
+}
+
+fn login(arguments: &[&str], screen: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_argiope"))
+        .arg("login")
+        .args(arguments)
+        .env("DISPLAY", screen)
+        .env_remove("WAYLAND_DISPLAY")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("started")
+}
+
+fn stderr_of(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_window_keeps_the_cookies_of_a_login() {
+    let files = tempfile::tempdir().expect("a directory");
+    let (browser, to) = (unseen_browser(files.path()), files.path().join("cookies.json").display().to_string());
+    let (came_back, waiting) = mpsc::sync_channel(1);
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let server = runtime.block_on(Server::start(Config::new(site(came_back)))).expect("a free port");
+    let url = format!("http://{}/login", server.addresses()[0]);
+    let members = format!("http://{}/members", server.addresses()[0]);
+    let arguments = [url.as_str(), "-o", &to, "--browser", &browser];
+
+    let mut child = login(&arguments, ":0");
+    waiting.recv_timeout(LOGIN_TIME_MAX).expect("the browser logs in");
+    child.stdin.as_mut().expect("a pipe").write_all(b"\n").expect("Enter");
+    let ended = child.wait_with_output().expect("ended");
+    let said = stderr_of(&ended);
+    assert!(ended.status.success() && said.contains("1 cookie in ") && !said.contains(SECRET), "{said}");
+    assert_eq!(std::fs::metadata(&to).expect("written").permissions().mode() & 0o777, 0o600);
+
+    let crawl = |name: &str, more: &[&str]| {
+        let dir = files.path().join(name).display().to_string();
+        argiope(&[&["crawl", "-o", &dir, &members, "--no-sitemaps"], more].concat())
+    };
+    assert_eq!(crawl("without", &[]).code, 1, "nothing is shown without cookies");
+    let with = crawl("with", &["--cookies", &to]);
+    assert!(with.code == 0 && with.stdout.contains("html"), "{with:?}");
+
+    // The file stays unless it is to be replaced; then a closed window ends it too.
+    let refused = login(&arguments, ":0").wait_with_output().expect("ended");
+    assert!(refused.status.code() == Some(2) && stderr_of(&refused).contains("--replace"), "{}", stderr_of(&refused));
+    let closed = program(files.path(), "closed", CLOSED);
+    let mut child = login(&[&url, "-o", &to, "--browser", &closed, "--replace"], ":0");
+    let open = child.stdin.take();
+    let ended = child.wait_with_output().expect("ended");
+    drop(open);
+    assert!(ended.status.success() && stderr_of(&ended).contains("1 cookie in "), "{}", stderr_of(&ended));
+    assert_eq!(crawl("again", &["--cookies", &to]).code, 0);
+
+    let without_screen = login(&[&arguments[..], &["--replace"]].concat(), "").wait_with_output().expect("ended");
+    let said = stderr_of(&without_screen);
+    assert!(without_screen.status.code() == Some(1) && said.contains("no screen"), "{said}");
+}
