@@ -40,6 +40,8 @@ pub fn to_text(summary: &Summary) -> String {
         let _ = writeln!(out, "round {number}, since {began_at}: {fetched} pages and documents visited{left}");
     }
     for (outcome, count) in &summary.outcomes {
+        // A value of JSON ignores the width.
+        let count = count.to_string();
         let _ = writeln!(out, "  {outcome:<17} {count:>9}");
     }
     if summary.frontier > 0 {
