@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use fetch::{Fetcher, PageRequest};
+use fetch::{Fetcher, Initiator, PageRequest};
 use model::{FetchTask, Fetched, Headers, Method, Purpose, Response, TaskId};
 use weburl::CanonicalUrl;
 
 use crate::description::Login;
-use crate::error::{LoginError, REDIRECTS_MAX};
+use crate::error::{LoginError, Place, REDIRECTS_MAX};
 use crate::form::{self, Submission};
 use crate::marks::Seen;
 
@@ -24,7 +24,7 @@ pub(crate) async fn log_in(login: &Login, fetcher: &Fetcher, pause: Duration) ->
         return Ok(page);
     }
     if !(200..300).contains(&response.status) && response.status != 401 && response.status != 403 {
-        return Err(LoginError::Status { url: page, status: response.status });
+        return Err(LoginError::Status { place: Place::from(&page), status: response.status });
     }
     let submission = form::fill(login, &page, seen.html())?;
     let (landed, response) = requests.post(&page, submission).await?;
@@ -37,19 +37,26 @@ pub(crate) async fn log_in(login: &Login, fetcher: &Fetcher, pause: Duration) ->
         None if response.status < 400 => Ok(landed),
         lacking => {
             let lacking = lacking.unwrap_or_else(|| "that is an error".to_owned());
-            Err(LoginError::Refused { status: response.status, lacking, url: landed })
+            Err(LoginError::Refused { status: response.status, lacking, place: Place::from(&landed) })
         }
     }
 }
 
 impl Login {
-    /// Whether an answer is one that people get who are not logged in: it leads to the form or shows its page, wants an authorization, or
-    /// has a mark of the description.
+    /// Whether a URL is that of the page with the form.
+    pub(crate) fn is_at_form(&self, url: &CanonicalUrl) -> bool {
+        let path = |url: &CanonicalUrl| url.path().trim_end_matches('/').to_owned();
+        url.site() == self.url.site() && path(url) == path(&self.url)
+    }
+
+    /// Whether an answer is one that people get who are not logged in: it leads to the form or shows it, wants an authorization, or has a
+    /// mark of the description.
     pub(crate) fn is_logged_out(&self, seen: &Seen<'_>) -> bool {
-        let is_form = |url: &CanonicalUrl| url.site() == self.url.site() && url.path() == self.url.path();
-        seen.response.status == 401
-            || seen.target().as_ref().is_some_and(is_form)
-            || is_form(seen.url) && !(300..400).contains(&seen.response.status)
+        let status = seen.response.status;
+        status == 401
+            || seen.target().is_some_and(|target| self.is_at_form(&target))
+            || self.is_at_form(seen.url) && !(300..400).contains(&status)
+            || (200..300).contains(&status) && seen.may_ask_password() && form::is_in(self, seen.html())
             || self.logged_out.any(seen)
     }
 }
@@ -72,11 +79,16 @@ impl Requests<'_> {
         tokio::time::sleep(self.pause).await;
         let headers = Headers(vec![("Content-Type".to_owned(), "application/x-www-form-urlencoded".to_owned())]);
         let body = Bytes::from(form.body);
-        let request =
-            PageRequest { page, method: Method::Post, headers: &headers, body: &body, time_max: Duration::MAX };
+        let request = PageRequest {
+            initiator: Initiator::Page(page),
+            method: Method::Post,
+            headers: &headers,
+            body: &body,
+            time_max: Duration::MAX,
+        };
         let answer = self.ask(&form.url, Some(&request)).await?;
         if matches!(answer.status, 307 | 308) {
-            return Err(LoginError::Again { url: form.url, status: answer.status });
+            return Err(LoginError::Again { place: Place::from(&form.url), status: answer.status });
         }
         self.follow(form.url, answer).await
     }
@@ -93,7 +105,7 @@ impl Requests<'_> {
         }
         match Seen::new(&url, &answer).target() {
             None => Ok((url, answer)),
-            Some(url) => Err(LoginError::Redirects { url }),
+            Some(url) => Err(LoginError::Redirects { place: Place::from(&url) }),
         }
     }
 
@@ -103,9 +115,20 @@ impl Requests<'_> {
         let task = FetchTask { id, url: url.clone(), purpose, address: None, head_first: false, validators: None };
         match self.fetcher.fetch_for(task, request).await.fetched {
             Fetched::Response(response) => Ok(response),
-            Fetched::Failed(failure) => Err(LoginError::NoAnswer { url: url.clone(), detail: failure.detail }),
+            Fetched::Failed(failure) => Err(LoginError::NoAnswer { place: Place::from(url), detail: failure.detail }),
         }
     }
+}
+
+/// Whether a redirect ends in turn where people are sent who are not logged in: a single sign-on has pages between. Only targets with a query
+/// are looked at, which has the page to come back to.
+pub(crate) async fn ends_at_form(login: &Login, target: CanonicalUrl, fetcher: &Fetcher, pause: Duration) -> bool {
+    if !target.as_str().contains('?') {
+        return false;
+    }
+    tokio::time::sleep(pause).await;
+    let ended = Requests { fetcher, pause }.get(target).await;
+    ended.is_ok_and(|(page, response)| login.is_logged_out(&Seen::new(&page, &response)))
 }
 
 /// The page at `url`, as it is seen now.

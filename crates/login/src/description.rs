@@ -1,5 +1,6 @@
 //! The description of a login: the table `[login.NAME]`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -8,7 +9,7 @@ use fetch::Field;
 use rules::Query;
 use serde::Deserialize;
 use toml::{Table, Value};
-use weburl::{CanonicalRules, CanonicalUrl, Site, UrlPattern};
+use weburl::{CanonicalRules, CanonicalUrl, Site, UrlPattern, without_user_info};
 
 use crate::marks::Marks;
 
@@ -123,9 +124,7 @@ impl LoginSet {
 
     fn add(&mut self, name: &str, given: &Value) -> Result<(), String> {
         let given: Given = given.clone().try_into().map_err(|error: toml::de::Error| shown(&error))?;
-        let patterns =
-            given.r#for.iter().map(|text| UrlPattern::new(text).map_err(|error| format!("for `{text}`: {error}")));
-        let patterns = patterns.collect::<Result<Vec<_>, _>>()?;
+        let patterns = given.r#for.iter().map(|text| pattern("for", text)).collect::<Result<Vec<_>, _>>()?;
         let authorization = match (&given.basic, &given.bearer) {
             (Some(_), Some(_)) => return Err("has both basic and bearer: a server gets one of them".to_owned()),
             (Some(basic), None) => Some(basic_value(basic)?),
@@ -160,20 +159,16 @@ fn basic_value(basic: &Basic) -> Result<String, String> {
 
 fn form(name: &str, given: Given, mut pages: Vec<UrlPattern>) -> Result<Login, String> {
     let text = given.url.ok_or("has no `url`: that of the page with the form, or `basic` or `bearer`")?;
-    let url =
-        CanonicalUrl::parse(&text, &CanonicalRules::default()).map_err(|error| format!("url `{text}`: {error}"))?;
+    let url = address("url", &text)?;
     if given.fields.is_empty() {
         return Err(
             "has no `fields`: names and values, such as { user = \"ana\", password = \"env:PASSWORD\" }".to_owned()
         );
     }
     if pages.is_empty() {
-        pages.push(UrlPattern::new(&format!("{}/*", url.site())).map_err(|error| format!("url `{text}`: {error}"))?);
+        pages.push(pattern("url", &format!("{}/*", url.site()))?);
     }
-    let sent_to = given.sent_to.map(|text| {
-        let url = CanonicalUrl::parse(&text, &CanonicalRules::default());
-        url.map(|url| url.site()).map_err(|error| format!("sent-to `{text}`: {error}"))
-    });
+    let sent_to = given.sent_to.map(|text| address("sent-to", &text).map(|url| url.site()));
     let query = |text: String| Query::parse(&text).map_err(|error| error.to_string());
     if !given.success.status.is_empty() {
         return Err("success has no `status`: pages for strangers have 200, too".to_owned());
@@ -194,12 +189,33 @@ fn form(name: &str, given: Given, mut pages: Vec<UrlPattern>) -> Result<Login, S
     })
 }
 
+/// The URL of a key.
+fn address(key: &str, text: &str) -> Result<CanonicalUrl, String> {
+    refuse_user_info(key, text)?;
+    CanonicalUrl::parse(text, &CanonicalRules::default()).map_err(|error| format!("{key} `{text}`: {error}"))
+}
+
+/// The pattern of a key.
+fn pattern(key: &str, text: &str) -> Result<UrlPattern, String> {
+    refuse_user_info(key, text)?;
+    UrlPattern::new(text).map_err(|error| format!("{key} `{text}`: {error}"))
+}
+
+/// URLs and patterns are settings that the crawl writes down: no password may be in them.
+fn refuse_user_info(key: &str, text: &str) -> Result<(), String> {
+    match without_user_info(text) {
+        Cow::Borrowed(_) => Ok(()),
+        Cow::Owned(hidden) => {
+            Err(format!("{key} `{hidden}` has a user name or password: describe them as `basic`, by another name"))
+        }
+    }
+}
+
 fn marks(given: GivenMarks) -> Result<Marks, String> {
-    let pattern = |text: String| UrlPattern::new(&text).map_err(|error| format!("url `{text}`: {error}"));
     Ok(Marks {
         selector: given.selector.map(|text| Query::parse(&text).map(|query| (text, query))).transpose()?,
         text: given.text,
-        url: given.url.map(pattern).transpose()?,
+        url: given.url.map(|text| pattern("url", &text)).transpose()?,
         cookie: given.cookie,
         status: given.status,
     })
@@ -253,6 +269,14 @@ mod tests {
             ("a = {}", "login.a: has no `url`"),
             ("a = { url = \"x\", fields = { p = \"S3CRET\" } }", "login.a: url `x`"),
             ("a = { url = \"https://a.test/\" }", "login.a: has no `fields`"),
+            (
+                "a = { url = \"https://ana:S3CRET@a.test/\", fields = { p = \"x\" } }",
+                "login.a: url `https://***@a.test/` has a user name or password",
+            ),
+            (
+                "a = { for = [\"https://ana:S3CRET@a.test/*\"], bearer = \"x\" }",
+                "login.a: for `https://***@a.test/*` has a",
+            ),
             ("a = { url = \"https://a.test/\", fields = { p = 5 } }", "login.a: a value is not of the kind"),
             ("a = { bearer = [\"S3CRET\"] }", "login.a: a value is not of the kind"),
             ("a = { bearer = \"S3CRET\" }", "login.a: has no `for`"),

@@ -1,6 +1,27 @@
 //! Why a login does not work.
 
+use std::fmt;
+
 use weburl::{CanonicalUrl, Site};
+
+/// Where a login came to, for a message: a URL without its query, which may bear tickets, tokens and even the fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place(String);
+
+impl From<&CanonicalUrl> for Place {
+    fn from(url: &CanonicalUrl) -> Self {
+        Place(match url.as_str().split_once('?') {
+            Some((path, _)) => format!("{path}?…"),
+            None => url.to_string(),
+        })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// Redirects in a row on the way to a form, and after it was sent.
 pub const REDIRECTS_MAX: usize = 10;
@@ -10,40 +31,40 @@ pub const REDIRECTS_MAX: usize = 10;
 #[non_exhaustive]
 pub enum LoginError {
     /// A server did not answer.
-    #[error("no answer from {url}: {detail}")]
+    #[error("no answer from {place}: {detail}")]
     NoAnswer {
         /// Where it was asked.
-        url: CanonicalUrl,
+        place: Place,
         /// Why.
         detail: String,
     },
     /// There is no page with a form.
-    #[error("{url} answered with status {status}")]
+    #[error("{place} answered with status {status}")]
     Status {
         /// Where it was asked.
-        url: CanonicalUrl,
+        place: Place,
         /// What it said.
         status: u16,
     },
     /// There are too many redirects.
-    #[error("more than {REDIRECTS_MAX} redirects in a row, the last one to {url}")]
+    #[error("more than {REDIRECTS_MAX} redirects in a row, the last one to {place}")]
     Redirects {
         /// Where they lead.
-        url: CanonicalUrl,
+        place: Place,
     },
     /// A server asks for the fields at another place (RFC 9110 §15.4.8).
-    #[error("{url} asks with status {status} for the fields to be sent elsewhere: name that page as `url`")]
+    #[error("{place} asks with status {status} for the fields to be sent elsewhere: name that page as `url`")]
     Again {
         /// Where they were sent.
-        url: CanonicalUrl,
+        place: Place,
         /// What it said.
         status: u16,
     },
     /// There is no such form.
-    #[error("{url} has no such form: none that `form` selects, that has these `fields`, or a password")]
+    #[error("{place} has no such form: none that `form` selects, that has these `fields`, or a password")]
     NoForm {
         /// The page.
-        url: CanonicalUrl,
+        place: Place,
     },
     /// The form has no such field.
     #[error("the form has no field `{name}`: it has {known}")]
@@ -74,10 +95,10 @@ pub enum LoginError {
         site: Site,
     },
     /// The answer does not show success.
-    #[error("{url} answered with status {status}, and {lacking}: are the fields right?")]
+    #[error("{place} answered with status {status}, and {lacking}: are the fields right?")]
     Refused {
         /// Where the answer came from.
-        url: CanonicalUrl,
+        place: Place,
         /// Its status.
         status: u16,
         /// What it lacks.
@@ -93,4 +114,23 @@ pub struct LoginFailed {
     pub name: String,
     /// Why.
     pub error: LoginError,
+}
+
+#[cfg(test)]
+mod tests {
+    use weburl::CanonicalRules;
+
+    use super::*;
+
+    #[test]
+    fn no_query_is_in_a_message() {
+        for (url, expect) in [
+            ("https://a.test/denied?ticket=S3CRET", "https://a.test/denied?… answered with status 403"),
+            ("https://a.test/denied", "https://a.test/denied answered with status 403"),
+        ] {
+            let url = CanonicalUrl::parse(url, &CanonicalRules::default()).expect(url);
+            let error = LoginError::Status { place: Place::from(&url), status: 403 };
+            assert_eq!(error.to_string(), expect);
+        }
+    }
 }

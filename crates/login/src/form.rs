@@ -4,10 +4,13 @@ use extract::html::dom::{Document, Node};
 use weburl::{CanonicalRules, CanonicalUrl};
 
 use crate::description::Login;
-use crate::error::LoginError;
+use crate::error::{LoginError, Place};
 
 /// Fields of a form, at most.
 const FIELDS_MAX: usize = 1_000;
+
+/// Forms of a page that are looked at.
+const FORMS_MAX: usize = 64;
 
 /// Bytes of the text in a field, at most.
 const TEXT_BYTES_MAX: usize = 64 << 10;
@@ -26,7 +29,7 @@ pub(crate) struct Submission {
 /// There is no such form, it has not these fields, or it is sent in a way that gives them away.
 pub(crate) fn fill(login: &Login, page: &CanonicalUrl, html: &str) -> Result<Submission, LoginError> {
     let document = Document::parse(html);
-    let form = chosen(login, &document).ok_or_else(|| LoginError::NoForm { url: page.clone() })?;
+    let form = chosen(login, &document).ok_or_else(|| LoginError::NoForm { place: Place::from(page) })?;
     let mut fields = fields_of(&document, form);
     for (name, value) in &login.fields {
         match fields.iter().position(|(known, _)| known == name) {
@@ -70,13 +73,29 @@ fn chosen<'d>(login: &Login, document: &'d Document<'d>) -> Option<Node<'d>> {
         let found = query.first(document)?;
         return std::iter::once(found).chain(found.ancestors()).chain(found.descendants()).find(|node| node.is("form"));
     }
-    let forms = || document.elements().filter(|node| node.is("form"));
-    let has = |form: &Node<'_>, name: &str| {
-        controls(document, *form).any(|control| name_of(control).as_deref() == Some(name))
-    };
-    let has_all = |form: &Node<'d>| login.fields.iter().all(|(name, _)| has(form, name));
     let has_password = |form: &Node<'d>| controls(document, *form).any(|control| kind_of(control) == "password");
-    forms().find(has_all).or_else(|| forms().find(has_password))
+    forms(document).find(|form| has_all(login, document, *form)).or_else(|| forms(document).find(has_password))
+}
+
+/// Whether a page shows the form: one with all the fields of the login, of which one is a password.
+pub(crate) fn is_in(login: &Login, html: &str) -> bool {
+    let document = Document::parse(html);
+    let asks_password = |form: Node<'_>| {
+        let is_field =
+            |control: Node<'_>| name_of(control).is_some_and(|name| login.fields.iter().any(|(of, _)| *of == name));
+        controls(&document, form).any(|control| kind_of(control) == "password" && is_field(control))
+    };
+    forms(&document).any(|form| has_all(login, &document, form) && asks_password(form))
+}
+
+fn forms<'d>(document: &'d Document<'d>) -> impl Iterator<Item = Node<'d>> {
+    document.elements().filter(|node| node.is("form")).take(FORMS_MAX)
+}
+
+/// Whether a form has all the fields of a login.
+fn has_all<'d>(login: &Login, document: &'d Document<'d>, form: Node<'d>) -> bool {
+    let has = |name: &str| controls(document, form).any(|control| name_of(control).as_deref() == Some(name));
+    login.fields.iter().all(|(name, _)| has(name))
 }
 
 /// The controls of a form: those in it, and those that name it.
@@ -174,6 +193,20 @@ mod tests {
     const SEARCH: &str = "<form action=/search><input name=q></form>";
 
     #[test]
+    fn a_page_shows_the_form_if_it_has_all_its_fields_and_asks_the_password() {
+        for (html, expect) in [
+            ("<form><input name=user><input type=password name=pass></form>", true),
+            ("<form id=f></form><input name=user form=f><input type=password name=pass form=f>", true),
+            ("<form><input name=user></form><form><input type=password name=pass></form>", false),
+            ("<form><input name=user><input name=pass></form>", false),
+            ("<form><input type=password name=pass></form>", false),
+            ("<p>user, pass", false),
+        ] {
+            assert_eq!(is_in(&login(""), html), expect, "{html}");
+        }
+    }
+
+    #[test]
     fn hidden_fields_and_defaults_are_sent_with_those_of_the_login() {
         let html = format!(
             "{SEARCH}<form id=f method=POST action=session>
@@ -209,7 +242,7 @@ mod tests {
         let form =
             |attributes: &str| format!("<form {attributes}><input name=user><input type=password name=pass></form>");
         for (html, expect) in [
-            (SEARCH.to_owned(), "https://a.test/login?next=/x has no such form"),
+            (SEARCH.to_owned(), "https://a.test/login?… has no such form"),
             (
                 "<form method=post><input name=login><input name=token><input type=password name=pass></form>"
                     .to_owned(),

@@ -87,8 +87,8 @@ impl Logins {
     /// What a fetch may take longer than without logins.
     #[must_use]
     pub fn time_max(&self) -> Duration {
-        let requests = u32::try_from(2 * (REDIRECTS_MAX + 1) + 2).unwrap_or(u32::MAX);
-        // For each of these sessions, a login and a fetch.
+        let requests = u32::try_from(3 * (REDIRECTS_MAX + 1) + 2).unwrap_or(u32::MAX);
+        // For each of these sessions, a login, a fetch, and a look at where that leads.
         let once = (self.fetcher.time_max(Purpose::Page, false) + self.pause) * requests;
         once * (SESSIONS_MAX + 1)
     }
@@ -103,7 +103,7 @@ impl Logins {
         loop {
             let number = session.number.load(Ordering::Acquire);
             let outcome = self.fetcher.fetch(task.clone()).await;
-            if !session.is_logged_out(&outcome) {
+            if !session.is_logged_out(&outcome, &self.fetcher, self.pause).await {
                 return outcome;
             }
             sessions += 1;
@@ -146,16 +146,23 @@ enum Renewed {
 impl Session {
     /// Whether a task needs this login. The page with the form shows itself.
     fn is_for(&self, task: &FetchTask) -> bool {
-        let is_form = task.url.site() == self.login.url.site() && task.url.path() == self.login.url.path();
         matches!(task.purpose, Purpose::Page | Purpose::Requisite)
-            && !is_form
+            && !self.login.is_at_form(&task.url)
             && self.login.pages.iter().any(|pattern| pattern.matches(&task.url))
     }
 
-    fn is_logged_out(&self, outcome: &FetchOutcome) -> bool {
-        match &outcome.fetched {
-            Fetched::Response(response) => self.login.is_logged_out(&Seen::new(&outcome.url, response)),
-            Fetched::Failed(_) => false,
+    async fn is_logged_out(&self, outcome: &FetchOutcome, fetcher: &Fetcher, pause: Duration) -> bool {
+        let Fetched::Response(response) = &outcome.fetched else { return false };
+        let target = {
+            let seen = Seen::new(&outcome.url, response);
+            if self.login.is_logged_out(&seen) {
+                return true;
+            }
+            seen.target()
+        };
+        match target {
+            Some(target) => attempt::ends_at_form(&self.login, target, fetcher, pause).await,
+            None => false,
         }
     }
 

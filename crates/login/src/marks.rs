@@ -55,6 +55,13 @@ impl<'r> Seen<'r> {
         })
     }
 
+    /// Whether the page may have a field for a password: a look at its bytes, which saves reading most pages.
+    pub(crate) fn may_ask_password(&self) -> bool {
+        const WORD: &[u8] = b"password";
+        let bytes = &self.response.body[..self.response.body.len().min(PAGE_BYTES_MAX)];
+        bytes.windows(WORD.len()).any(|window| window.eq_ignore_ascii_case(WORD))
+    }
+
     fn has(&self, query: &Query) -> bool {
         query.first(&Document::parse(self.html())).is_some()
     }

@@ -203,6 +203,17 @@ async fn a_crawl_without_a_jar_sends_no_cookie_and_one_whose_jar_is_gone_says_so
     assert_eq!(crawl.found().visit("http://seed.test/1").status, 403);
 }
 
+/// What people get who are not logged in.
+#[derive(Clone, Copy, Debug)]
+enum Strangers {
+    /// A redirect to the form.
+    AreSentToForm,
+    /// A redirect to a single sign-on, which leads to the form.
+    SignOnElsewhere,
+    /// The form in place of the page.
+    SeeForm,
+}
+
 /// A site of members: a form with a token, a session cookie that holds for so many pages, and pages that strangers do not see.
 #[derive(Clone)]
 struct Members {
@@ -210,13 +221,15 @@ struct Members {
     password: &'static str,
     /// Pages that a session shows before it ends.
     pages_a_session: usize,
+    strangers: Strangers,
     sessions: Arc<Mutex<HashMap<String, usize>>>,
     posts: Arc<AtomicUsize>,
 }
 
 impl Members {
     fn new(host: &'static str, password: &'static str, pages_a_session: usize) -> Self {
-        Members { host, password, pages_a_session, sessions: Arc::default(), posts: Arc::default() }
+        let strangers = Strangers::AreSentToForm;
+        Members { host, password, pages_a_session, strangers, sessions: Arc::default(), posts: Arc::default() }
     }
 
     /// How often its form was sent with the right values.
@@ -250,12 +263,18 @@ impl Site for Members {
             (_, "/robots.txt") => return Reply::text(""),
             ("POST", "/session") => return self.post(request),
             (_, "/login") => return Members::form(),
+            (_, "/sso") => return Reply::redirect(302, "/login/"),
+            (_, "/login/") => return Reply::redirect(301, "/login"),
             _ => {}
         }
         let mut sessions = self.sessions.lock().expect("no panic");
         let shown = cookie(request, "session").and_then(|id| sessions.get_mut(id));
         let Some(shown) = shown.filter(|shown| **shown < self.pages_a_session) else {
-            return Reply::redirect(302, format!("/login?next={}", request.path()));
+            return match self.strangers {
+                Strangers::AreSentToForm => Reply::redirect(302, format!("/login?next={}", request.path())),
+                Strangers::SignOnElsewhere => Reply::redirect(302, format!("/sso?next={}", request.path())),
+                Strangers::SeeForm => Members::form(),
+            };
         };
         let number = match request.path() {
             "/home" => return Reply::html("<a href=/logout id=out>Log out</a><a href=/0>begin</a>"),
@@ -333,6 +352,23 @@ async fn a_form_is_sent_with_its_token_and_again_when_the_session_ends() {
     }
     assert_eq!(holding(&home, "ana&co"), [crawl.dir().join("secrets.toml").display().to_string()]);
     assert!(!crawl.said().contains(SECRET), "{}", crawl.said());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_has_ended_is_recognised_however_strangers_are_met() {
+    for strangers in [Strangers::SignOnElsewhere, Strangers::SeeForm] {
+        for success in ["success = { selector = \"a#out\" }\n", ""] {
+            let members = Members { strangers, ..Members::new("members.test", "S3CRET-P", 5) };
+            let server = serve(Web::new().site("members.test", members.clone())).await;
+            let crawl = Crawl::of(&server, &["http://members.test/home"]).at_once();
+            let crawl = crawl.with(&["--no-sitemaps", "--exclude", "*logout*", "--exclude", "*closed*"]);
+            let description = MEMBERS.replace("success = { selector = \"a#out\" }\n", success);
+            let logins = secret_file(&crawl, "logins.toml", &description);
+            crawl.again(&["--login", &logins]).run().await;
+            members_pages(&crawl, "members.test");
+            assert_eq!(members.logins(), 3, "{strangers:?}, {success}: {}", crawl.said());
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
