@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use anyhow::bail;
-use fetch::Keyring;
+use fetch::{Initiator, Keyring};
 use model::{Distance, Outcome, Via};
 use store::Store;
 use weburl::{CanonicalUrl, Site, UserInfo};
@@ -88,7 +88,7 @@ pub fn redirects(keyring: &Keyring, store: &dyn Store) -> anyhow::Result<Vec<Not
         let redirect = visit.filter(|visit| visit.outcome == Outcome::Redirect).and_then(|visit| visit.target);
         let Some(target) = redirect.as_deref().and_then(CanonicalUrl::from_canonical) else { continue };
         let site = target.site();
-        if !keyring.fits(&seed, None) || keyring.fits(&target, None) || told.contains(&site) {
+        if !keyring.fits(&seed, Initiator::Crawl) || keyring.fits(&target, Initiator::Crawl) || told.contains(&site) {
             continue;
         }
         told.insert(site.clone());

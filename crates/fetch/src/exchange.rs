@@ -15,6 +15,7 @@ use crate::connect::{Connector, Target};
 use crate::connection::Connection;
 use crate::failure::failure;
 use crate::gate::Gate;
+use crate::initiator::Initiator;
 use crate::message::{Request, ResponseHead, Unanswered};
 use crate::pace::Pace;
 use crate::pool::Pool;
@@ -93,9 +94,9 @@ impl Exchanger {
         self.gate.is_open()
     }
 
-    /// Whether a request for `url` that a page in a browser makes bears a secret.
-    pub(crate) fn bears_secret(&self, url: &CanonicalUrl, page: &CanonicalUrl) -> bool {
-        self.requests.bears_secret(url, page, (self.clock)())
+    /// Whether a request for `url` bears a secret.
+    pub(crate) fn bears_secret(&self, url: &CanonicalUrl, initiator: Initiator<'_>) -> bool {
+        self.requests.bears_secret(url, initiator, (self.clock)())
     }
 
     /// Whether a request for `url` bears a cookie of this name.
@@ -184,7 +185,7 @@ impl Exchanger {
     fn take_cookies(&self, ask: &Ask<'_>, answer: &mut ResponseHead) -> Headers {
         let fields = head::parse_fields(&answer.head);
         if self.requests.has_jar() && fields.get("set-cookie").is_some() {
-            if let Some(jar) = self.requests.jar(ask.url, ask.page_url()) {
+            if let Some(jar) = self.requests.jar(ask.url, ask.initiator()) {
                 jar.receive(ask.url, fields.all("set-cookie"), (self.clock)());
             }
             answer.head = set_cookies::without_values(&answer.head).into_owned();

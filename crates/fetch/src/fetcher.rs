@@ -13,6 +13,7 @@ use weburl::{CanonicalRules, CanonicalUrl, Site};
 
 use crate::exchange::{Clock, Exchanger, Unanswerable};
 use crate::head_first::HeadFirst;
+use crate::initiator::Initiator;
 use crate::request::Ask;
 use crate::{ConfigError, FetchConfig, Grants, PageRequest};
 
@@ -95,10 +96,10 @@ impl Fetcher {
         exchange * u32::try_from(exchanges).unwrap_or(u32::MAX)
     }
 
-    /// Whether a request for `url` that a page in a browser makes bears a secret.
+    /// Whether a request for `url` bears a secret.
     #[must_use]
-    pub fn bears_secret(&self, url: &CanonicalUrl, page: &CanonicalUrl) -> bool {
-        self.exchanger.bears_secret(url, page)
+    pub fn bears_secret(&self, url: &CanonicalUrl, initiator: Initiator<'_>) -> bool {
+        self.exchanger.bears_secret(url, initiator)
     }
 
     /// Whether a request for `url` bears a cookie of this name from the jar.

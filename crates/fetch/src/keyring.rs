@@ -9,6 +9,7 @@ use http::header::{self, HeaderMap, HeaderValue};
 use weburl::{CanonicalUrl, Site, UrlPattern, UserInfo};
 
 use crate::Field;
+use crate::initiator::Initiator;
 
 /// The secrets of a crawl with those who may learn them. A clone is the same keyring: what is added to one is on all.
 ///
@@ -75,18 +76,23 @@ impl Keyring {
         self.read().for_seed_sites.iter().map(|field| field.name().to_owned()).collect()
     }
 
-    /// Whether a request for `url`, by a page in a browser if there is one, bears a secret.
+    /// Whether a request for `url` bears a secret.
     #[must_use]
-    pub fn fits(&self, url: &CanonicalUrl, page: Option<&CanonicalUrl>) -> bool {
+    pub fn fits(&self, url: &CanonicalUrl, initiator: Initiator<'_>) -> bool {
         let mut fields = HeaderMap::new();
-        self.add_fields(url, page, &mut fields);
+        self.add_fields(url, initiator, &mut fields);
         !fields.is_empty()
     }
 
-    /// Adds the fields that the server of `url` may learn. A page in a browser, for which it is asked, is to be a seed's too: else a
-    /// foreign page could have the crawler ask, and read, in the user's name.
-    pub(crate) fn add_fields(&self, url: &CanonicalUrl, page: Option<&CanonicalUrl>, fields: &mut HeaderMap) {
+    /// Adds the fields that the server of `url` may learn. A page in a browser that requests it must be a seed's too: otherwise a
+    /// foreign page could request, and read, in the user's name.
+    pub(crate) fn add_fields(&self, url: &CanonicalUrl, initiator: Initiator<'_>, fields: &mut HeaderMap) {
         let keys = self.read();
+        let page = match initiator {
+            Initiator::Crawl => None,
+            Initiator::Page(page) => Some(page),
+            Initiator::ForeignFrame => return,
+        };
         if keys.is_empty() {
             return;
         }
@@ -172,8 +178,9 @@ mod tests {
     /// The fields that the server of a URL learns.
     fn learns(keyring: &Keyring, asked: &str, page: Option<&str>) -> Vec<String> {
         let (mut fields, page) = (HeaderMap::new(), page.map(url));
-        keyring.add_fields(&url(asked), page.as_ref(), &mut fields);
-        assert_ne!(keyring.fits(&url(asked), page.as_ref()), fields.is_empty());
+        let initiator = page.as_ref().map_or(Initiator::Crawl, Initiator::Page);
+        keyring.add_fields(&url(asked), initiator, &mut fields);
+        assert_ne!(keyring.fits(&url(asked), initiator), fields.is_empty());
         fields.iter().map(|(name, value)| format!("{name}: {}", value.to_str().expect("ASCII"))).collect()
     }
 

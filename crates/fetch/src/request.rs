@@ -13,14 +13,15 @@ use weburl::CanonicalUrl;
 
 use crate::failure::failure;
 use crate::field::RESERVED;
+use crate::initiator::Initiator;
 use crate::message::Request;
 use crate::{ConfigError, FetchConfig, Field, FieldError, Keyring, REDACTED};
 
 /// A request that a page in a browser makes.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRequest<'a> {
-    /// The page. No request bears a secret that is not that page's as well ([`Keyring`]).
-    pub page: &'a CanonicalUrl,
+    /// The page, or a frame in it.
+    pub initiator: Initiator<'a>,
     /// The method.
     pub method: model::Method,
     /// The fields that the page and its browser give. Those of the connection, and what the crawler says of itself, are left out.
@@ -45,9 +46,8 @@ pub(crate) struct Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// The page in a browser that asks.
-    pub(crate) fn page_url(&self) -> Option<&CanonicalUrl> {
-        self.page.map(|page| page.page)
+    pub(crate) fn initiator(&self) -> Initiator<'_> {
+        self.page.map_or(Initiator::Crawl, |page| page.initiator)
     }
 }
 
@@ -121,7 +121,7 @@ impl Requests {
             fields.insert(header::HOST, HeaderValue::from_str(authority).map_err(|_| cannot("host"))?);
         }
         fields.extend(self.fields.clone());
-        self.keyring.add_fields(url, ask.page_url(), fields);
+        self.keyring.add_fields(url, ask.initiator(), fields);
         self.add_cookies(ask, fields, clock);
         if let Some(page) = ask.page {
             add_fields_of_page(page.headers, fields);
@@ -146,14 +146,18 @@ impl Requests {
     }
 
     /// The jar whose cookies a request for `url` bears, and which takes those of its answer. A page in a browser has none on other sites.
-    pub(crate) fn jar(&self, url: &CanonicalUrl, page: Option<&CanonicalUrl>) -> Option<&Cookies> {
-        self.cookies.as_ref().filter(|_| page.is_none_or(|page| is_same_site(page, url)))
+    pub(crate) fn jar(&self, url: &CanonicalUrl, initiator: Initiator<'_>) -> Option<&Cookies> {
+        self.cookies.as_ref().filter(|_| match initiator {
+            Initiator::Crawl => true,
+            Initiator::Page(page) => page.is_same_site(url),
+            Initiator::ForeignFrame => false,
+        })
     }
 
-    /// Whether a request for `url` that a page makes bears a secret.
-    pub(crate) fn bears_secret(&self, url: &CanonicalUrl, page: &CanonicalUrl, now: Timestamp) -> bool {
+    /// Whether a request for `url` bears a secret.
+    pub(crate) fn bears_secret(&self, url: &CanonicalUrl, initiator: Initiator<'_>, now: Timestamp) -> bool {
         let has_cookies = |jar: &Cookies| jar.field(url, now).is_some();
-        self.keyring.fits(url, Some(page)) || self.jar(url, Some(page)).is_some_and(has_cookies)
+        self.keyring.fits(url, initiator) || self.jar(url, initiator).is_some_and(has_cookies)
     }
 
     /// Whether a request for `url` bears a cookie of this name.
@@ -168,7 +172,7 @@ impl Requests {
 
     /// Adds the cookies of the jar to those that the user gives for these URLs.
     fn add_cookies(&self, ask: &Ask<'_>, fields: &mut HeaderMap, clock: &dyn Fn() -> Timestamp) {
-        let Some(cookies) = self.jar(ask.url, ask.page_url()).and_then(|jar| jar.field(ask.url, clock())) else {
+        let Some(cookies) = self.jar(ask.url, ask.initiator()).and_then(|jar| jar.field(ask.url, clock())) else {
             return;
         };
         let given = fields.get(header::COOKIE).map(|given| [given.as_bytes(), b"; "].concat()).unwrap_or_default();
@@ -178,11 +182,6 @@ impl Requests {
             fields.insert(header::COOKIE, value);
         }
     }
-}
-
-/// Whether two URLs are of one site in the sense of cookies: scheme and registrable domain (RFC 6265bis §5.2).
-fn is_same_site(one: &CanonicalUrl, other: &CanonicalUrl) -> bool {
-    one.domain() == other.domain() && one.site().is_https() == other.site().is_https()
 }
 
 /// Fields that a page does not set, beside those that nobody sets: what is decoded here, and the name of the crawler.

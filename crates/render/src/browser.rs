@@ -77,7 +77,14 @@ pub(crate) struct Browser {
 impl Browser {
     /// Starts a browser.
     pub(crate) async fn start(settings: &Settings) -> Result<Self, RenderFailure> {
-        let failed = |detail: String| BrowserError::Start { browser: settings.browser.display().to_string(), detail };
+        let browser = Browser::launch(&settings.browser, &FLAGS).await?;
+        browser.connection.call(None, "Target.setAutoAttach", attaching(&["shared_worker"])).await?;
+        Ok(browser)
+    }
+
+    /// Starts a program with these arguments, and a profile that ends with it.
+    pub(crate) async fn launch(program: &Path, arguments: &[&str]) -> Result<Self, RenderFailure> {
+        let failed = |detail: String| BrowserError::Start { browser: program.display().to_string(), detail };
         let profile = Temporary::new_in(&std::env::temp_dir()).map_err(|error| failed(error.to_string()))?;
         if profile.path().as_os_str().len() > PROFILE_PATH_MAX {
             let parent = profile.path().parent().unwrap_or(profile.path()).display();
@@ -85,10 +92,10 @@ impl Browser {
         }
         let mut process = Command::new("sh")
             .args(["-c", START])
-            .arg(&settings.browser)
-            .args(FLAGS)
+            .arg(program)
             .args(is_sandbox_off().then_some("--no-sandbox"))
             .arg(format!("--user-data-dir={}", profile.path().display()))
+            .args(arguments)
             .env("TMPDIR", profile.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -104,7 +111,6 @@ impl Browser {
         let browser = Browser { connection, process, group, pages: AtomicU32::new(0), profile };
         let answered = browser.connection.call(None, "Browser.getVersion", json!({})).await;
         answered.map_err(|_| failed("it ended at once".to_owned()))?;
-        browser.connection.call(None, "Target.setAutoAttach", attaching(&["shared_worker"])).await?;
         Ok(browser)
     }
 

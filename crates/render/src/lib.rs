@@ -19,9 +19,11 @@ mod renderer;
 mod settings;
 mod source;
 mod tab;
+mod window;
 
 pub use failure::{BrowserError, RenderFailure};
 pub use renderer::Renderer;
 pub use settings::{BROWSERS, PAGE_CLOCK, Settings, Wait};
 pub use source::{Kind, Served, Source, Wanted};
 pub use tab::{FoundBy, Page, Rendered, SCREENSHOT_HEIGHT_MAX, ScriptLink};
+pub use window::Window;

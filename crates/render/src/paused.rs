@@ -54,7 +54,8 @@ pub(crate) fn wanted(parameters: &Value, settings: &Settings) -> Option<Result<W
         if headers.0.iter().map(size).sum::<usize>() > FIELDS_BYTES_MAX {
             return Err(Refusal::Request);
         }
-        Ok(Wanted { url, kind, method, headers, body: body(request)?, is_after_click: false, time_max })
+        let (body, is_of_foreign_frame, is_after_click) = (body(request)?, false, false);
+        Ok(Wanted { url, kind, method, headers, body, is_of_foreign_frame, is_after_click, time_max })
     };
     Some(checked())
 }
@@ -64,7 +65,8 @@ impl Wanted {
     pub(crate) fn head_of(url: String, settings: &Settings) -> Self {
         let (kind, method) = (Kind::Document, Method::Head);
         let time_max = settings.page_time_max / PART_OF_PAGE;
-        Wanted { url, kind, method, headers: Headers::default(), body: Bytes::new(), is_after_click: false, time_max }
+        let (headers, body) = (Headers::default(), Bytes::new());
+        Wanted { url, kind, method, headers, body, is_of_foreign_frame: false, is_after_click: false, time_max }
     }
 
     /// Whether it is for a stream of events. A page asks for it again as often as it ends.

@@ -1,6 +1,7 @@
 //! One page, shown once in a tab of its own, with cookies and storage of its own.
 
 mod clock;
+mod frames;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use weburl::CanonicalUrl;
 
+use self::frames::Frames;
 use crate::browser::Browser;
 use crate::connection::{Connection, Events};
 use crate::paused::{all_requests, attaching};
@@ -100,6 +102,7 @@ pub(crate) struct Tab<'a> {
     target: Value,
     session: String,
     frame: String,
+    frames: Frames<'a>,
     events: Events,
     answers: (mpsc::Sender<PausedAnswer>, mpsc::Receiver<PausedAnswer>),
     seen: HashSet<ScriptLink>,
@@ -157,12 +160,14 @@ impl<'a> Tab<'a> {
         let attached = connection.call(None, "Target.attachToTarget", attach).await?;
         let session = attached["sessionId"].as_str().unwrap_or_default().to_owned();
         let events = connection.events(&session, context.as_str().unwrap_or_default());
+        let frame = target.as_str().unwrap_or_default().to_owned();
         let tab = Tab {
             connection,
             settings,
             page,
             source,
-            frame: target.as_str().unwrap_or_default().to_owned(),
+            frames: Frames::new(&page.url, &frame),
+            frame,
             context,
             target,
             session,
@@ -350,9 +355,18 @@ impl<'a> Tab<'a> {
             }
             "Target.attachedToTarget" => {
                 let worker = parameters["sessionId"].as_str().unwrap_or_default();
+                self.frames.started(worker, parameters["targetInfo"]["url"].as_str().unwrap_or_default());
                 self.events.hear(worker);
                 self.connection.tell(worker, "Fetch.enable", all_requests()).await?;
                 self.connection.tell(worker, "Runtime.runIfWaitingForDebugger", json!({})).await?;
+            }
+            "Page.frameAttached" => {
+                let name = |field: &str| parameters[field].as_str().unwrap_or_default();
+                self.frames.attached(name("frameId"), name("parentFrameId"));
+            }
+            "Page.frameNavigated" => {
+                let field = |name: &str| parameters["frame"][name].as_str().unwrap_or_default();
+                self.frames.navigated(field("id"), field("url"));
             }
             "Network.webSocketCreated" => self.rendered.refused.count(Refusal::WebSocket),
             "Emulation.virtualTimeBudgetExpired" => self.has_clock_stopped = true,
@@ -417,10 +431,13 @@ impl<'a> Tab<'a> {
             Some(Ok(_)) if self.requests >= self.settings.requests_max => Err(Refusal::TooMany),
             Some(wanted) => wanted,
         };
-        let wanted = match wanted {
+        let mut wanted = match wanted {
             Err(refusal) => return self.answer(PausedAnswer { request, served: Served::Refused(refusal) }).await,
             Ok(wanted) => wanted,
         };
+        let frame = parameters["frameId"].as_str().unwrap_or_default();
+        let initiator = if request.session == self.session { frame } else { &request.session };
+        wanted.is_of_foreign_frame = self.frames.is_foreign(initiator, is_document.then_some(wanted.url.as_str()));
         if wanted.is_stream() && !self.streams.insert(wanted.url.clone()) {
             // It is not asked for again (HTML, 9.2.1).
             let served = Served::Answer { status: 204, headers: Headers::default(), body: Bytes::new() };

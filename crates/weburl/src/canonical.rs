@@ -258,6 +258,12 @@ impl CanonicalUrl {
         crate::registrable_domain(self.host())
     }
 
+    /// Whether another URL is of the same site in the sense of cookies: scheme and registrable domain (RFC 6265bis §5.2).
+    #[must_use]
+    pub fn is_same_site(&self, other: &CanonicalUrl) -> bool {
+        self.domain() == other.domain() && self.site().is_https() == other.site().is_https()
+    }
+
     /// The key of this URL.
     #[must_use]
     pub fn key(&self) -> UrlKey {

@@ -4,9 +4,11 @@
 
 mod crawls;
 mod evidence;
+mod frames;
 mod killed;
 mod others;
 mod replayed;
 mod requests;
 mod requisites;
 mod secrets;
+mod window;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use fetch::{Fetcher, PageRequest, ROBOTS_REDIRECTS_MAX, robots_elsewhere};
+use fetch::{Fetcher, Initiator, PageRequest, ROBOTS_REDIRECTS_MAX, robots_elsewhere};
 use model::{Exchange, FetchOutcome, FetchTask, Fetched, Headers, Method, Purpose, Refusal, Response, TaskId};
 use render::{Kind, Served, Source, Wanted};
 use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
@@ -122,7 +122,8 @@ impl Resources {
         if self.settings.filter.exclude.iter().any(|pattern| pattern.matches(url.as_str())) {
             return Err(Refusal::Excluded);
         }
-        if wanted.is_after_click && wanted.method == Method::Post && self.fetcher.bears_secret(&url, &page.url) {
+        let initiator = if wanted.is_of_foreign_frame { Initiator::ForeignFrame } else { Initiator::Page(&page.url) };
+        if wanted.is_after_click && wanted.method == Method::Post && self.fetcher.bears_secret(&url, initiator) {
             return Err(Refusal::Click);
         }
         if let Some(matching) = self.settings.site_rules.matching {
@@ -132,12 +133,12 @@ impl Resources {
                 return Err(Refusal::Robots);
             }
         }
-        let key = if is_shared(wanted) { Some(self.key(page, &url, wanted).await?) } else { None };
+        let key = if is_shared(wanted) { Some(self.key(page, &url, initiator, wanted).await?) } else { None };
         if let Some(answer) = key.as_ref().and_then(|key| locked(&self.cache).answers.get(key).cloned()) {
             return Ok(answer);
         }
         let Wanted { method, headers, body, time_max, .. } = wanted;
-        let request = PageRequest { page: &page.url, method: *method, headers, body, time_max: *time_max };
+        let request = PageRequest { initiator, method: *method, headers, body, time_max: *time_max };
         let outcome = match self.ask(page, url, &request, key.as_ref()).await? {
             Obtained::Cached(answer) => return Ok(answer),
             Obtained::Fetched(outcome) => *outcome,
@@ -156,8 +157,14 @@ impl Resources {
 
     /// Under what an answer is remembered. One to a request with a secret is for pages of the same site alone, and one for another
     /// origin may say that this origin alone may read it (CORS).
-    async fn key(&self, page: &PageResources, url: &CanonicalUrl, wanted: &Wanted) -> Result<CacheKey, Refusal> {
-        let secret_of = self.fetcher.bears_secret(url, &page.url).then(|| page.url.site().to_string());
+    async fn key(
+        &self,
+        page: &PageResources,
+        url: &CanonicalUrl,
+        initiator: Initiator<'_>,
+        wanted: &Wanted,
+    ) -> Result<CacheKey, Refusal> {
+        let secret_of = self.fetcher.bears_secret(url, initiator).then(|| page.url.site().to_string());
         let origin = wanted.headers.get("origin").unwrap_or_default();
         Ok((format!("{} {origin} {url}", secret_of.unwrap_or_default()), page.pinned(url).await?))
     }
@@ -195,7 +202,8 @@ impl Resources {
         let mut redirects = 0;
         let (headers, body) = (Headers::default(), Bytes::new());
         let (method, time_max) = (Method::Get, Duration::MAX);
-        let request = PageRequest { page: &page.url, method, headers: &headers, body: &body, time_max };
+        let initiator = Initiator::Page(&page.url);
+        let request = PageRequest { initiator, method, headers: &headers, body: &body, time_max };
         loop {
             let obtained = self.ask(page, url.clone(), &request, None).await?;
             let Obtained::Fetched(mut outcome) = obtained else { return Err(Refusal::NoAnswer) };

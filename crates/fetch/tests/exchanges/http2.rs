@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use fetch::PageRequest;
+use fetch::{Initiator, PageRequest};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -78,7 +78,8 @@ async fn a_page_sends_a_body() {
     let task = task(&server, "/body");
     let (of, headers, body) = (task.url.clone(), Headers::default(), Bytes::from_static(b"a=b"));
     let time_max = std::time::Duration::MAX;
-    let request = PageRequest { page: &of, method: Method::Post, headers: &headers, body: &body, time_max };
+    let request =
+        PageRequest { initiator: Initiator::Page(&of), method: Method::Post, headers: &headers, body: &body, time_max };
     let outcome = fetcher.fetch_for(task, Some(&request)).await;
     assert_eq!(text(&response(&outcome).body), "POST 3 a=b");
     assert!(text(&outcome.exchanges[0].request_head).starts_with("POST /body HTTP/1.1\r\n"));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use fetch::{FetchConfig, Fetcher, Field, Keyring, PageRequest};
+use fetch::{FetchConfig, Fetcher, Field, Initiator, Keyring, PageRequest};
 use model::{Fetched, Headers, Method, Truncation};
 use tokio::io::AsyncReadExt;
 
@@ -15,7 +15,7 @@ fn headers(fields: &[(&str, &str)]) -> Headers {
 }
 
 fn post<'a>(page: &'a weburl::CanonicalUrl, headers: &'a Headers, body: &'a Bytes) -> PageRequest<'a> {
-    PageRequest { page, method: Method::Post, headers, body, time_max: Duration::MAX }
+    PageRequest { initiator: Initiator::Page(page), method: Method::Post, headers, body, time_max: Duration::MAX }
 }
 
 /// Fetches over HTTP/1.1. Gives the request as it came, and as it is recorded.
@@ -81,7 +81,13 @@ async fn a_body_without_end_is_taken_as_far_as_it_came() {
     let mut time_max = Duration::from_millis(100);
     // A machine may be too slow to get even the head in time.
     let outcome = loop {
-        let request = PageRequest { page: &of, method: Method::Get, headers: &fields, body: &body, time_max };
+        let request = PageRequest {
+            initiator: Initiator::Page(&of),
+            method: Method::Get,
+            headers: &fields,
+            body: &body,
+            time_max,
+        };
         let outcome = plain().fetch_for(page(&server.url("/events")), Some(&request)).await;
         match &outcome.fetched {
             Fetched::Failed(_) if time_max < Duration::from_secs(10) => time_max *= 2,

@@ -1,0 +1,14 @@
+//! What makes a request.
+
+use weburl::CanonicalUrl;
+
+/// The initiator of a request, which decides the secrets that the request bears ([`crate::Keyring`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initiator<'a> {
+    /// The crawl itself: all that the server may learn.
+    Crawl,
+    /// A page in a browser: no secret that is not that page's as well.
+    Page(&'a CanonicalUrl),
+    /// A frame in a page that shows something of another site: no secret, since the frame may read the answer.
+    ForeignFrame,
+}
