@@ -228,7 +228,7 @@ impl Builder {
         let held = dir.hold(plan.dataset)?;
         let tables = match (plan.dataset, shared.on_sealed) {
             (true, Some(on_sealed)) => {
-                Some(Writer::start_shared(Layout::at(dir.dataset()), store.clone(), held.clone(), on_sealed)?)
+                Some(Writer::start_shared(layout_of(&dir, &plan), store.clone(), held.clone(), on_sealed)?)
             }
             (true, None) => Some(open_tables(&dir, &plan, store.clone(), held.clone(), &mut notices)?),
             (false, _) => None,
@@ -265,8 +265,7 @@ impl Builder {
         for sink in sinks.into_iter().chain(stream_sink).chain(tables.as_ref().map(Writer::sink)) {
             recorder = recorder.with_sink(sink);
         }
-        let items = (!plan.settings.rules.is_empty())
-            .then(|| Layout::at(dir.dataset()).with_rules(plan.settings.rules.clone()));
+        let items = (!plan.settings.rules.is_empty()).then(|| layout_of(&dir, &plan));
         let pause = plan.settings.site_rules.politeness.delay;
         let logins = (!plan.logins.is_empty()).then(|| Arc::new(Logins::new(plan.logins, fetcher.clone(), pause)));
         let keyring = plan.fetch.keyring;
@@ -529,8 +528,13 @@ fn open_tables(
     held: Held,
     notices: &mut Vec<Notice>,
 ) -> anyhow::Result<Writer> {
-    let layout = Layout::at(dir.dataset());
+    let layout = layout_of(dir, plan);
     let derived = Deriver::new(&layout, store.as_ref(), dir.archive(), &plan.settings).derive_segments()?;
     notices.extend(derived.notices());
-    Writer::start(layout.with_rules(plan.settings.rules.clone()), store, held, derived)
+    Writer::start(layout, store, held, derived)
+}
+
+/// The dataset, with a table of items for each rule.
+fn layout_of(dir: &CrawlDir, plan: &Plan) -> Layout {
+    Layout::at(dir.dataset()).with_rules(plan.settings.rules.clone())
 }
