@@ -37,7 +37,7 @@ pub use media::{MediaRange, essence};
 pub use network::{Network, NetworkError};
 pub use outcome::Outcome;
 pub use past::{Past, Validators};
-pub use rendering::{Refusal, Refusals, RenderedDocument, Rendering, Shown};
+pub use rendering::{LeftOut, Reason, Refusal, Refusals, RenderedDocument, Rendering, Shown, Tally};
 pub use resolved::Resolved;
 pub use site::{Aside, Renewal, RobotsAnswer, RobotsRecord, SiteRecord};
 pub use time::Timestamp;

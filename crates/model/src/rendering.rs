@@ -22,6 +22,8 @@ pub struct Rendering {
     pub resources: Vec<Exchange>,
     /// The requests of the page that got no answer.
     pub refused: Refusals,
+    /// What was not clicked, not scrolled, not played.
+    pub left_out: Tally<LeftOut>,
 }
 
 /// Why a page in a browser got no answer to a request.
@@ -51,10 +53,10 @@ pub enum Refusal {
     TooLarge,
 }
 
-impl Refusal {
-    /// Its name in the reason of a row.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
+impl Reason for Refusal {
+    const WHAT: &str = "requests refused";
+
+    fn as_str(self) -> &'static str {
         match self {
             Refusal::Method => "method",
             Refusal::Request => "request too large",
@@ -71,33 +73,99 @@ impl Refusal {
     }
 }
 
-/// The number of refused requests, by their reasons.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Refusals(BTreeMap<Refusal, u32>);
+/// Why something on a page in a browser was not done to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LeftOut {
+    /// The time of the page was over.
+    Time,
+    /// As much was clicked as may be.
+    Clicks,
+    /// The page requested too much.
+    Requests,
+    /// It stands behind too many clicks.
+    Depth,
+    /// Others that look like it brought nothing new.
+    NothingNew,
+    /// It grew as often as it may, and would have grown again.
+    Growth,
+    /// The page went away, or did not answer.
+    Gone,
+}
 
-impl Refusals {
+impl Reason for LeftOut {
+    const WHAT: &str = "actions left out";
+
+    fn as_str(self) -> &'static str {
+        match self {
+            LeftOut::Time => "render_time",
+            LeftOut::Clicks => "render_clicks",
+            LeftOut::Requests => "too many requests",
+            LeftOut::Depth => "depth",
+            LeftOut::NothingNew => "nothing new",
+            LeftOut::Growth => "growth",
+            LeftOut::Gone => "page gone",
+        }
+    }
+}
+
+/// Why something of a page is missing.
+pub trait Reason: Copy + Ord {
+    /// What is counted, in the plural.
+    const WHAT: &str;
+
+    /// Its name in the reason of a row.
+    fn as_str(self) -> &'static str;
+}
+
+/// What is missing of a page, by reasons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally<R>(BTreeMap<R, u32>);
+
+/// The refused requests of a page.
+pub type Refusals = Tally<Refusal>;
+
+impl<R> Default for Tally<R> {
+    fn default() -> Self {
+        Tally(BTreeMap::new())
+    }
+}
+
+impl<R: Reason> Tally<R> {
     /// Counts one.
-    pub fn count(&mut self, refusal: Refusal) {
-        *self.0.entry(refusal).or_default() += 1;
+    pub fn count(&mut self, reason: R) {
+        self.add(reason, 1);
+    }
+
+    /// Counts so many.
+    pub fn add(&mut self, reason: R, count: u32) {
+        if count > 0 {
+            let counted = self.0.entry(reason).or_default();
+            *counted = counted.saturating_add(count);
+        }
+    }
+
+    /// Counts what another one has.
+    pub fn extend(&mut self, other: &Self) {
+        other.0.iter().for_each(|(reason, count)| self.add(*reason, *count));
     }
 
     /// The number of all.
     #[must_use]
     pub fn total(&self) -> u32 {
-        self.0.values().sum()
+        self.0.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 }
 
 /// `5 requests refused (render_rate)`, or with the number of each reason.
-impl fmt::Display for Refusals {
+impl<R: Reason> fmt::Display for Tally<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_one = self.0.len() == 1;
-        let reason = |(refusal, count): (&Refusal, &u32)| match is_one {
-            true => refusal.as_str().to_owned(),
-            false => format!("{count} {}", refusal.as_str()),
+        let reason = |(reason, count): (&R, &u32)| match is_one {
+            true => reason.as_str().to_owned(),
+            false => format!("{count} {}", reason.as_str()),
         };
         let reasons: Vec<String> = self.0.iter().map(reason).collect();
-        write!(f, "{} requests refused ({})", self.total(), reasons.join(", "))
+        write!(f, "{} {} ({})", self.total(), R::WHAT, reasons.join(", "))
     }
 }
 
@@ -162,6 +230,9 @@ impl Rendering {
         };
         if self.refused.total() > 0 {
             note.push_str(&format!("; {}", self.refused));
+        }
+        if self.left_out.total() > 0 {
+            note.push_str(&format!("; {}", self.left_out));
         }
         note
     }

@@ -3,7 +3,7 @@
   const say = window.argiopeSaw;
   delete window.argiopeSaw;
   if (!say) return;
-  const state = { clicking: false, clickable: new Set() };
+  const state = { clicking: false, quiet: false, scrolls: false, clickable: new Set() };
   const note = (by, url) => {
     try {
       say(JSON.stringify([by, String(new URL(url, document.baseURI))]));
@@ -26,7 +26,7 @@
   window.requestIdleCallback = (callback) => setTimeout(() => callback({ didTimeout: false, timeRemaining: () => 50 }), FRAME_MS);
   window.cancelIdleCallback = (id) => clearTimeout(id);
   window.navigation?.addEventListener('navigate', (event) => {
-    if (event.hashChange || event.navigationType === 'reload') return;
+    if (event.hashChange || event.navigationType === 'reload' || state.quiet) return;
     if (event.downloadRequest !== null && event.downloadRequest !== undefined) {
       note(state.clicking ? 'click' : 'download', event.destination.url);
       event.preventDefault();
@@ -46,6 +46,7 @@
   const addEventListener = EventTarget.prototype.addEventListener;
   EventTarget.prototype.addEventListener = function (type, ...rest) {
     if (type === 'click' && this instanceof Element) state.clickable.add(this);
+    if (type === 'scroll' || type === 'scrollend' || type === 'wheel') state.scrolls = true;
     return addEventListener.call(this, type, ...rest);
   };
 
@@ -115,11 +116,15 @@
   awaited('SharedWorker', (worker) => worker.port);
   wrap(window.Worker?.prototype, ['postMessage'], (_, worker) => until(worker, heard));
   let observes = false;
-  for (const name of ['IntersectionObserver', 'ResizeObserver']) {
-    wrap(window[name]?.prototype, ['observe'], () => {
-      observes = true;
-    });
-  }
+  // Whether the page wants to know what is in sight.
+  let watches = false;
+  wrap(window.ResizeObserver?.prototype, ['observe'], () => {
+    observes = true;
+  });
+  wrap(window.IntersectionObserver?.prototype, ['observe'], () => {
+    observes = true;
+    watches = true;
+  });
   // Whether something is waited for. It counts as a look.
   const isBusy = () => {
     for (const [wait, looks] of waits) {
@@ -257,57 +262,55 @@
     return out.join('');
   };
 
+  // Where a link leads, `null` if to nothing that can be crawled. Parts of a page are no pages of their own.
+  const link = (anchor) => {
+    const href = anchor.href?.baseVal ?? anchor.href;
+    return typeof href === 'string' && anchor.hasAttribute('href') && /^https?:/.test(href) ? href.split('#')[0] : null;
+  };
   const links = () => {
     const found = new Set();
     for (const root of roots(document)) {
-      for (const element of root.querySelectorAll('a[href], area[href]')) {
-        const href = element.href?.baseVal ?? element.href;
-        if (typeof href === 'string' && /^https?:/.test(href)) found.add(href.split('#')[0]);
-      }
+      for (const element of root.querySelectorAll('a[href], area[href]')) found.add(link(element));
     }
+    found.delete(null);
     return [...found];
   };
 
-  // The style of so many elements is looked at, to find those that look like links.
-  const LOOKED_AT_MAX = 20000;
-  const LIKELY = '[onclick], button, summary, [role=button], [role=link], [role=tab], [role=menuitem], [data-href], [data-url], [data-link]';
-  const click = (max) => {
-    const seen = new Set();
-    for (const root of roots(document)) {
-      for (const element of root.querySelectorAll(LIKELY)) seen.add(element);
-      for (const element of root.querySelectorAll('a:not([href])')) seen.add(element);
-    }
-    for (const element of state.clickable) if (element.isConnected) seen.add(element);
-    let looked = 0;
-    for (const root of roots(document)) {
-      for (const element of root.querySelectorAll('*')) {
-        looked += 1;
-        if (seen.size >= max || looked > LOOKED_AT_MAX) break;
-        const style = element.childElementCount === 0 && !element.closest('a[href]') && getComputedStyle(element);
-        if (style && style.cursor === 'pointer') seen.add(element);
-      }
-    }
-    let count = 0;
+  // From now on the page goes somewhere since something was clicked, in each of its frames.
+  const beginClicking = () => {
     state.clicking = true;
-    for (const element of seen) {
-      if (count >= max) break;
-      if (element.closest('a[href]') || (element.form && (element.type === 'submit' || element.type === 'reset'))) continue;
-      count += 1;
-      try {
-        element.click();
-      } catch { /* of no matter */ }
+    for (const frame of roots(document).map((root) => root.defaultView)) {
+      if (frame && frame !== window) frame.argiopeCrawler?.inside.clicked();
     }
-    return count;
+  };
+  // Does something whose navigation is of no interest.
+  const quietly = (does) => {
+    state.quiet = true;
+    try {
+      does();
+    } finally {
+      state.quiet = false;
+    }
   };
 
-  // What the crawler calls. A page may call it too: it learns nothing of others by it.
+  // What the crawler calls. A page may call it too: it learns nothing of others by it. `behaviours.js` adds what a person does.
   Object.defineProperty(window, 'argiopeCrawler', {
-    value: Object.freeze({
+    value: {
       html: serialize,
+      link,
       links,
-      click,
       pending,
       settled,
-    }),
+      inside: {
+        clickable: state.clickable,
+        roots,
+        beginClicking,
+        quietly,
+        clicked: () => {
+          state.clicking = true;
+        },
+        watchesScrolling: () => state.scrolls || watches || typeof window.onscroll === 'function' || document.querySelector('[onscroll]') !== null,
+      },
+    },
   });
 })();

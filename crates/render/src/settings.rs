@@ -36,11 +36,11 @@ pub struct Settings {
     pub page_time_max: Duration,
     /// What is waited for before a page is looked at.
     pub wait: Wait,
-    /// Scroll to the end of the page, again while it grows.
+    /// Scroll a page that watches it to its end, and what scrolls in it, again while it grows.
     pub scroll: bool,
     /// Take a picture of the page.
     pub screenshot: bool,
-    /// Things on a page that are clicked at most.
+    /// Clicks on a page at most. Those that undo others are not counted.
     pub clicks_max: u32,
     /// The greatest document that is taken, in bytes.
     pub html_bytes_max: usize,
@@ -63,7 +63,7 @@ impl Default for Settings {
             tabs: 2,
             page_time_max: Duration::from_secs(30),
             wait: Wait::Clock(PAGE_CLOCK),
-            scroll: false,
+            scroll: true,
             screenshot: false,
             clicks_max: 100,
             html_bytes_max: 64 << 20,

@@ -1,15 +1,15 @@
 //! One page, shown once in a tab of its own, with cookies and storage of its own.
 
+mod behaviours;
 mod clock;
 mod frames;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use data_encoding::BASE64;
-use model::{Headers, Method, Refusal, Refusals};
+use model::{Headers, LeftOut, Method, Refusal, Refusals, Tally};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -22,13 +22,11 @@ use crate::paused::{all_requests, attaching};
 use crate::{RenderFailure, Served, Settings, Source, Wanted, paused};
 
 /// What runs in every document before its own scripts.
-const SCRIPT: &str = include_str!("page.js");
+const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("behaviours.js"));
 /// What the page calls to say what it saw.
 const BINDING: &str = "argiopeSaw";
 /// URLs that a page may say it saw.
 const FOUND_MAX: usize = 10_000;
-/// After clicks the page's clock runs this far.
-const CLOCK_AFTER_CLICKS: Duration = Duration::from_secs(2);
 /// A picture of a page is no wider than this, in CSS pixels.
 const SCREENSHOT_WIDTH_MAX: f64 = 4_096.0;
 /// A picture of a page ends here, in CSS pixels.
@@ -68,6 +66,8 @@ pub struct Rendered {
     pub served: u32,
     /// The requests of the page that got no answer.
     pub refused: Refusals,
+    /// What was not clicked or scrolled.
+    pub left_out: Tally<LeftOut>,
 }
 
 /// A URL that a page's scripts lead to.
@@ -84,6 +84,8 @@ pub struct ScriptLink {
 pub enum FoundBy {
     /// Something was clicked.
     Click,
+    /// It was there while the page was scrolled.
+    Scroll,
     /// It put the URL into the address bar (`history.pushState`).
     History,
     /// It wanted to open a window.
@@ -117,6 +119,10 @@ pub(crate) struct Tab<'a> {
     /// How often the page itself was given.
     loads: u32,
     has_clicked: bool,
+    /// While the page is loaded again to be as it was: how often it was given since.
+    restoring: Option<u32>,
+    /// What the page got.
+    given: HashMap<Given, Served>,
     /// Its time is not that of the machine any more.
     has_clock: bool,
     has_clock_stopped: bool,
@@ -132,6 +138,17 @@ pub(crate) struct Tab<'a> {
 struct PausedAnswer {
     request: Paused,
     served: Served,
+    /// It is the same whenever the page is restored.
+    given: Option<Given>,
+}
+
+/// What a page gets again when it is restored.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Given {
+    /// The page itself.
+    Document,
+    /// What this URL gave.
+    Url(String),
 }
 
 /// A request that the browser holds back.
@@ -181,6 +198,8 @@ impl<'a> Tab<'a> {
             streams: HashSet::new(),
             loads: 0,
             has_clicked: false,
+            restoring: None,
+            given: HashMap::new(),
             has_clock: false,
             has_clock_stopped: false,
             busy_steps: 0,
@@ -216,26 +235,32 @@ impl<'a> Tab<'a> {
         self.send_and_attend("Page.navigate", json!({"url": self.page.url.as_str()})).await?;
         self.wait_in_time().await?;
         if self.settings.scroll {
-            let before = self.begin(self.deadline);
-            let scrolled = self.scroll().await;
-            self.end(before, scrolled)?;
+            self.scroll_in_time().await?;
         }
         self.tell_files_from_pages().await?;
-        let max = self.settings.html_bytes_max;
-        let html = self.evaluate(&format!("argiopeCrawler.html({}, {max})", json!(self.page.url.as_str()))).await?;
-        self.rendered.html = html.as_str().unwrap_or_default().to_owned();
-        if self.rendered.html.len() > max {
-            return Err(RenderFailure::TooLarge(max));
+        self.take_document().await?;
+        if self.settings.scroll {
+            self.note_passed().await?;
         }
         if self.settings.screenshot {
             self.rendered.screenshot = Some(self.screenshot().await?);
         }
         if self.rendered.redirect.is_none() && self.settings.clicks_max > 0 {
-            let before = self.begin(self.deadline);
-            let clicked = self.click().await;
-            self.end(before, clicked)?;
+            self.click_in_time().await?;
         }
         Ok(std::mem::take(&mut self.rendered))
+    }
+
+    /// Takes the document as it is now.
+    async fn take_document(&mut self) -> Result<(), RenderFailure> {
+        let max = self.settings.html_bytes_max;
+        let html = self.evaluate(&format!("argiopeCrawler.html({}, {max})", json!(self.page.url.as_str()))).await?;
+        let html = html.as_str().unwrap_or_default();
+        if html.len() > max {
+            return Err(RenderFailure::TooLarge(max));
+        }
+        html.clone_into(&mut self.rendered.html);
+        Ok(())
     }
 
     /// Where the page wanted to go is no other page if it is a file to be saved.
@@ -261,22 +286,6 @@ impl<'a> Tab<'a> {
         let taken = self.send_and_attend(METHOD, asked).await?;
         let png = BASE64.decode(taken["data"].as_str().unwrap_or_default().as_bytes());
         png.map(Bytes::from).map_err(|error| RenderFailure::Protocol { method: METHOD, answer: error.to_string() })
-    }
-
-    /// Clicks what looks like it, and notes what links come of it.
-    async fn click(&mut self) -> Result<(), RenderFailure> {
-        let before: HashSet<String> = strings(self.evaluate("argiopeCrawler.links()").await?);
-        self.has_clicked = true;
-        let clicks = self.evaluate(&format!("argiopeCrawler.click({})", self.settings.clicks_max)).await?;
-        if clicks.as_u64().unwrap_or(0) == 0 {
-            return Ok(());
-        }
-        self.run_clock(CLOCK_AFTER_CLICKS).await?;
-        let after = strings(self.evaluate("argiopeCrawler.links()").await?);
-        let mut new: Vec<String> = after.difference(&before).cloned().collect();
-        new.sort_unstable();
-        new.into_iter().for_each(|url| self.see(url, FoundBy::Click));
-        Ok(())
     }
 
     /// The value of an expression in the page, or that of the promise that it gives.
@@ -431,8 +440,8 @@ impl<'a> Tab<'a> {
             Some(Ok(_)) if self.requests >= self.settings.requests_max => Err(Refusal::TooMany),
             Some(wanted) => wanted,
         };
-        let mut wanted = match wanted {
-            Err(refusal) => return self.answer(PausedAnswer { request, served: Served::Refused(refusal) }).await,
+let mut wanted = match wanted {
+            Err(refusal) => return self.give(request, Served::Refused(refusal)).await,
             Ok(wanted) => wanted,
         };
         let frame = parameters["frameId"].as_str().unwrap_or_default();
@@ -441,9 +450,13 @@ impl<'a> Tab<'a> {
         if wanted.is_stream() && !self.streams.insert(wanted.url.clone()) {
             // It is not asked for again (HTML, 9.2.1).
             let served = Served::Answer { status: 204, headers: Headers::default(), body: Bytes::new() };
-            return self.answer(PausedAnswer { request, served }).await;
+            return self.give(request, served).await;
         }
-        self.ask(request, wanted, None);
+        let given = (wanted.method == Method::Get).then(|| Given::Url(wanted.url.clone()));
+        if let Some(served) = self.restored(given.as_ref()) {
+            return self.give(request, served).await;
+        }
+        self.ask(request, wanted, given, None);
         Ok(())
     }
 
@@ -452,6 +465,16 @@ impl<'a> Tab<'a> {
         let url = parameters["request"]["url"].as_str().unwrap_or_default().split('#').next().unwrap_or_default();
         let is_get = parameters["request"]["method"] == Method::Get.as_str();
         let is_first = self.loads == 0;
+        if let Some(served) = self.restored(Some(&Given::Document)).filter(|_| is_get && url == self.page.url.as_str())
+        {
+            let times = self.restoring.get_or_insert(0);
+            *times += 1;
+            return if *times > LOADS_MAX {
+                self.fail(request, "Aborted").await
+            } else {
+                self.give(request, served).await
+            };
+        }
         if !is_get || !(is_first || (url == self.page.url.as_str() && self.loads < LOADS_MAX)) {
             // What page.js could not hold back: a refresh, a form. The page stays.
             self.redirected(url.to_owned());
@@ -463,14 +486,19 @@ impl<'a> Tab<'a> {
         let page = Served::Answer { status, headers, body };
         match paused::wanted(parameters, self.settings) {
             // It may say something else to those who have its cookies.
-            Some(Ok(wanted)) if !is_first => self.ask(request, wanted, Some(page)),
-            _ => self.answer(PausedAnswer { request, served: page }).await?,
+            Some(Ok(wanted)) if !is_first => self.ask(request, wanted, Some(Given::Document), Some(page)),
+            _ => self.answer(PausedAnswer { request, served: page, given: Some(Given::Document) }).await?,
         }
         Ok(())
     }
 
+    /// What the page got before, if it is being restored.
+    fn restored(&self, given: Option<&Given>) -> Option<Served> {
+        self.restoring.and(given).and_then(|given| self.given.get(given).cloned())
+    }
+
     /// Asks the source. What it refuses is refused, unless there is something else to give.
-    fn ask(&mut self, request: Paused, mut wanted: Wanted, instead: Option<Served>) {
+    fn ask(&mut self, request: Paused, mut wanted: Wanted, given: Option<Given>, instead: Option<Served>) {
         wanted.is_after_click = self.has_clicked;
         self.requests += 1;
         self.waiting += 1;
@@ -483,7 +511,7 @@ impl<'a> Tab<'a> {
                 (served, _) => served,
             };
             // The page may be gone.
-            let _ = answers.send(PausedAnswer { request, served }).await;
+            let _ = answers.send(PausedAnswer { request, served, given }).await;
         });
     }
 
@@ -496,7 +524,14 @@ impl<'a> Tab<'a> {
         self.connection.tell(&request.session, "Fetch.failRequest", parameters).await
     }
 
-    async fn answer(&mut self, PausedAnswer { request, served }: PausedAnswer) -> Result<(), RenderFailure> {
+    async fn answer(&mut self, PausedAnswer { request, served, given }: PausedAnswer) -> Result<(), RenderFailure> {
+        if let Some(given) = given.filter(|_| matches!(served, Served::Answer { .. })) {
+            self.given.insert(given, served.clone());
+        }
+        self.give(request, served).await
+    }
+
+    async fn give(&mut self, request: Paused, served: Served) -> Result<(), RenderFailure> {
         let (status, headers, body) = match served {
             Served::Answer { status, headers, body } => (status, headers, body),
             Served::Refused(refusal) => {
@@ -532,9 +567,4 @@ impl<'a> Tab<'a> {
 enum Next {
     Event(Value),
     Answer(PausedAnswer),
-}
-
-fn strings(value: Value) -> HashSet<String> {
-    let Value::Array(values) = value else { return HashSet::new() };
-    values.into_iter().filter_map(|value| value.as_str().map(str::to_owned)).collect()
 }

@@ -233,9 +233,12 @@ pub struct Options {
     /// What to wait for before reading a rendered page: a time on the page's own clock, `idle`, or a CSS selector
     #[arg(long, value_name = "D|idle|SELECTOR", hide_short_help = true, help_heading = "Fetching")]
     pub render_wait: Option<String>,
-    /// Scroll rendered pages to their end, again while they grow
+    /// Scroll rendered pages that watch it to their end, and what scrolls in them, again while they grow
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Fetching")]
     pub render_scroll: Option<bool>,
+    /// Clicks on a rendered page, one element at a time; 0 clicks nothing
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Fetching")]
+    pub render_clicks: Option<u32>,
     /// Keep a picture of each rendered page in the archive
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Fetching")]
     pub render_screenshot: Option<bool>,

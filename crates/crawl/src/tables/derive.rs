@@ -12,7 +12,7 @@ use dataset::{Layout, Rows, SegmentTables, UNRECORDED, UnrecordedPages, covered_
 use engine::{Details, Settings, Visited, look_into};
 use model::{
     ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, Refusals, RenderedDocument, Rendering,
-    Shown, TaskId, Timestamp, Visit,
+    Shown, Tally, TaskId, Timestamp, Visit,
 };
 use replay::{RecordedAnswer, Replay, ReplayError};
 use store::{CrawlView, Entry, Segment};
@@ -380,6 +380,7 @@ pub fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Renderi
         resources: Vec::new(),
         // What was said of it stands in the visit's reason.
         refused: Refusals::default(),
+        left_out: Tally::default(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{PAGE_CLOCK, RenderFailure, Wait};
 
 /// What a page does at once has this time, by the clock of the machine. What it does later is done on its own clock.
 const SETTLES_WITHIN: Duration = Duration::from_secs(2);
-/// Between two looks at a page that is waited for, and after scrolling, its clock runs this far.
+/// Between two looks at a page that is waited for its clock runs this far.
 const CLOCK_OF_A_STEP: Duration = Duration::from_millis(500);
 /// The clock runs this far at once, first and then at most: storage and frames may be behind by no more.
 const STEPS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(500));
@@ -23,8 +23,6 @@ const BUSY_STEPS_MAX: u32 = 1_000;
 const PAINTED_WITHIN: Duration = Duration::from_secs(2);
 /// A page that goes on asking is looked at after so many steps.
 const IDLE_STEPS_MAX: u32 = 120;
-/// A page that grows without end is scrolled so often.
-const SCROLLS_MAX: u32 = 50;
 
 /// What a page waits for besides timers and answers, as page.js tells.
 struct Pending {
@@ -51,7 +49,8 @@ impl Tab<'_> {
         }
     }
 
-    async fn wait(&mut self) -> Result<(), RenderFailure> {
+    /// Waits for what is to be waited for.
+    pub(super) async fn wait(&mut self) -> Result<(), RenderFailure> {
         // Not after the first load: once a page has a clock of its own, it keeps it.
         if !self.has_clock {
             let before = self.begin(Instant::now() + SETTLES_WITHIN);
@@ -100,25 +99,6 @@ impl Tab<'_> {
         while self.waiting > 0 {
             let next = self.next().await?;
             self.attend(next).await?;
-        }
-        Ok(())
-    }
-
-    /// Scrolls to the end, until there is no more.
-    pub(super) async fn scroll(&mut self) -> Result<(), RenderFailure> {
-        const SCROLL: &str = "{ const end = document.scrollingElement ?? document.body; end.scrollTop = end.scrollHeight; \
-                              dispatchEvent(new Event('scroll')); end.scrollHeight }";
-        let mut height = Value::Null;
-        for _ in 0..SCROLLS_MAX {
-            let now = self.evaluate(SCROLL).await?;
-            if now == height {
-                break;
-            }
-            height = now;
-            // One frame reports to the page what is in sight now. Another shows what the page does about it.
-            self.paint().await?;
-            self.run_clock(CLOCK_OF_A_STEP).await?;
-            self.paint().await?;
         }
         Ok(())
     }
@@ -172,7 +152,7 @@ impl Tab<'_> {
     }
 
     /// Has the page painted: else no frame may come, and nothing that waits for one.
-    async fn paint(&mut self) -> Result<(), RenderFailure> {
+    pub(super) async fn paint(&mut self) -> Result<(), RenderFailure> {
         let pixel = json!({"x": 0, "y": 0, "width": 1, "height": 1, "scale": 1});
         let asked = json!({"format": "jpeg", "quality": 1, "optimizeForSpeed": true, "clip": pixel});
         // A page that is in the middle of a transition may not be painted while its clock stands.

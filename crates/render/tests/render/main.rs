@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
 mod alive;
+mod behaviours;
 mod contained;
 mod kept;
 mod kinds;

@@ -249,6 +249,7 @@ fn rendering(options: &mut Options) -> render::Settings {
         render_tabs = tabs,
         render_time = page_time_max,
         render_scroll = scroll,
+        render_clicks = clicks_max,
         render_screenshot = screenshot,
     }
     let wait = options.render_wait.get_or_insert_with(|| Span(render::PAGE_CLOCK).to_string());

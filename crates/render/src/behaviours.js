@@ -1,0 +1,239 @@
+// What the crawler does on a page in place of a person: it looks, clicks, undoes what a click did, and scrolls. Each call does one
+// thing; the crawler lets the page settle in between.
+(() => {
+  const crawler = window.argiopeCrawler;
+  if (!crawler) return;
+  const { clickable, roots, watchesScrolling, quietly } = crawler.inside;
+  // So many nodes of a page are looked at.
+  const NODES_MAX = 20000;
+  const LABEL_CHARS_MAX = 80;
+
+  const hash = (text) => {
+    let sum = 0x811c9dc5;
+    for (let at = 0; at < text.length; at += 1) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);
+    return sum >>> 0;
+  };
+  // Clocks and counters are no change of a page.
+  const words = (text) => text.replace(/\d+/g, '0').replace(/\s+/g, ' ').trim();
+  const isShown = (element) => element?.checkVisibility({ visibilityProperty: true }) === true;
+  const owner = (node) => node.parentElement ?? node.getRootNode().host ?? null;
+
+  const LIKELY = '[onclick], button, summary, input[type=button], [role=button], [role=link], [role=tab], [role=menuitem], ' +
+    '[role=treeitem], [aria-expanded], [data-href], [data-url], [data-link]';
+  const SWITCHES = '[role=tab], [role=button], [data-toggle], [data-bs-toggle], [aria-controls], [aria-expanded]';
+  const isHandled = (element) => clickable.has(element) || typeof element.onclick === 'function';
+  // Whether a link leads a person somewhere. Else it is a button in disguise.
+  const leads = (anchor) => {
+    const href = anchor.getAttribute('href').trim();
+    if (href === '' || href === '#' || /^javascript:/i.test(href)) return false;
+    return !href.startsWith('#') || !(anchor.matches(SWITCHES) || isHandled(anchor));
+  };
+  const isPart = (element) => {
+    if (element.parentElement?.closest(LIKELY)) return true;
+    for (let above = element.parentElement, levels = 3; above && levels > 0; above = above.parentElement, levels -= 1) {
+      if (above !== document.body && isHandled(above)) return true;
+    }
+    return false;
+  };
+  const isClickable = (element) => {
+    const anchor = element.closest('a[href]');
+    if (anchor && (anchor !== element || leads(anchor))) return false;
+    if (element.disabled || element.matches('html, body, [aria-disabled=true]')) return false;
+    if (element.form && (element.type === 'submit' || element.type === 'reset')) return false;
+    if (anchor || element.matches(LIKELY) || element.localName === 'a' || isHandled(element)) return true;
+    return element.childElementCount === 0 && !isPart(element) && getComputedStyle(element).cursor === 'pointer';
+  };
+  // What looks alike does alike.
+  const groupOf = (element) => {
+    const style = (node) => `${node?.localName}.${[...(node?.classList ?? [])].slice(0, 3).join('.')}`;
+    return hash(words(`${style(element)} ${element.getAttribute('role')} ${element.type} ${style(element.parentElement)}`));
+  };
+
+  // Clickable elements that were seen, and those of the last look by name. A name is the same when the page is loaded again.
+  const met = new WeakSet();
+  const named = new Map();
+
+  const elementsOf = function* (types) {
+    let looked = 0;
+    for (const root of roots(document)) {
+      const walker = (root.ownerDocument ?? root).createTreeWalker(root, types);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        looked += 1;
+        if (looked > NODES_MAX) return;
+        yield node;
+      }
+    }
+  };
+
+  // What would be gone with an element that can be clicked.
+  const OWN_TEXTS_MAX = 10;
+  const ownPieces = (element, group) => {
+    const own = [hash(`c${group}`)];
+    const walker = element.ownerDocument.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    while (own.length <= OWN_TEXTS_MAX && walker.nextNode()) {
+      const text = words(walker.currentNode.data);
+      if (text !== '') own.push(hash(`t${text}`));
+    }
+    return own;
+  };
+
+  // What a person sees of the page, as hashes of its pieces; where its links lead; what can be clicked. `null` if the page looks as
+  // it did.
+  const look = (known) => {
+    const pieces = [hash(`u${location.href}`)];
+    const links = new Set();
+    const clickables = [];
+    const alike = new Map();
+    named.clear();
+    for (const node of elementsOf(NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)) {
+      if (node.nodeType === Node.TEXT_NODE) {
+        const text = words(node.data);
+        if (text !== '' && isShown(owner(node))) pieces.push(hash(`t${text}`));
+        continue;
+      }
+      if (node.localName === 'a' || node.localName === 'area') {
+        const link = crawler.link(node);
+        if (link !== null && !links.has(link)) {
+          links.add(link);
+          pieces.push(hash(`l${link}`));
+        }
+      }
+      if (!isShown(node) || !isClickable(node)) continue;
+      const group = groupOf(node);
+      const kind = `${group}.${hash(words((node.ariaLabel ?? node.textContent).slice(0, LABEL_CHARS_MAX)))}`;
+      const nth = alike.get(kind) ?? 0;
+      alike.set(kind, nth + 1);
+      const name = `${kind}.${nth}`;
+      named.set(name, node);
+      pieces.push(hash(`c${group}`));
+      clickables.push({ name, group, is_known: met.has(node), own: ownPieces(node, group) });
+      met.add(node);
+    }
+    pieces.sort((a, b) => a - b);
+    const state = `${pieces.length}.${hash(pieces.join())}`;
+    return state === known ? null : { state, pieces, links: [...links], clickables };
+  };
+
+  const press = (element) => {
+    const view = element.ownerDocument.defaultView ?? window;
+    const how = { bubbles: true, cancelable: true, composed: true, view };
+    try {
+      for (const [kind, type] of [['PointerEvent', 'pointerover'], ['MouseEvent', 'mouseover'], ['PointerEvent', 'pointerdown'], ['MouseEvent', 'mousedown']]) {
+        element.dispatchEvent(new view[kind](type, { ...how, pointerType: 'mouse', isPrimary: true }));
+      }
+      element.focus?.({ preventScroll: true });
+      element.dispatchEvent(new view.PointerEvent('pointerup', { ...how, pointerType: 'mouse', isPrimary: true }));
+      element.dispatchEvent(new view.MouseEvent('mouseup', how));
+      if (typeof element.click === 'function') element.click();
+      else element.dispatchEvent(new view.MouseEvent('click', how));
+    } catch { /* of no matter */ }
+  };
+
+  // What tells which of several is chosen.
+  const MARKS = ['class', 'aria-selected', 'aria-expanded', 'aria-pressed', 'aria-current', 'aria-checked', 'data-state', 'tabindex'];
+  const marks = (element) => MARKS.map((name) => element.getAttribute(name)).join('\n');
+  const beside = (element) => {
+    const group = groupOf(element);
+    return [...named.values()].filter((other) => other !== element && (other.parentElement === element.parentElement || groupOf(other) === group));
+  };
+
+  // The clicks that led to the state of the page, each with what it takes to undo it.
+  const clicks = [];
+  const click = (depth, name) => {
+    const element = named.get(name);
+    if (!element?.isConnected) return false;
+    crawler.inside.beginClicking();
+    clicks.length = depth;
+    clicks.push({
+      name,
+      element,
+      url: location.href,
+      state: history.state,
+      others: new Map(beside(element).map((other) => [other, marks(other)])),
+    });
+    press(element);
+    return true;
+  };
+
+  const UNDOING = {
+    // Back, as by the browser's button.
+    back({ url, state }) {
+      const from = location.href;
+      if (from === url) return false;
+      quietly(() => history.replaceState(state, '', url));
+      dispatchEvent(new PopStateEvent('popstate', { state }));
+      if (from.split('#')[0] === url.split('#')[0]) dispatchEvent(new HashChangeEvent('hashchange', { oldURL: from, newURL: url }));
+      return true;
+    },
+    // The same again: it closes what it opened, or brings more.
+    again({ name, element }) {
+      const same = element.isConnected ? element : named.get(name);
+      if (!isShown(same)) return false;
+      press(same);
+      return true;
+    },
+    // What was chosen before.
+    before({ others }) {
+      const before = [...others].find(([other, as]) => other.isConnected && marks(other) !== as);
+      if (!before) return false;
+      press(before[0]);
+      return true;
+    },
+    escape() {
+      for (const type of ['keydown', 'keyup']) {
+        const key = { key: 'Escape', code: 'Escape', keyCode: 27, bubbles: true, cancelable: true, composed: true };
+        (document.activeElement ?? document.body)?.dispatchEvent(new KeyboardEvent(type, key));
+      }
+      document.querySelectorAll('dialog[open]').forEach((dialog) => dialog.close());
+      document.querySelectorAll(':popover-open').forEach((popover) => popover.hidePopover());
+      return true;
+    },
+  };
+  // Tries one way to undo the click at this depth. Whether there was anything to try.
+  const undo = (depth, how) => {
+    const done = clicks[depth];
+    return done !== undefined && UNDOING[how](done);
+  };
+
+  // Scrolling further than this much tells an inner container from what overflows by its borders, in CSS pixels.
+  const OVERFLOW_MIN = 16;
+  const scrollers = () => {
+    const all = [];
+    for (const element of elementsOf(NodeFilter.SHOW_ELEMENT)) {
+      if (element.scrollHeight <= element.clientHeight + OVERFLOW_MIN || element.clientHeight === 0) continue;
+      const isRoot = element === element.ownerDocument.scrollingElement;
+      if (isRoot || /auto|scroll/.test(getComputedStyle(element).overflowY)) all.push(element);
+    }
+    return all;
+  };
+  const shownByScrolling = new Set();
+  const size = () => {
+    let sum = 0;
+    for (const element of elementsOf(NodeFilter.SHOW_ELEMENT)) sum += 1 + (element === element.ownerDocument.scrollingElement ? element.scrollHeight : 0);
+    return sum;
+  };
+  // Scrolls everything that scrolls by what is seen of it. Gives whether anything moved, and how great the page is.
+  const scroll = () => {
+    crawler.links().forEach((link) => shownByScrolling.add(link));
+    let moved = false;
+    for (const element of scrollers()) {
+      const before = element.scrollTop;
+      const isRoot = element === element.ownerDocument.scrollingElement;
+      const seen = isRoot ? element.ownerDocument.defaultView.innerHeight : element.clientHeight;
+      element.scrollTo({ top: before + Math.max(seen, 1), behavior: 'instant' });
+      if (element.scrollTop !== before) moved = true;
+      // The next frame tells of what has moved.
+      else (isRoot ? element.ownerDocument : element).dispatchEvent(new Event('scroll', { bubbles: isRoot }));
+    }
+    return { moved, size: size() };
+  };
+  // Links that scrolling showed, and that are gone again.
+  const passed = () => {
+    const present = new Set(crawler.links());
+    return [...shownByScrolling].filter((link) => !present.has(link));
+  };
+  const scrolls = () => watchesScrolling() || scrollers().some((element) => typeof element.onscroll === 'function');
+
+  Object.assign(crawler, { look, click, undo, scroll, scrolls, passed });
+  Object.freeze(crawler);
+})();

@@ -1,0 +1,185 @@
+//! What is done on a page in place of a person: it is scrolled, and one element after the other is clicked.
+
+use std::time::Duration;
+
+use model::LeftOut;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{FoundBy, Tab};
+use crate::RenderFailure;
+use crate::explorer::{Explorer, Look, Move};
+
+/// After a click or a scroll the page's clock runs this far, and again while the page requests something.
+const CLOCK_OF_AN_ACTION: Duration = Duration::from_millis(500);
+/// The clock runs so often after a click, at least and at most.
+const CLICK_STEPS: (u32, u32) = (2, 6);
+/// The page has come to its end when so many scrolls have moved nothing.
+const LAST_SCROLLS: u32 = 2;
+/// A page is scrolled so often.
+const SCROLLS_MAX: u32 = 300;
+/// A page grows so often by scrolling. It may be without end.
+const GROWTHS_MAX: u32 = 50;
+
+/// What came of scrolling once.
+#[derive(Deserialize)]
+struct Scrolled {
+    /// Something on the page moved.
+    moved: bool,
+    /// How great the page is.
+    size: f64,
+}
+
+impl Tab<'_> {
+    /// Scrolls the page, and everything in it that scrolls, to the end, until there is no more.
+    pub(super) async fn scroll_in_time(&mut self) -> Result<(), RenderFailure> {
+        let before = self.begin(self.deadline);
+        let scrolled = self.scroll().await;
+        if !self.end(before, scrolled)? {
+            self.rendered.left_out.count(LeftOut::Time);
+        }
+        Ok(())
+    }
+
+    async fn scroll(&mut self) -> Result<(), RenderFailure> {
+        // What watches neither is not changed by it.
+        if self.evaluate("argiopeCrawler.scrolls()").await? != Value::Bool(true) {
+            return Ok(());
+        }
+        let (mut size, mut growths, mut idle) = (None, 0, 0);
+        for _ in 0..SCROLLS_MAX {
+            let scrolled: Scrolled = self.read("argiopeCrawler.scroll()").await?;
+            if size.is_some_and(|size| scrolled.size > size) {
+                growths += 1;
+                idle = 0;
+            } else if !scrolled.moved {
+                idle += 1;
+            }
+            if idle >= LAST_SCROLLS {
+                return Ok(());
+            }
+            if growths >= GROWTHS_MAX {
+                break;
+            }
+            size = Some(scrolled.size);
+            // One frame reports to the page what is in sight now. Another shows what the page does about it.
+            self.paint().await?;
+            self.run_clock(CLOCK_OF_AN_ACTION).await?;
+            self.paint().await?;
+        }
+        self.rendered.left_out.count(LeftOut::Growth);
+        Ok(())
+    }
+
+    /// Takes note of links that scrolling has shown, and that are gone.
+    pub(super) async fn note_passed(&mut self) -> Result<(), RenderFailure> {
+        let passed: Vec<String> = self.read("argiopeCrawler.passed()").await?;
+        passed.into_iter().for_each(|url| self.see(url, FoundBy::Scroll));
+        Ok(())
+    }
+
+    /// Clicks on what looks like it, one element at a time, and notes what links come of it. What is added to the page is kept.
+    pub(super) async fn click_in_time(&mut self) -> Result<(), RenderFailure> {
+        let mut explorer = Explorer::new(self.settings.clicks_max);
+        let before = self.begin(self.deadline);
+        let explored = self.explore(&mut explorer).await;
+        match self.end(before, explored) {
+            Ok(true) => {}
+            Ok(false) => explorer.stop(LeftOut::Time),
+            Err(RenderFailure::Protocol { .. }) => explorer.stop(LeftOut::Gone),
+            Err(failure) => return Err(failure),
+        }
+        self.rendered.left_out.extend(explorer.left_out());
+        Ok(())
+    }
+
+    async fn explore(&mut self, explorer: &mut Explorer) -> Result<(), RenderFailure> {
+        let mut look = self.look(explorer).await?;
+        loop {
+            if self.requests >= self.settings.requests_max {
+                explorer.stop(LeftOut::Requests);
+                return Ok(());
+            }
+            let next = explorer.next(look);
+            explorer.take_links().into_iter().for_each(|url| self.see(url, FoundBy::Click));
+            let has_acted = match next {
+                Move::End => return Ok(()),
+                Move::Keep => {
+                    self.take_document().await?;
+                    false
+                }
+                Move::Click { depth, name } => self.click(depth, &name).await?,
+                Move::Undo { depth, how } => {
+                    let undo = format!("argiopeCrawler.undo({depth}, {})", json!(how.as_str()));
+                    self.evaluate(&undo).await? == Value::Bool(true)
+                }
+                Move::Reload { then } => {
+                    self.reload(explorer, &then).await?;
+                    true
+                }
+            };
+            look = None;
+            if has_acted {
+                self.settle_after_click().await?;
+                look = self.look(explorer).await?;
+            }
+        }
+    }
+
+    /// What is seen of the page, `None` if it is what was seen last.
+    async fn look(&mut self, explorer: &Explorer) -> Result<Option<Look>, RenderFailure> {
+        self.read(&format!("argiopeCrawler.look({})", json!(explorer.state()))).await
+    }
+
+    /// Clicks on an element. Gives whether it is there.
+    async fn click(&mut self, depth: usize, name: &str) -> Result<bool, RenderFailure> {
+        self.has_clicked = true;
+        Ok(self.evaluate(&format!("argiopeCrawler.click({depth}, {})", json!(name))).await? == Value::Bool(true))
+    }
+
+    async fn settle_after_click(&mut self) -> Result<(), RenderFailure> {
+        let (least, most) = CLICK_STEPS;
+        for step in 1..=most {
+            let before = self.requests;
+            self.run_clock(CLOCK_OF_AN_ACTION).await?;
+            if step >= least && self.requests == before {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads the page again, with the answers that it had, and clicks on these.
+    async fn reload(&mut self, explorer: &Explorer, then: &[String]) -> Result<(), RenderFailure> {
+        self.restoring = Some(0);
+        let restored = self.load_and_click(explorer, then).await;
+        self.restoring = None;
+        restored
+    }
+
+    async fn load_and_click(&mut self, explorer: &Explorer, then: &[String]) -> Result<(), RenderFailure> {
+        self.send_and_attend("Page.reload", json!({})).await?;
+        while self.restoring == Some(0) {
+            let next = self.next().await?;
+            self.attend(next).await?;
+        }
+        self.wait().await?;
+        for (depth, name) in then.iter().enumerate() {
+            // Elements have their names by a look.
+            self.look(explorer).await?;
+            self.click(depth, name).await?;
+            self.settle_after_click().await?;
+        }
+        Ok(())
+    }
+
+    /// The value of an expression in the page, as what it is to be.
+    async fn read<T: serde::de::DeserializeOwned>(&mut self, expression: &str) -> Result<T, RenderFailure> {
+        let value = self.evaluate(expression).await?;
+        let protocol = |error: serde_json::Error| RenderFailure::Protocol {
+            method: "Runtime.evaluate",
+            answer: error.to_string(),
+        };
+        serde_json::from_value(value).map_err(protocol)
+    }
+}
