@@ -2,7 +2,7 @@
 //!
 //! Input: the first line is a URL, the second a scope, the rest a reference that is resolved against the URL.
 
-use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind, Site, surt};
+use weburl::{CanonicalRules, CanonicalUrl, HashRoutes, Pattern, Scope, ScopeKind, Site, surt};
 
 /// The longest pattern and text that are also matched by the naive reference, in bytes.
 const NAIVE_BYTES_MAX: usize = 48;
@@ -43,6 +43,7 @@ fn rule_sets() -> Vec<CanonicalRules> {
         strip_tracking: true,
         collapse_slashes: true,
         strip_www: true,
+        hash_routes: HashRoutes::Always,
         ..default.clone()
     };
     vec![
@@ -51,6 +52,7 @@ fn rule_sets() -> Vec<CanonicalRules> {
         CanonicalRules { strip_tracking: true, ..default.clone() },
         CanonicalRules { collapse_slashes: true, ..default.clone() },
         CanonicalRules { strip_www: true, ..default.clone() },
+        CanonicalRules { hash_routes: HashRoutes::Always, ..default.clone() },
         CanonicalRules { url_bytes_max: 32, ..all.clone() },
         all,
         default,
@@ -60,7 +62,9 @@ fn rule_sets() -> Vec<CanonicalRules> {
 fn canonical_form(url: &CanonicalUrl, rules: &CanonicalRules) {
     let text = url.as_str();
     assert!(text.len() <= rules.url_bytes_max, "{text} is longer than {}", rules.url_bytes_max);
-    assert!(text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#'), "{text:?}");
+    assert!(text.bytes().all(|byte| byte.is_ascii_graphic()), "{text:?}");
+    assert_eq!(text.split_once('#').map(|(_, route)| route), url.route(), "{text}");
+    assert!(url.route().is_none() || rules.hash_routes != HashRoutes::Never, "{text}");
     assert_eq!(CanonicalUrl::parse(text, rules).as_ref(), Ok(url), "the canonical form of a canonical form is itself");
     assert_eq!(CanonicalUrl::from_canonical(text).as_ref(), Some(url), "what a store kept reads back");
     escapes_have_one_spelling(text);

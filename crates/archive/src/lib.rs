@@ -132,6 +132,8 @@ pub const CHARACTERS_BEFORE: &str = "characters-before";
 pub const FAILURE: &str = "failure";
 /// The field with the target to which the page navigated by itself.
 pub const REDIRECT: &str = "redirect";
+/// The field of a page whose scripts make pages of hash routes.
+pub const ROUTER: &str = "router";
 /// The field for each URL that the page's scripts lead to.
 pub const OUTLINK: &str = "outlink";
 
@@ -331,6 +333,7 @@ impl Archive {
         match &rendering.document {
             Ok(document) => {
                 fields.extend(document.redirect.iter().map(|target| (REDIRECT, target.clone())));
+                fields.extend(document.has_router.then(|| (ROUTER, "hash".to_owned())));
                 fields.extend(document.outlinks.iter().map(|target| (OUTLINK, target.clone())));
             }
             Err(failure) => fields.push((FAILURE, failure.clone())),

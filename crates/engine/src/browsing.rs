@@ -82,6 +82,8 @@ impl Browsing {
         }
         let evidence = match self.mode {
             RenderMode::Always => Evidence::Asked,
+            // Without its scripts it is another page.
+            RenderMode::Auto if outcome.url.route().is_some() => Evidence::Route,
             RenderMode::Auto => Evidence::of(page.scripting, before)
                 .or_else(|| locked(&self.samples).evidence(page.scripting, &outcome.url))?,
         };
@@ -109,6 +111,7 @@ impl Browsing {
             html: Bytes::from(rendered.html),
             outlinks: rendered.found.into_iter().map(|found| found.url).collect(),
             redirect: rendered.redirect,
+            has_router: rendered.has_router,
             screenshot: rendered.screenshot,
         });
         outcome.rendering = Some(Box::new(Rendering {

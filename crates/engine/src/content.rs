@@ -1,5 +1,6 @@
 //! The content of an answer: a pure function of its bytes, computed beside the fetch, not in the step.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -312,10 +313,14 @@ fn look_into_document(
         html.truncated = Truncated { links, link_repeats, title, href, images, ..Truncated::default() };
     }
     let header = robots_tag::x_robots_tag(response.headers.all("x-robots-tag"), &settings.product_token);
+    let rules = match rendered {
+        Some(document) if document.has_router => Cow::Owned(settings.canonical.with_router()),
+        _ => Cow::Borrowed(&settings.canonical),
+    };
     let mut resolver = Resolver::new(
         references::base_of(&outcome.url, html.base_href.as_deref(), settings),
         html.encoding,
-        settings,
+        &rules,
         html.links.len(),
     );
     let (links, links_count, images, canonical) = time(Stage::Canonicalise, || {
@@ -434,7 +439,7 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
         ..sitemap::Limits::default()
     };
     let sitemap = sitemap::parse(&response.body, &limits);
-    let mut resolver = Resolver::new(url.clone(), "UTF-8", settings, sitemap.entries.len());
+    let mut resolver = Resolver::new(url.clone(), "UTF-8", &settings.canonical, sitemap.entries.len());
     for entry in &sitemap.entries {
         resolver.place(&entry.loc);
     }

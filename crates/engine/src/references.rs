@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Mutex;
 
 use foldhash::HashMap;
-use weburl::{CanonicalUrl, QueryEncoder, ReferenceCache, Rejected, UrlKey};
+use weburl::{CanonicalRules, CanonicalUrl, QueryEncoder, ReferenceCache, Rejected, UrlKey, target_of};
 
 use crate::Settings;
 
@@ -43,7 +43,7 @@ impl Drop for Lease {
 /// Resolves the references of one document.
 pub(crate) struct Resolver<'a, 'h> {
     base: CanonicalUrl,
-    settings: &'a Settings,
+    rules: &'a CanonicalRules,
     cache: Lease,
     /// The document's encoding if it is not UTF-8: queries of its URLs are encoded with it.
     encoding: Option<&'static encoding_rs::Encoding>,
@@ -59,7 +59,7 @@ pub(crate) struct Resolver<'a, 'h> {
 
 impl<'a, 'h> Resolver<'a, 'h> {
     /// For a document in the encoding of this name with about `count` references.
-    pub(crate) fn new(base: CanonicalUrl, encoding: &str, settings: &'a Settings, count: usize) -> Self {
+    pub(crate) fn new(base: CanonicalUrl, encoding: &str, rules: &'a CanonicalRules, count: usize) -> Self {
         let encoding =
             encoding_rs::Encoding::for_label(encoding.as_bytes()).map(encoding_rs::Encoding::output_encoding);
         let encoding = encoding.filter(|encoding| *encoding != encoding_rs::UTF_8);
@@ -69,7 +69,7 @@ impl<'a, 'h> Resolver<'a, 'h> {
         references.reserve(count);
         Resolver {
             base,
-            settings,
+            rules,
             cache: Lease::take(),
             encoding,
             urls,
@@ -81,7 +81,7 @@ impl<'a, 'h> Resolver<'a, 'h> {
     }
 
     pub(crate) fn join(&mut self, href: &str) -> Result<CanonicalUrl, Rejected> {
-        let rules = &self.settings.canonical;
+        let rules = self.rules;
         match self.encoding {
             None => self.cache.0.join(&self.base, href, rules, None),
             Some(encoding) => {
@@ -91,9 +91,9 @@ impl<'a, 'h> Resolver<'a, 'h> {
         }
     }
 
-    /// The place of a reference's target among the URLs found. A fragment does not count.
+    /// The place of a reference's target among the URLs found. A part of a page does not count.
     pub(crate) fn place(&mut self, href: &'h str) -> Option<usize> {
-        let reference = &href[..href.bytes().position(|byte| byte == b'#').unwrap_or(href.len())];
+        let reference = target_of(href);
         if let Some(place) = self.references.get(reference) {
             return *place;
         }

@@ -99,7 +99,7 @@ impl Found {
     fn add(&mut self, url: &CanonicalUrl, references: &Requisites, encoding: &str, settings: &Settings) {
         self.is_cut |= references.is_cut;
         let base = base_of(url, references.base_href.as_deref(), settings);
-        let mut resolver = Resolver::new(base, encoding, settings, references.references.len());
+        let mut resolver = Resolver::new(base, encoding, &settings.canonical, references.references.len());
         for reference in &references.references {
             resolver.place(reference);
         }

@@ -178,6 +178,8 @@ pub struct RenderedDocument {
     pub outlinks: Vec<String>,
     /// Where it navigated by itself.
     pub redirect: Option<String>,
+    /// Its scripts make pages of hash routes.
+    pub has_router: bool,
     /// A picture of it, as PNG, if there is to be one.
     pub screenshot: Option<Bytes>,
 }

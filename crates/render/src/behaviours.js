@@ -26,7 +26,7 @@
   const leads = (anchor) => {
     const href = anchor.getAttribute('href').trim();
     if (href === '' || href === '#' || /^javascript:/i.test(href)) return false;
-    return !href.startsWith('#') || !(anchor.matches(SWITCHES) || isHandled(anchor));
+    return !href.startsWith('#') || /^#[/!]/.test(href) || !(anchor.matches(SWITCHES) || isHandled(anchor));
   };
   const isPart = (element) => {
     if (element.parentElement?.closest(LIKELY)) return true;

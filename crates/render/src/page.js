@@ -3,10 +3,14 @@
   const say = window.argiopeSaw;
   delete window.argiopeSaw;
   if (!say) return;
-  const state = { clicking: false, quiet: false, scrolls: false, clickable: new Set() };
+  const state = { clicking: false, quiet: false, scrolls: false, routes: false, sawRoute: false, clickable: new Set() };
+  // Whether the fragment may be a page of its own.
+  const isRoute = (url) => /^[^#]*#[/!]/.test(url);
   const note = (by, url) => {
     try {
-      say(JSON.stringify([by, String(new URL(url, document.baseURI))]));
+      const to = String(new URL(url, document.baseURI));
+      state.sawRoute ||= isRoute(to);
+      say(JSON.stringify([by, to]));
     } catch { /* no URL */ }
   };
   // A closed shadow tree is closed to scripts, not to people.
@@ -26,7 +30,7 @@
   window.requestIdleCallback = (callback) => setTimeout(() => callback({ didTimeout: false, timeRemaining: () => 50 }), FRAME_MS);
   window.cancelIdleCallback = (id) => clearTimeout(id);
   window.navigation?.addEventListener('navigate', (event) => {
-    if (event.hashChange || event.navigationType === 'reload' || state.quiet) return;
+    if ((event.hashChange && !isRoute(event.destination.url)) || event.navigationType === 'reload' || state.quiet) return;
     if (event.downloadRequest !== null && event.downloadRequest !== undefined) {
       note(state.clicking ? 'click' : 'download', event.destination.url);
       event.preventDefault();
@@ -46,6 +50,7 @@
   const addEventListener = EventTarget.prototype.addEventListener;
   EventTarget.prototype.addEventListener = function (type, ...rest) {
     if (type === 'click' && this instanceof Element) state.clickable.add(this);
+    if (this === window && (type === 'hashchange' || type === 'popstate')) state.routes = true;
     if (type === 'scroll' || type === 'scrollend' || type === 'wheel') state.scrolls = true;
     return addEventListener.call(this, type, ...rest);
   };
@@ -262,10 +267,16 @@
     return out.join('');
   };
 
-  // Where a link leads, `null` if to nothing that can be crawled. Parts of a page are no pages of their own.
+  // Where a link leads, `null` if to nothing that can be crawled. Parts of a page are no pages of their own, but its routes may be.
   const link = (anchor) => {
     const href = anchor.href?.baseVal ?? anchor.href;
-    return typeof href === 'string' && anchor.hasAttribute('href') && /^https?:/.test(href) ? href.split('#')[0] : null;
+    if (typeof href !== 'string' || !anchor.hasAttribute('href') || !/^https?:/.test(href)) return null;
+    return isRoute(href) ? href : href.split('#')[0];
+  };
+  // Whether the application makes pages of hash routes: it listens to them, and there are some.
+  const hasRouter = () => {
+    const listens = state.routes || typeof window.onhashchange === 'function' || typeof window.onpopstate === 'function';
+    return listens && (state.sawRoute || isRoute(location.href) || links().some(isRoute));
   };
   const links = () => {
     const found = new Set();
@@ -299,6 +310,7 @@
       html: serialize,
       link,
       links,
+      hasRouter,
       pending,
       settled,
       inside: {

@@ -60,6 +60,8 @@ pub struct Rendered {
     pub found: Vec<ScriptLink>,
     /// Where the page wanted to go by itself, by a script or a refresh.
     pub redirect: Option<String>,
+    /// Its scripts make pages of hash routes.
+    pub has_router: bool,
     /// A picture of it as PNG, if there is to be one: the width of a window, and down to [`SCREENSHOT_HEIGHT_MAX`].
     pub screenshot: Option<Bytes>,
     /// The answered requests of the page.
@@ -239,6 +241,7 @@ impl<'a> Tab<'a> {
         }
         self.tell_files_from_pages().await?;
         self.take_document().await?;
+        self.look_for_router().await?;
         if self.settings.scroll {
             self.note_passed().await?;
         }
@@ -247,14 +250,27 @@ impl<'a> Tab<'a> {
         }
         if self.rendered.redirect.is_none() && self.settings.clicks_max > 0 {
             self.click_in_time().await?;
+            self.look_for_router().await?;
         }
         Ok(std::mem::take(&mut self.rendered))
+    }
+
+    async fn look_for_router(&mut self) -> Result<(), RenderFailure> {
+        match self.evaluate("globalThis.argiopeCrawler?.hasRouter()").await {
+            // The page has gone.
+            Err(RenderFailure::Protocol { .. }) => Ok(()),
+            has_router => {
+                self.rendered.has_router |= has_router? == Value::Bool(true);
+                Ok(())
+            }
+        }
     }
 
     /// Takes the document as it is now.
     async fn take_document(&mut self) -> Result<(), RenderFailure> {
         let max = self.settings.html_bytes_max;
-        let html = self.evaluate(&format!("argiopeCrawler.html({}, {max})", json!(self.page.url.as_str()))).await?;
+        let url = json!(self.page.url.without_route());
+        let html = self.evaluate(&format!("argiopeCrawler.html({url}, {max})")).await?;
         let html = html.as_str().unwrap_or_default();
         if html.len() > max {
             return Err(RenderFailure::TooLarge(max));
@@ -424,7 +440,7 @@ impl<'a> Tab<'a> {
 
     fn redirected(&mut self, url: String) {
         let is_http = url.starts_with("http://") || url.starts_with("https://");
-        if is_http && self.rendered.redirect.is_none() && url.split('#').next() != Some(self.page.url.as_str()) {
+        if is_http && self.rendered.redirect.is_none() && url.split('#').next() != Some(self.page.url.without_route()) {
             self.rendered.redirect = Some(url);
         }
     }
@@ -465,7 +481,8 @@ let mut wanted = match wanted {
         let url = parameters["request"]["url"].as_str().unwrap_or_default().split('#').next().unwrap_or_default();
         let is_get = parameters["request"]["method"] == Method::Get.as_str();
         let is_first = self.loads == 0;
-        if let Some(served) = self.restored(Some(&Given::Document)).filter(|_| is_get && url == self.page.url.as_str())
+        if let Some(served) =
+            self.restored(Some(&Given::Document)).filter(|_| is_get && url == self.page.url.without_route())
         {
             let times = self.restoring.get_or_insert(0);
             *times += 1;
@@ -475,7 +492,7 @@ let mut wanted = match wanted {
                 self.give(request, served).await
             };
         }
-        if !is_get || !(is_first || (url == self.page.url.as_str() && self.loads < LOADS_MAX)) {
+        if !is_get || !(is_first || (url == self.page.url.without_route() && self.loads < LOADS_MAX)) {
             // What page.js could not hold back: a refresh, a form. The page stays.
             self.redirected(url.to_owned());
             return self.fail(request, "Aborted").await;

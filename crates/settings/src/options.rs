@@ -333,6 +333,10 @@ pub struct Options {
     /// Remove a leading www. from hosts
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Canonical URLs")]
     pub strip_www: Option<bool>,
+    /// Which fragments of URLs are pages of their own, routes of an application (`#/…`, `#!…`): `never`, `auto` (in links of rendered pages whose
+    /// scripts have a router) or `always`
+    #[arg(long, value_name = "WHEN", hide_short_help = true, help_heading = "Canonical URLs")]
+    pub hash_routes: Option<String>,
 
     // --- limits ---
     /// The longest URL to follow, in bytes

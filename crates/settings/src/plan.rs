@@ -19,7 +19,7 @@ use robots::Matching;
 use rules::RuleSet;
 use store_postgres::Schema;
 use warc::Compression;
-use weburl::{CanonicalRules, CanonicalUrl, Pattern, Scope, ScopeKind, Site, UserInfo, without_user_info};
+use weburl::{CanonicalRules, CanonicalUrl, HashRoutes, Pattern, Scope, ScopeKind, Site, UserInfo, without_user_info};
 
 use self::fetching::fetch_config;
 pub(crate) use self::settled::Settled;
@@ -111,6 +111,8 @@ impl Plan {
             switches,
         } = Settled::of(given);
         let user_agent = options.user_agent.clone().unwrap_or_default();
+        let hash_routes = hash_routes(options.hash_routes.as_deref().unwrap_or_default())?;
+        let canonical = CanonicalRules { hash_routes, ..canonical };
         check_counts(&options)?;
         check_store(&options)?;
         contradictions::refuse(&options, &politeness)?;
@@ -248,6 +250,16 @@ fn keep(options: &Options, documents: bool, images: bool) -> anyhow::Result<Opti
     let ranges = options.content_types.iter().map(range).collect::<anyhow::Result<_>>()?;
     let keep = Keep { documents, images, ranges };
     Ok((documents || !options.content_types.is_empty()).then_some(keep))
+}
+
+/// Which fragments are pages.
+fn hash_routes(when: &str) -> anyhow::Result<HashRoutes> {
+    match when {
+        "never" => Ok(HashRoutes::Never),
+        "auto" => Ok(HashRoutes::Auto),
+        "always" => Ok(HashRoutes::Always),
+        other => Err(usage(format!("--hash-routes {other}: is none of never, auto, always"))),
+    }
 }
 
 /// Which pages are rendered.

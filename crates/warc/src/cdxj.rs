@@ -45,6 +45,12 @@ pub struct CdxLine {
 }
 
 impl CdxLine {
+    /// The URL that a browser requests: the fragment of a hash route is not sent.
+    fn requested(&self) -> &str {
+        let is_http = self.url.starts_with("http:") || self.url.starts_with("https:");
+        self.url.split('#').next().filter(|_| is_http).unwrap_or(&self.url)
+    }
+
     /// The line with what the HTTP head tells.
     fn with(self, head: &HttpHead) -> CdxLine {
         let mime = self.mime.or_else(|| head.media_type().map(str::to_owned));
@@ -57,7 +63,7 @@ impl fmt::Display for CdxLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let asked = self.asked.as_ref();
         let values = [
-            ("url", Some(Cow::from(&self.url))),
+            ("url", Some(Cow::from(self.requested()))),
             ("mime", self.mime.as_deref().map(Cow::from)),
             ("status", self.status.map(|status| status.to_string().into())),
             ("digest", self.digest.as_deref().map(Cow::from)),

@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::{Site, SiteKey, UrlKey, percent, plain, query};
+use crate::{HashRoutes, Site, SiteKey, UrlKey, percent, plain, query, route};
 
 /// The default of the longest canonical URL followed, in bytes.
 pub const URL_BYTES_MAX: usize = 2048;
@@ -28,11 +28,32 @@ pub struct CanonicalRules {
     pub collapse_slashes: bool,
     /// Remove every leading `www.` of the host.
     pub strip_www: bool,
+    /// Keep fragments that are routes of an application.
+    pub hash_routes: HashRoutes,
     /// The longest canonical URL accepted, in bytes.
     pub url_bytes_max: usize,
 }
 
 impl CanonicalRules {
+    /// The rules for the links of a page whose application has a router.
+    #[must_use]
+    pub fn with_router(&self) -> Self {
+        let hash_routes = match self.hash_routes {
+            HashRoutes::Auto => HashRoutes::Always,
+            given => given,
+        };
+        CanonicalRules { hash_routes, ..self.clone() }
+    }
+
+    /// Whether a route is kept, in a URL that is given as a whole or in a link.
+    fn keeps_route(&self, is_link: bool) -> bool {
+        match self.hash_routes {
+            HashRoutes::Never => false,
+            HashRoutes::Auto => !is_link,
+            HashRoutes::Always => true,
+        }
+    }
+
     /// Whether any of the rules is on.
     fn rewrite(&self) -> bool {
         let CanonicalRules {
@@ -41,6 +62,7 @@ impl CanonicalRules {
             strip_tracking,
             collapse_slashes,
             strip_www,
+            hash_routes: _,
             url_bytes_max: _,
         } = *self;
         sort_query || strip_session_ids || strip_tracking || collapse_slashes || strip_www
@@ -55,6 +77,7 @@ impl Default for CanonicalRules {
             strip_tracking: false,
             collapse_slashes: false,
             strip_www: false,
+            hash_routes: HashRoutes::Never,
             url_bytes_max: URL_BYTES_MAX,
         }
     }
@@ -82,7 +105,7 @@ pub type QueryEncoder<'a> = &'a dyn Fn(&str) -> Cow<'_, [u8]>;
 ///
 /// By the WHATWG URL standard: scheme and host in lower case, the host in its ASCII (IDNA) form, the scheme's default
 /// port dropped, dot segments resolved, an empty path written `/`. By RFC 3986 §6.2.2: percent-encoding in one
-/// spelling. Besides: no fragment, no user name or password, no dot at the end of the host.
+/// spelling. Besides: no fragment that is not a route ([`HashRoutes`]), no user name or password, no dot at the end of the host.
 #[derive(Clone)]
 pub struct CanonicalUrl {
     /// Shared between the crawl, the dataset, and the cache of references.
@@ -91,6 +114,7 @@ pub struct CanonicalUrl {
     host_end: u32,
     path_start: u32,
     path_end: u32,
+    query_end: u32,
     /// Kept, since every URL that is found is looked up by it, several times.
     key: UrlKey,
 }
@@ -113,7 +137,7 @@ impl CanonicalUrl {
         let is_canonical = url.as_str() == text
             && matches!(url.scheme(), "http" | "https")
             && url[url::Position::AfterScheme..url::Position::BeforeHost] == *"://"
-            && url.fragment().is_none();
+            && url.fragment().is_none_or(|fragment| route::of(fragment).as_deref() == Some(fragment));
         is_canonical.then(|| CanonicalUrl::of(&url, None))
     }
 
@@ -158,7 +182,7 @@ impl CanonicalUrl {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Rejected::Scheme(url.scheme().to_owned()));
         }
-        drop_what_is_not_identity(&mut url);
+        drop_what_is_not_identity(&mut url, rules.keeps_route(base.is_some()));
         canonical_host(&mut url, rules)?;
         canonical_path(&mut url, rules);
         canonical_query(&mut url, rules);
@@ -181,6 +205,7 @@ impl CanonicalUrl {
             host_end: offset(url::Position::AfterHost),
             path_start: offset(url::Position::BeforePath),
             path_end: offset(url::Position::AfterPath),
+            query_end: offset(url::Position::AfterQuery),
             key: UrlKey::on(site_key, url.as_str()),
         }
     }
@@ -193,8 +218,9 @@ impl CanonicalUrl {
         is_encoded: bool,
     ) -> Option<Resolved<'u>> {
         let path_start = self.path_start as usize;
-        let base = plain::Base { text: &self.text, path_start, path_end: self.path_end as usize };
-        let parts = base.split(href).filter(|_| !rules.rewrite())?;
+        let base = plain::Base { text: self.without_route(), path_start, path_end: self.path_end as usize };
+        let takes_parser = rules.rewrite() || (rules.keeps_route(true) && route::has_mark(href));
+        let parts = base.split(href).filter(|_| !takes_parser)?;
         let is_other = is_encoded && parts.rest_path_length < parts.rest.len();
         let is_long = parts.kept.len() + parts.rest.len() > rules.url_bytes_max;
         (!is_other && !is_long).then_some(Resolved { base: self, parts })
@@ -232,13 +258,25 @@ impl CanonicalUrl {
     /// The query without its `?`.
     #[must_use]
     pub fn query(&self) -> Option<&str> {
-        self.text.get(self.path_end as usize + 1..)
+        self.text.get(self.path_end as usize + 1..self.query_end as usize)
     }
 
     /// Path and query as they stand in a request line.
     #[must_use]
     pub fn path_and_query(&self) -> &str {
-        &self.text[self.path_start as usize..]
+        &self.text[self.path_start as usize..self.query_end as usize]
+    }
+
+    /// The hash route without its `#`, of a page that an application makes.
+    #[must_use]
+    pub fn route(&self) -> Option<&str> {
+        self.text.get(self.query_end as usize + 1..)
+    }
+
+    /// The URL that is requested for it.
+    #[must_use]
+    pub fn without_route(&self) -> &str {
+        &self.text[..self.query_end as usize]
     }
 
     /// Scheme, host and port, as [`Site::as_str`] has them.
@@ -291,14 +329,16 @@ impl<'u> Resolved<'u> {
         if rest.is_empty() && kept.len() == base.text.len() {
             return Some(base.clone());
         }
-        if !parts.is_plain() {
+        // What is left of a base without its route is the page itself.
+        if rest.is_empty() || !parts.is_plain() {
             return None;
         }
         let mut text = String::with_capacity(kept.len() + rest.len());
         text.push_str(kept);
         text.push_str(rest);
         let path_end = u32::try_from(kept.len() + parts.rest_path_length).ok()?;
-        Some(CanonicalUrl { key: UrlKey::on(base.key.site, &text), text: text.into(), path_end, ..*base })
+        let query_end = u32::try_from(text.len()).ok()?;
+        Some(CanonicalUrl { key: UrlKey::on(base.key.site, &text), text: text.into(), path_end, query_end, ..*base })
     }
 }
 
@@ -355,8 +395,9 @@ fn check_raw_length(text: &str, rules: &CanonicalRules) -> Result<(), Rejected> 
     Ok(())
 }
 
-fn drop_what_is_not_identity(url: &mut url::Url) {
-    url.set_fragment(None);
+fn drop_what_is_not_identity(url: &mut url::Url, keeps_route: bool) {
+    let route = url.fragment().filter(|_| keeps_route).and_then(route::of).map(Cow::into_owned);
+    url.set_fragment(route.as_deref());
     if !url.username().is_empty() || url.password().is_some() {
         // Both fail only for URLs without a host, which http URLs always have.
         let _ = url.set_username("");

@@ -3,7 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test: what fails is to stop it")]
 
 use proptest::prelude::*;
-use weburl::{CanonicalRules, CanonicalUrl, Rejected};
+use weburl::{CanonicalRules, CanonicalUrl, HashRoutes, ReferenceCache, Rejected};
 
 fn canonical(text: &str) -> String {
     CanonicalUrl::parse(text, &CanonicalRules::default()).expect(text).as_str().to_owned()
@@ -277,6 +277,37 @@ fn references_that_need_no_parser_are_resolved_as_by_the_parser() {
     }
 }
 
+#[test]
+fn a_hash_route_is_a_page_of_its_own_where_the_rules_say_so() {
+    let rules = |hash_routes| CanonicalRules { hash_routes, ..CanonicalRules::default() };
+    let (never, auto, always) = (rules(HashRoutes::Never), rules(HashRoutes::Auto), rules(HashRoutes::Always));
+    let routed = CanonicalUrl::parse("http://a.test/dir/app?q#/x?id=part", &auto).expect("a URL");
+    assert_eq!(routed.as_str(), "http://a.test/dir/app?q#/x");
+    assert_eq!((routed.path_and_query(), routed.query(), routed.route()), ("/dir/app?q", Some("q"), Some("/x")));
+    assert_eq!(routed.without_route(), "http://a.test/dir/app?q");
+    assert_eq!(CanonicalUrl::parse("http://a.test/dir/app?q#/x", &never).expect("a URL").route(), None);
+    for (href, kept, dropped) in [
+        ("", "http://a.test/dir/app?q", "http://a.test/dir/app?q"),
+        ("#/y", "http://a.test/dir/app?q#/y", "http://a.test/dir/app?q"),
+        ("#/", "http://a.test/dir/app?q", "http://a.test/dir/app?q"),
+        ("#part", "http://a.test/dir/app?q", "http://a.test/dir/app?q"),
+        ("?r#!y", "http://a.test/dir/app?r#!y", "http://a.test/dir/app?r"),
+        ("next", "http://a.test/dir/next", "http://a.test/dir/next"),
+        ("/", "http://a.test/", "http://a.test/"),
+        ("https://b.test/#/y z", "https://b.test/#/y%20z", "https://b.test/"),
+    ] {
+        for (rules, expect) in [(&always, kept), (&auto.with_router(), kept), (&auto, dropped), (&never, dropped)] {
+            let joined = routed.join(href, rules).expect(href);
+            assert_eq!(joined.as_str(), expect, "{href}, {:?}", rules.hash_routes);
+            assert_eq!(CanonicalUrl::from_canonical(expect).as_ref(), Some(&joined), "{href}");
+            assert_eq!(ReferenceCache::default().join(&routed, href, rules, None).as_ref(), Ok(&joined), "{href}");
+        }
+    }
+    assert_eq!(CanonicalUrl::from_canonical("http://a.test/#part"), None);
+    assert_eq!(CanonicalUrl::from_canonical("http://a.test/#/x?id=part"), None);
+    assert_ne!(routed.key(), CanonicalUrl::parse(routed.as_str(), &never).expect("a URL").key());
+}
+
 proptest! {
     #[test]
     fn any_reference_is_resolved_as_by_the_parser(
@@ -289,9 +320,10 @@ proptest! {
     }
 
     #[test]
-    fn canonicalising_twice_changes_nothing(host in "[a-zA-Z0-9.-]{1,20}", rest in "[ -~ž]{0,40}", on in any::<[bool; 5]>()) {
+    fn canonicalising_twice_changes_nothing(host in "[a-zA-Z0-9.-]{1,20}", rest in "[ -~ž]{0,40}", on in any::<[bool; 6]>()) {
         let rules = CanonicalRules {
             sort_query: on[0], strip_session_ids: on[1], strip_tracking: on[2], collapse_slashes: on[3], strip_www: on[4],
+            hash_routes: if on[5] { HashRoutes::Always } else { HashRoutes::Never },
             ..CanonicalRules::default()
         };
         if let Ok(once) = CanonicalUrl::parse(&format!("http://{host}/{rest}"), &rules) {

@@ -37,7 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("weburl", &[]),
     ("model", &["weburl"]),
     ("robots", &[]),
-    ("extract", &[]),
+    ("extract", &["weburl"]),
     ("structured", &["extract"]),
     ("documents", &["extract"]),
     ("maintext", &["extract"]),

@@ -10,5 +10,6 @@ mod others;
 mod replayed;
 mod requests;
 mod requisites;
+mod routes;
 mod secrets;
 mod window;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::{Headers, Refusal};
 use render::{Page, Renderer, Served, Settings, Source, Wanted};
-use weburl::{CanonicalRules, CanonicalUrl};
+use weburl::{CanonicalRules, CanonicalUrl, HashRoutes};
 
 use crate::crawls::{Crawled, crawl};
 use testkit::pywb::{Pywb, ask};
@@ -49,6 +49,7 @@ pub fn replayed(crawled: &Crawled, url: &str) -> String {
     // Not within a frame of pywb's own: the page itself is what is looked at.
     std::fs::write(home.path().join("config.yaml"), "framed_replay: false\n").expect("a file");
     let pywb = Pywb::serve(home.path(), &wacz);
+    let (url, fragment) = url.split_once('#').map_or((url, ""), |(url, fragment)| (url, fragment));
     // Where pywb leads to: the record that is nearest in time.
     let mut url = format!("http://127.0.0.1:{}/it/2030mp_/{url}", pywb.port);
     let (status, headers, body) = loop {
@@ -67,7 +68,8 @@ pub fn replayed(crawled: &Crawled, url: &str) -> String {
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     let rendered = runtime.block_on(async {
         let renderer = Renderer::new(Settings { clicks_max: 0, ..Settings::new(browser) });
-        let url = CanonicalUrl::parse(&url, &CanonicalRules::default()).expect("a URL");
+        let rules = CanonicalRules { hash_routes: HashRoutes::Always, ..CanonicalRules::default() };
+        let url = CanonicalUrl::parse(&format!("{url}#{fragment}"), &rules).expect("a URL");
         let page = Page { url, status, headers, body: body.into() };
         renderer.render(&page, Arc::new(Replay { port: pywb.port })).await
     });

@@ -369,6 +369,7 @@ pub fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Renderi
         html: html.into(),
         outlinks: values(archive::OUTLINK).collect(),
         redirect: values(archive::REDIRECT).next(),
+        has_router: values(archive::ROUTER).next().is_some(),
         screenshot: None,
     });
     let number = |name| values(name).next().and_then(|number| number.parse().ok()).unwrap_or(0);

@@ -20,6 +20,8 @@ const PATTERNS_MAX: usize = 100_000;
 pub(super) enum Evidence {
     /// All pages are.
     Asked,
+    /// Its URL has a hash route.
+    Route,
     EmptyRoot,
     OnlyScripts,
     LittleText,
@@ -32,6 +34,7 @@ impl Evidence {
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Evidence::Asked => "asked for",
+            Evidence::Route => "a hash route",
             Evidence::EmptyRoot => "the empty root of an application",
             Evidence::OnlyScripts => "nothing but scripts",
             Evidence::LittleText => "scripts and little text",

@@ -3,16 +3,17 @@
 use std::collections::HashSet;
 
 use compact_str::CompactString;
+use weburl::target_of;
 
 use crate::page::Link;
 
-/// What links lead to, fragments aside: the same text in front of `#` is the same target.
+/// What links lead to, parts of pages aside ([`weburl::target_of`]).
 #[derive(Debug)]
 pub(super) struct Targets(HashSet<CompactString>);
 
 impl Targets {
     pub(super) fn of(links: &[Link]) -> Self {
-        Targets(links.iter().map(|link| target(&link.href).into()).collect())
+        Targets(links.iter().map(|link| target_of(&link.href).into()).collect())
     }
 
     pub(super) fn len(&self) -> usize {
@@ -20,14 +21,10 @@ impl Targets {
     }
 
     pub(super) fn has(&self, href: &str) -> bool {
-        self.0.contains(target(href))
+        self.0.contains(target_of(href))
     }
 
     pub(super) fn add(&mut self, href: &str) {
-        self.0.insert(target(href).into());
+        self.0.insert(target_of(href).into());
     }
-}
-
-fn target(href: &str) -> &str {
-    href.split('#').next().unwrap_or_default()
 }

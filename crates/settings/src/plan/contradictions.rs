@@ -24,6 +24,11 @@ pub(super) fn refuse(options: &Options, politeness: &Politeness) -> anyhow::Resu
     if let Some((flag, _)) = needs_jar.iter().find(|(_, needs)| *needs && options.cookie_jar == Some(false)) {
         return Err(usage(format!("--{flag} needs the jar that --cookie-jar=false leaves out: give one of them")));
     }
+    if options.hash_routes.as_deref() == Some("always") && options.render.as_deref() == Some("never") {
+        return Err(usage(
+            "--hash-routes always needs a browser to show routes: give --render auto or always".to_owned(),
+        ));
+    }
     let (backoff, longest) = (politeness.backoff, politeness.backoff_max);
     if backoff > longest {
         let [backoff, longest] = [backoff, longest].map(Span);

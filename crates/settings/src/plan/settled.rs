@@ -71,6 +71,7 @@ impl Settled {
         options.robots.get_or_insert_with(|| "rfc9309".to_owned());
         options.render.get_or_insert_with(|| "never".to_owned());
         options.compression.get_or_insert_with(|| Compression::default().to_string());
+        options.hash_routes.get_or_insert_with(|| "auto".to_owned());
         options.user_agent.get_or_insert_with(|| default_user_agent(given.info_url.as_deref()));
         if options.store.is_some() {
             options.store_schema.get_or_insert_with(|| Schema::default().to_string());
