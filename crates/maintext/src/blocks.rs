@@ -1,15 +1,18 @@
 //! The blocks of a page: texts that stand by themselves, with what is known of each.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use extract::html::dom::{Document, Id, ROOT, Tag};
-use foldhash::HashSet;
+use foldhash::HashMap;
 
+use crate::said::{Said, pair};
 use crate::steps;
 use crate::vocabulary::{HIDDEN, LEVELS, ROLE_WORDS, TOPIC_WORDS, TOPICS, Word, level_of};
+use crate::words;
 
 /// Words of a block that are compared with the vocabulary.
-const COMPARED_WORDS_MAX: u32 = 32;
+pub(crate) const COMPARED_WORDS_MAX: u32 = 32;
 
 /// A text that stands by itself: between two tags of blocks.
 #[derive(Clone, Debug)]
@@ -64,6 +67,10 @@ pub(crate) struct Holds {
     pub(crate) blocks: u32,
     /// How many of the children of its parent are named as it is.
     pub(crate) alike: u32,
+    /// The most that this is of it and of the elements around it that hold nothing else.
+    pub(crate) most_alike: u32,
+    /// The nearest element around it that holds more; the document's is the document.
+    pub(crate) larger: u32,
 }
 
 /// A page in blocks.
@@ -71,15 +78,22 @@ pub(crate) struct Blocks {
     pub(crate) blocks: Vec<Block>,
     /// By node.
     pub(crate) holds: Vec<Holds>,
+    /// The levels that any block has.
+    pub(crate) has_level: [bool; LEVELS],
 }
 
 /// What is open while the page is read.
 #[derive(Clone, Copy)]
 struct Open {
-    id: Id,
     end: Id,
     levels: [u8; LEVELS],
     is_in_link: bool,
+    /// A `time` is open.
+    has_time: bool,
+    /// Its tags end the line before them.
+    is_border: bool,
+    /// The innermost open element whose tags do.
+    line: Id,
 }
 
 /// Elements whose content is never shown as text, or is no text of the page.
@@ -108,45 +122,26 @@ pub(crate) fn is_no_text(tree: &Document<'_>, id: Id, tag: Tag) -> bool {
     }
 }
 
-/// What a page says of itself in its head: its title, and texts that describe it.
-#[derive(Debug, Default)]
-pub(crate) struct Said {
-    title: HashSet<u64>,
-    /// Pairs of words, as one number each.
-    description: HashSet<u64>,
-}
-
-impl Said {
-    /// Adds words of the title.
-    pub(crate) fn title(&mut self, text: &str) {
-        words_of(text, |word| _ = self.title.insert(word));
-    }
-
-    /// Adds a text that describes the page or is part of it.
-    pub(crate) fn description(&mut self, text: &str) {
-        let mut before = 0;
-        words_of(text, |word| {
-            self.description.insert(pair(before, word));
-            before = word;
-        });
-    }
-}
-
-fn pair(before: u64, word: u64) -> u64 {
-    before.rotate_left(29) ^ word
-}
-
 pub(crate) fn read(tree: &Document<'_>, said: &Said) -> Blocks {
     let mut reader = Reader {
         tree,
         said,
         blocks: Vec::with_capacity(tree.len() / 8),
-        open: vec![Open { id: ROOT, end: tree.len(), levels: [0; LEVELS], is_in_link: false }],
-        block: None,
+        open: vec![Open {
+            end: tree.len(),
+            levels: [0; LEVELS],
+            is_in_link: false,
+            has_time: false,
+            is_border: true,
+            line: ROOT,
+        }],
+        in_block: false,
         code: 0..0,
+        names: Vec::new(),
+        roles: HashMap::default(),
     };
     reader.read();
-    let blocks = reader.blocks;
+    let Reader { blocks, names, .. } = reader;
     let mut holds = vec![Holds::default(); tree.len()];
     for block in &blocks {
         let of = &mut holds[block.element];
@@ -163,40 +158,45 @@ pub(crate) fn read(tree: &Document<'_>, said: &Said) -> Blocks {
             parent.blocks += blocks;
         }
     }
-    count_alike(tree, &mut holds);
-    Blocks { blocks, holds }
+    count_alike(tree, names, &mut holds);
+    look_around(tree, &mut holds);
+    let mut has_level = [false; LEVELS];
+    for block in &blocks {
+        has_level.iter_mut().zip(block.levels).for_each(|(has, level)| *has |= level > 0);
+    }
+    Blocks { blocks, holds, has_level }
+}
+
+/// Notes, for each element that holds text, what the elements around it are that hold nothing else.
+fn look_around(tree: &Document<'_>, holds: &mut [Holds]) {
+    // The elements around one have smaller numbers: what is around them is known.
+    for id in 0..holds.len() {
+        let (parent, held) = (tree.parent(id), holds[id]);
+        if held.blocks == 0 {
+            continue;
+        }
+        let around = holds[parent];
+        let is_same = id != ROOT && around.blocks == held.blocks;
+        let (larger, alike) = if is_same { (around.larger, around.most_alike) } else { (parent as u32, 0) };
+        (holds[id].larger, holds[id].most_alike) = (larger, held.alike.max(alike));
+    }
 }
 
 /// Counts, for each element that holds text, those of its siblings that are named alike.
-fn count_alike(tree: &Document<'_>, holds: &mut [Holds]) {
-    let mut counts: foldhash::HashMap<(u32, u64), u32> = foldhash::HashMap::default();
-    let mut keys: Vec<(Id, (u32, u64))> = Vec::new();
-    for (id, held) in holds.iter().enumerate().skip(1) {
-        let Some(tag) = tree.tag(id).filter(|_| held.blocks > 0) else { continue };
-        let class = tree.attribute(id, "class").unwrap_or_default();
-        // Of the classes the first counts: others say that one is the first or the chosen one.
-        let class = class.split_ascii_whitespace().next().unwrap_or_default();
-        let name = class
-            .bytes()
-            .fold(tag as u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3).rotate_left(5));
-        let key = (tree.parent(id) as u32, name);
-        *counts.entry(key).or_default() += 1;
-        keys.push((id, key));
-    }
-    for (id, key) in keys {
-        holds[id].alike = counts.get(&key).copied().unwrap_or_default();
+fn count_alike(tree: &Document<'_>, names: Vec<(Id, u64)>, holds: &mut [Holds]) {
+    let with_text = names.into_iter().filter(|(id, _)| holds[*id].blocks > 0);
+    let mut named: Vec<(Id, u64, Id)> = with_text.map(|(id, name)| (tree.parent(id), name, id)).collect();
+    named.sort_unstable();
+    for alike in named.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1)) {
+        alike.iter().for_each(|(_, _, id)| holds[*id].alike = alike.len() as u32);
     }
 }
 
-fn words_of(text: &str, mut each: impl FnMut(u64)) {
-    let mut word = Word::default();
-    for byte in text.bytes().chain([b' ']) {
-        if byte.is_ascii_alphanumeric() || byte >= 0x80 {
-            word.push(byte);
-        } else if !word.is_empty() {
-            each(std::mem::take(&mut word).letters);
-        }
-    }
+/// A number for what an element is called: its tag and the first of its classes. Others say that one is the first or the chosen one.
+fn name_of(tag: Tag, class: &str) -> u64 {
+    let class = class.split_ascii_whitespace().next().unwrap_or_default();
+    let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3).rotate_left(5);
+    class.bytes().fold(tag as u64, add)
 }
 
 struct Reader<'t, 'd> {
@@ -204,10 +204,14 @@ struct Reader<'t, 'd> {
     said: &'t Said,
     blocks: Vec<Block>,
     open: Vec<Open>,
-    /// The block that is being read.
-    block: Option<Block>,
+    /// Whether the last block is still being read.
+    in_block: bool,
     /// The last `pre` and what is in it: one block.
     code: Range<Id>,
+    /// Elements with content, and what they are called.
+    names: Vec<(Id, u64)>,
+    /// What the classes mean that were seen: pages repeat them.
+    roles: HashMap<Cow<'d, str>, u32>,
 }
 
 impl Reader<'_, '_> {
@@ -235,8 +239,7 @@ impl Reader<'_, '_> {
     }
 
     fn close(&mut self) {
-        let ends_block = self.open.pop().is_some_and(|open| self.is_border(open.id));
-        if ends_block {
+        if self.open.pop().is_some_and(|open| open.is_border) {
             self.end_block();
         }
     }
@@ -246,20 +249,17 @@ impl Reader<'_, '_> {
         u8::try_from(self.open.len()).unwrap_or(u8::MAX)
     }
 
-    /// Whether a tag ends the line before it. Code has many lines, but is one block.
-    fn is_border(&self, id: Id) -> bool {
-        let is_in_code = self.code.start < id && id < self.code.end;
-        !is_in_code && self.tree.tag(id).is_some_and(is_border)
-    }
-
     fn element(&mut self, id: Id, tag: Tag) {
-        if self.is_border(id) {
+        // Code has many lines, but is one block.
+        let is_in_code = self.code.start < id && id < self.code.end;
+        let is_border = !is_in_code && is_border(tag);
+        if is_border {
             self.end_block();
         }
         if tag == Tag::Pre && id >= self.code.end {
             self.code = self.tree.subtree(id);
         }
-        if let Some(block) = &mut self.block {
+        if let Some(block) = self.blocks.last_mut().filter(|_| self.in_block) {
             match tag {
                 Tag::A => block.links += 1,
                 Tag::Img => block.images += 1,
@@ -274,15 +274,27 @@ impl Reader<'_, '_> {
             return;
         }
         let depth = self.depth();
-        let around = self.open[self.open.len() - 1];
-        let mut open = Open { id, end, is_in_link: around.is_in_link || tag == Tag::A, ..around };
+        let around = &self.open[self.open.len() - 1];
+        let mut open = Open {
+            end,
+            is_in_link: around.is_in_link || tag == Tag::A,
+            has_time: around.has_time || tag == Tag::Time,
+            is_border,
+            line: if is_border { id } else { around.line },
+            ..*around
+        };
         if let Some(level) = level_of(tag) {
             open.levels[level] = depth;
         }
         let mut groups = 0;
+        let mut class = None;
         for (name, value) in self.tree.attributes(id) {
             match name.len() {
-                5 if name.eq_ignore_ascii_case("class") => groups |= ROLE_WORDS.groups_of_name(&value()),
+                5 if name.eq_ignore_ascii_case("class") => {
+                    let value = value();
+                    class.get_or_insert_with(|| name_of(tag, &value));
+                    groups |= roles_of(value, &mut self.roles);
+                }
                 2 if name.eq_ignore_ascii_case("id") => groups |= ROLE_WORDS.groups_of_name(&value()),
                 4 if name.eq_ignore_ascii_case("role") => groups |= ROLE_WORDS.groups_of_name(&value()),
                 8 if name.eq_ignore_ascii_case("itemprop") => groups |= ROLE_WORDS.groups_of_name(&value()),
@@ -297,44 +309,52 @@ impl Reader<'_, '_> {
             open.levels[groups.trailing_zeros() as usize] = depth;
             groups &= groups - 1;
         }
+        self.names.push((id, class.unwrap_or_else(|| name_of(tag, ""))));
         self.open.push(open);
     }
 
     fn text(&mut self, id: Id) {
+        // Most are: what is between the tags of two lines.
+        if self.tree.is_blank(id) {
+            return;
+        }
         let text = self.tree.text(id);
-        if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
+        if text.trim_ascii().is_empty() {
             return;
         }
         let open = &self.open[self.open.len() - 1];
-        let mut block = self.block.take().unwrap_or_else(|| {
-            let around = self.open.iter().rev().map(|open| open.id).find(|id| self.is_border(*id));
-            let has_time = self.open.iter().any(|open| self.tree.tag(open.id) == Some(Tag::Time));
-            Block {
+        let is_in_link = open.is_in_link;
+        if !self.in_block {
+            self.in_block = true;
+            self.blocks.push(Block {
                 first: id,
                 last: id,
-                element: around.unwrap_or(ROOT),
+                element: open.line,
                 depth: self.depth(),
                 count: Count::default(),
                 levels: open.levels,
-                links: u16::from(open.is_in_link),
+                links: u16::from(is_in_link),
                 images: 0,
                 strong: 0,
                 breaks: 0,
-                has_time,
+                has_time: open.has_time,
                 topics: [0; TOPICS.len()],
                 in_title: 0,
                 in_description: 0,
                 last_word: 0,
                 hash: 0,
-            }
-        });
-        block.last = id;
-        block.add(&text, open.is_in_link, self.said);
-        self.block = Some(block);
+            });
+        }
+        if let Some(block) = self.blocks.last_mut() {
+            block.last = id;
+            block.add(&text, is_in_link, self.said);
+        }
     }
 
     fn end_block(&mut self) {
-        self.blocks.extend(self.block.take().filter(|block| block.count.words > 0));
+        if std::mem::take(&mut self.in_block) {
+            self.blocks.pop_if(|block| block.count.words == 0);
+        }
     }
 }
 
@@ -348,46 +368,31 @@ fn is_hiding(style: &str) -> bool {
     style.contains("display:none") || style.contains("visibility:hidden")
 }
 
+/// What a class means.
+fn roles_of<'d>(class: Cow<'d, str>, known: &mut HashMap<Cow<'d, str>, u32>) -> u32 {
+    if let Some(roles) = known.get(&class) {
+        return *roles;
+    }
+    let roles = ROLE_WORDS.groups_of_name(&class);
+    known.insert(class, roles);
+    roles
+}
+
 impl Block {
+    /// Whether it may stand in one of these elements, or in one of the same level: without a look at those around it.
+    pub(crate) fn is_in(&self, tags: &[Tag]) -> bool {
+        tags.iter().filter_map(|tag| level_of(*tag)).any(|level| self.levels[level] > 0)
+    }
+
     /// Adds a text.
     fn add(&mut self, text: &str, is_in_link: bool, said: &Said) {
-        let mut word = Word::default();
-        let bytes = text.as_bytes();
-        for (at, &byte) in bytes.iter().enumerate() {
-            let is_of_word = match byte {
-                b'a'..=b'z' | b'_' => true,
-                b'A'..=b'Z' => {
-                    self.count.capitals += u32::from(word.is_empty());
-                    true
-                }
-                b'0'..=b'9' => {
-                    self.count.digits += 1;
-                    true
-                }
-                b'.' | b',' | b'!' | b'?' | b';' | b':' => {
-                    self.count.marks += 1;
-                    false
-                }
-                b'$' => {
-                    self.count.prices += u32::from(bytes.get(at + 1).is_some_and(u8::is_ascii_digit));
-                    false
-                }
-                0x80.. => is_of_word(&bytes[at..], word),
-                _ => false,
-            };
-            if byte > b' ' {
-                self.count.chars += u32::from(byte & 0xc0 != 0x80);
-                self.count.ends_sentence = matches!(byte, b'.' | b'!' | b'?' | b':');
-            }
-            if is_of_word {
-                word.push(byte);
-            } else if !word.is_empty() {
-                self.end_word(std::mem::take(&mut word), is_in_link, said);
-            }
-        }
-        if !word.is_empty() {
-            self.end_word(word, is_in_link, said);
-        }
+        let texts = words::for_each(text, |word| self.end_word(word, is_in_link, said));
+        self.count.chars += texts.chars;
+        self.count.digits += texts.digits;
+        self.count.marks += texts.marks;
+        self.count.capitals += texts.capitals;
+        self.count.prices += texts.prices;
+        self.count.ends_sentence = texts.ends_sentence.unwrap_or(self.count.ends_sentence);
     }
 
     fn end_word(&mut self, word: Word, is_in_link: bool, said: &Said) {
@@ -397,23 +402,13 @@ impl Block {
         if self.count.words > COMPARED_WORDS_MAX {
             return;
         }
-        self.in_title += u8::from(said.title.contains(&word.letters));
-        self.in_description += u8::from(said.description.contains(&pair(self.last_word, word.letters)));
+        self.in_title += u8::from(said.title.has(word.letters));
+        self.in_description += u8::from(said.description.has(pair(self.last_word, word.letters)));
         self.last_word = word.letters;
         let mut groups = TOPIC_WORDS.groups(word);
         while groups != 0 {
             self.topics[groups.trailing_zeros() as usize] += 1;
             groups &= groups - 1;
         }
-    }
-}
-
-/// Whether a character beyond ASCII, of which this is a byte, belongs to a word: not spaces, dashes, quotation marks, symbols.
-fn is_of_word(bytes: &[u8], word: Word) -> bool {
-    match bytes {
-        [0xc2 | 0xf0, ..] | [0xe2, 0x80..=0xaf, ..] | [0xe3, 0x80, ..] | [0xef, 0xbc | 0xbd, ..] => false,
-        // A later byte belongs where the first one does.
-        [0x80..0xc0, ..] => !word.is_empty(),
-        _ => true,
     }
 }

@@ -3,7 +3,8 @@
 use extract::html::dom::{Document, Id, ROOT, Tag};
 use foldhash::HashMap;
 
-use crate::blocks::{Block, Blocks, Holds};
+use crate::blocks::{Block, Blocks, COMPARED_WORDS_MAX, Holds};
+use crate::columns::Columns;
 use crate::kind::Kind;
 use crate::scale::{log, share};
 use crate::steps;
@@ -14,6 +15,14 @@ pub(crate) const AROUND: usize = 5;
 /// How many blocks on each side are looked at.
 const SIDES: [isize; 6] = [-3, -2, -1, 1, 2, 3];
 
+/// Where the numbers stand that those of blocks nearby repeat.
+const WORDS: usize = 0;
+const LINKED: usize = 2;
+const ELEMENT: usize = 9;
+const OWN_TOPICS: usize = 15;
+/// The topic of small words, which sentences have.
+const SMALL_WORDS: usize = TOPICS.len() - 1;
+
 const OF_BLOCK: usize = 36 + TOPICS.len();
 const OF_ELEMENT: usize = 5;
 const OF_SIDE: usize = 5;
@@ -23,23 +32,11 @@ pub(crate) const FEATURES: usize =
 /// How many numbers of its page a block has.
 const PAGE: usize = 6;
 
-pub(crate) type Row = [u8; FEATURES];
+/// How far up an element of a level is that a block has not.
+const FAR: u8 = 31;
 
-struct Values<'r> {
-    row: &'r mut Row,
-    length: usize,
-}
-
-impl Values<'_> {
-    fn push(&mut self, value: u8) {
-        self.row[self.length] = value;
-        self.length += 1;
-    }
-
-    fn flag(&mut self, value: bool) {
-        self.push(u8::from(value));
-    }
-}
+/// The numbers of blocks: a row for each.
+pub(crate) type Rows = Columns<FEATURES>;
 
 /// What is known of the page as a whole.
 struct Whole<'t, 'd> {
@@ -52,15 +49,12 @@ struct Whole<'t, 'd> {
     dominant: Id,
     /// Where the first `h1` is, as a block.
     first_h1: Option<usize>,
-    times: HashMap<u64, u32>,
     long_words: u32,
 }
 
 /// The numbers of all blocks.
-pub(crate) fn rows(tree: &Document<'_>, page: &Blocks, kinds: [f32; Kind::ALL.len()]) -> Vec<Row> {
+pub(crate) fn rows(tree: &Document<'_>, page: &Blocks, kinds: [f32; Kind::ALL.len()]) -> Rows {
     let blocks = &page.blocks;
-    let mut times = HashMap::default();
-    blocks.iter().for_each(|block| *times.entry(block.hash).or_default() += 1);
     let whole = Whole {
         tree,
         page,
@@ -68,18 +62,26 @@ pub(crate) fn rows(tree: &Document<'_>, page: &Blocks, kinds: [f32; Kind::ALL.le
         densest: densest(tree, blocks),
         dominant: dominant(tree, &page.holds),
         first_h1: blocks.iter().position(|block| rank(tree, block) == 1),
-        times,
         long_words: blocks.iter().filter(|block| is_prose(block)).map(|block| block.count.words).sum(),
     };
-    let kinds = kinds.map(|share| (share.clamp(0.0, 1.0) * 64.0) as u8);
-    let mut before = Before::default();
-    let mut rows = Vec::with_capacity(blocks.len());
-    for (at, block) in blocks.iter().enumerate() {
-        let mut row = [0; FEATURES];
-        whole.row(at, &before, kinds, &mut Values { row: &mut row, length: 0 });
-        rows.push(row);
-        before.pass(tree, block);
+    let mut rows = Rows::new(blocks.len());
+    whole.own(&mut rows);
+    whole.places(&mut rows);
+    for level in 0..LEVELS {
+        if !page.has_level[level] {
+            rows.push_same(FAR);
+            continue;
+        }
+        rows.push(blocks.iter().map(|block| match block.levels[level] {
+            0 => FAR,
+            level => block.depth.saturating_sub(level).min(FAR - 1),
+        }));
     }
+    rows.push_rows(blocks.iter().map(|block| whole.around(block)));
+    whole.sides(&mut rows);
+    kinds.into_iter().for_each(|share| rows.push_same((share.clamp(0.0, 1.0) * 64.0) as u8));
+    whole.page(&mut rows);
+    debug_assert!(rows.is_complete(), "the numbers of all blocks");
     rows
 }
 
@@ -105,7 +107,7 @@ impl Before {
         if rank < NO_HEADING {
             (self.heading, self.blocks_since_heading, self.words_since_heading) = (rank, 1, 0);
             self.heading_topics = block.topics;
-            self.heading_in_title = share(block.in_title.into(), block.count.words.min(32));
+            self.heading_in_title = share(block.in_title.into(), compared(block));
         }
     }
 }
@@ -122,125 +124,145 @@ fn is_prose(block: &Block) -> bool {
     block.count.words >= 10 && block.count.link_words * 3 < block.count.words && block.count.marks > 0
 }
 
+/// How many of its words were compared with others.
+fn compared(block: &Block) -> u32 {
+    block.count.words.min(COMPARED_WORDS_MAX)
+}
+
 impl Whole<'_, '_> {
-    fn row(&self, at: usize, before: &Before, kinds: [u8; Kind::ALL.len()], out: &mut Values<'_>) {
-        let block = &self.page.blocks[at];
-        self.own(block, out);
-        self.place(at, before, out);
-        for level in block.levels {
-            out.push(if level == 0 { 31 } else { block.depth.saturating_sub(level).min(30) });
+    /// What each block itself is.
+    fn own(&self, rows: &mut Rows) {
+        let blocks = &self.page.blocks;
+        let mut times: HashMap<u64, u32> = HashMap::with_capacity_and_hasher(blocks.len(), Default::default());
+        blocks.iter().for_each(|block| *times.entry(block.hash).or_default() += 1);
+        rows.push(blocks.iter().map(|block| log(block.count.words)));
+        rows.push(blocks.iter().map(|block| (block.count.chars * 8 / block.count.words.max(1)).min(255) as u8));
+        rows.push(blocks.iter().map(|block| share(block.count.link_words, block.count.words)));
+        rows.push(blocks.iter().map(|block| log(block.links.into())));
+        rows.push(blocks.iter().map(|block| share(block.count.marks, block.count.words)));
+        rows.push(blocks.iter().map(|block| share(block.count.digits, block.count.chars)));
+        rows.push(blocks.iter().map(|block| share(block.count.capitals, block.count.words)));
+        rows.push(blocks.iter().map(|block| log(block.count.prices)));
+        rows.push(blocks.iter().map(|block| u8::from(block.count.ends_sentence)));
+        rows.push(blocks.iter().map(|block| kind_of_element(self.tree.tag(block.element))));
+        rows.push(blocks.iter().map(|block| rank(self.tree, block)));
+        rows.push(blocks.iter().map(|block| log(block.images.into())));
+        rows.push(blocks.iter().map(|block| log(block.strong.into())));
+        rows.push(blocks.iter().map(|block| log(block.breaks.into())));
+        rows.push(blocks.iter().map(|block| u8::from(block.has_time)));
+        for topic in 0..TOPICS.len() {
+            rows.push(blocks.iter().map(|block| share(block.topics[topic].into(), compared(block))));
         }
-        self.around(block, out);
-        for side in SIDES {
-            self.side(at.checked_add_signed(side), block, out);
-        }
-        kinds.into_iter().for_each(|kind| out.push(kind));
-        out.push(log(self.words));
-        out.push(log(self.page.blocks.len() as u32));
-        out.push(share(self.page.holds[ROOT].link_words, self.words));
-        out.push(share(self.long_words, self.words));
-        out.push(share(self.page.holds[self.densest].words, self.words));
-        out.push(share(self.page.holds[self.dominant].words, self.words));
-        debug_assert_eq!(out.length, FEATURES, "the numbers of a block");
+        rows.push(blocks.iter().map(|block| share(block.in_title.into(), compared(block))));
+        rows.push(blocks.iter().map(|block| share(block.in_description.into(), compared(block))));
+        rows.push(blocks.iter().map(|block| log(times.get(&block.hash).copied().unwrap_or_default())));
     }
 
-    /// What the block itself is.
-    fn own(&self, block: &Block, out: &mut Values<'_>) {
-        let count = &block.count;
-        out.push(log(count.words));
-        out.push((count.chars * 8 / count.words.max(1)).min(255) as u8);
-        out.push(share(count.link_words, count.words));
-        out.push(log(block.links.into()));
-        out.push(share(count.marks, count.words));
-        out.push(share(count.digits, count.chars));
-        out.push(share(count.capitals, count.words));
-        out.push(log(count.prices));
-        out.flag(count.ends_sentence);
-        out.push(kind_of_element(self.tree.tag(block.element)));
-        out.push(rank(self.tree, block));
-        out.push(log(block.images.into()));
-        out.push(log(block.strong.into()));
-        out.push(log(block.breaks.into()));
-        out.flag(block.has_time);
-        let compared = count.words.min(32);
-        block.topics.iter().for_each(|topic| out.push(share((*topic).into(), compared)));
-        out.push(share(block.in_title.into(), compared));
-        out.push(share(block.in_description.into(), compared));
-        out.push(log(self.times.get(&block.hash).copied().unwrap_or_default()));
+    /// Where each block is.
+    fn places(&self, rows: &mut Rows) {
+        let mut before = Before::default();
+        rows.push_rows(self.page.blocks.iter().enumerate().map(|(at, block)| {
+            let place = self.place(at, &before);
+            before.pass(self.tree, block);
+            place
+        }));
     }
 
-    /// Where the block is.
-    fn place(&self, at: usize, before: &Before, out: &mut Values<'_>) {
-        out.push(share(before.words, self.words));
-        out.push(log(before.words));
-        out.push(log(self.words - before.words));
-        out.push(share(before.prose, self.long_words));
-        out.push(match self.first_h1 {
-            Some(h1) if at < h1 => 0,
-            Some(h1) => log((at - h1) as u32) + 1,
-            None => 255,
-        });
-        out.push(log(before.blocks_since_heading));
-        out.push(log(before.words_since_heading));
-        out.push(before.heading);
-        out.push(before.heading_in_title);
-        before.heading_topics.iter().for_each(|topic| out.push(*topic));
+    fn place(&self, at: usize, before: &Before) -> [u8; 9 + TOPICS.len()] {
+        let mut place = [0; 9 + TOPICS.len()];
+        place[..9].copy_from_slice(&[
+            share(before.words, self.words),
+            log(before.words),
+            log(self.words - before.words),
+            share(before.prose, self.long_words),
+            match self.first_h1 {
+                Some(h1) if at < h1 => 0,
+                Some(h1) => log((at - h1) as u32) + 1,
+                None => 255,
+            },
+            log(before.blocks_since_heading),
+            log(before.words_since_heading),
+            before.heading,
+            before.heading_in_title,
+        ]);
+        place[9..].copy_from_slice(&before.heading_topics);
+        place
     }
 
-    /// What the elements around hold.
-    fn around(&self, block: &Block, out: &mut Values<'_>) {
-        for id in around(self.tree, self.page, block) {
+    /// What the elements around a block hold.
+    fn around(&self, block: &Block) -> [u8; AROUND * OF_ELEMENT] {
+        let mut values = [0; AROUND * OF_ELEMENT];
+        let (elements, _) = values.as_chunks_mut();
+        for (values, id) in elements.iter_mut().zip(around(self.page, block)) {
             let holds = self.page.holds[id];
-            out.push(log(holds.words));
-            out.push(share(holds.link_words, holds.words));
-            out.push(log(holds.blocks));
-            out.push(share(holds.words, self.words));
-            out.push(log(self.alike_from(id)));
+            *values = [
+                log(holds.words),
+                share(holds.link_words, holds.words),
+                log(holds.blocks),
+                share(holds.words, self.words),
+                log(holds.most_alike),
+            ];
+        }
+        values
+    }
+
+    /// What the blocks nearby are.
+    fn sides(&self, rows: &mut Rows) {
+        let blocks = &self.page.blocks;
+        let mut steps: [Vec<u8>; SIDES.len()] = std::array::from_fn(|_| Vec::with_capacity(blocks.len()));
+        for at in 0..blocks.len() {
+            steps.iter_mut().zip(self.steps(at)).for_each(|(column, steps)| column.push(steps));
+        }
+        for (side, steps) in SIDES.into_iter().zip(steps) {
+            for own in [WORDS, LINKED, ELEMENT, OWN_TOPICS + SMALL_WORDS] {
+                rows.push_shifted(own, side, 255);
+            }
+            rows.push(steps.into_iter());
         }
     }
 
-    /// The most siblings that are named alike, of an element and those around it that hold nothing else.
-    fn alike_from(&self, id: Id) -> u32 {
-        let mut alike = self.page.holds[id].alike;
-        let mut id = id;
-        while id != ROOT && self.page.holds[self.tree.parent(id)].blocks == self.page.holds[id].blocks {
-            id = self.tree.parent(id);
-            steps::count(1);
-            alike = alike.max(self.page.holds[id].alike);
+    /// For each block nearby, how far up the element is that holds both.
+    fn steps(&self, at: usize) -> [u8; SIDES.len()] {
+        let blocks = &self.page.blocks;
+        let mut all = [255; SIDES.len()];
+        let (before, behind) = all.split_at_mut(SIDES.len() / 2);
+        for (side, nearest_first) in
+            [(-1, &mut before.iter_mut().rev() as &mut dyn Iterator<Item = &mut u8>), (1, &mut behind.iter_mut())]
+        {
+            // What holds a block holds those between.
+            let mut id = blocks[at].element;
+            let mut steps = 0_u8;
+            for (distance, result) in (1..).zip(nearest_first) {
+                let Some(other) = at.checked_add_signed(side * distance).and_then(|at| blocks.get(at)) else { break };
+                while !self.tree.subtree(id).contains(&other.first) {
+                    id = self.tree.parent(id);
+                    steps = steps.saturating_add(1);
+                    steps::count(1);
+                }
+                *result = steps;
+            }
         }
-        alike
+        all
     }
 
-    /// What a block nearby is.
-    fn side(&self, at: Option<usize>, block: &Block, out: &mut Values<'_>) {
-        let Some(other) = at.and_then(|at| self.page.blocks.get(at)) else {
-            return (0..OF_SIDE).for_each(|_| out.push(255));
-        };
-        out.push(log(other.count.words));
-        out.push(share(other.count.link_words, other.count.words));
-        out.push(kind_of_element(self.tree.tag(other.element)));
-        out.push(share(other.topics[8].into(), other.count.words.min(32)));
-        // How far up the element is that holds both.
-        let mut id = block.element;
-        let mut steps = 0_u8;
-        while !self.tree.subtree(id).contains(&other.first) {
-            id = self.tree.parent(id);
-            steps = steps.saturating_add(1);
-            steps::count(1);
-        }
-        out.push(steps);
+    /// What the page is, which is the same for all blocks.
+    fn page(&self, rows: &mut Rows) {
+        let holds = &self.page.holds;
+        rows.push_same(log(self.words));
+        rows.push_same(log(self.page.blocks.len() as u32));
+        rows.push_same(share(holds[ROOT].link_words, self.words));
+        rows.push_same(share(self.long_words, self.words));
+        rows.push_same(share(holds[self.densest].words, self.words));
+        rows.push_same(share(holds[self.dominant].words, self.words));
     }
 }
 
 /// The elements around a block, from the inside. One that holds no more than the one before tells nothing else and is passed over.
-pub(crate) fn around(tree: &Document<'_>, page: &Blocks, block: &Block) -> [Id; AROUND] {
-    let mut id = block.element;
-    std::array::from_fn(|step| {
-        let blocks = page.holds[id].blocks;
-        while step > 0 && id != ROOT && page.holds[id].blocks == blocks {
-            id = tree.parent(id);
-            steps::count(1);
-        }
+pub(crate) fn around(page: &Blocks, block: &Block) -> [Id; AROUND] {
+    let mut next = block.element;
+    std::array::from_fn(|_| {
+        let id = next;
+        next = page.holds[id].larger as Id;
         id
     })
 }
@@ -269,17 +291,23 @@ fn kind_of_element(tag: Option<Tag>) -> u8 {
     }
 }
 
-/// The element whose own paragraphs say most: each counts for the element around it, half for the next one.
+/// The element whose own paragraphs say most: each counts for the element around it, half for the next one. Of several the first.
 fn densest(tree: &Document<'_>, blocks: &[Block]) -> Id {
-    let mut scores: HashMap<Id, u32> = HashMap::default();
+    let mut scores = vec![0; tree.len()];
     for block in blocks.iter().filter(|block| is_prose(block)) {
         let mut id = tree.parent(block.element);
         for weight in [4, 2, 1] {
-            *scores.entry(id).or_default() += weight * (block.count.words - block.count.link_words);
+            scores[id] += weight * (block.count.words - block.count.link_words);
             id = tree.parent(id);
         }
     }
-    scores.into_iter().max_by_key(|(id, score)| (*score, std::cmp::Reverse(*id))).map_or(ROOT, |(id, _)| id)
+    let mut best = ROOT;
+    for (id, score) in scores.iter().enumerate() {
+        if *score > scores[best] {
+            best = id;
+        }
+    }
+    best
 }
 
 /// Goes down while one child holds nearly all words outside of links.

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use crate::columns::Columns;
 use crate::model::Model;
 use crate::page::PageRow;
 
@@ -54,7 +55,7 @@ impl Kind {
 /// How likely each kind is, in the order of [`Kind::ALL`]; the sum is 1.
 pub(crate) fn shares(row: &PageRow) -> [f32; Kind::ALL.len()] {
     static MODEL: LazyLock<Model<{ Kind::ALL.len() }>> = LazyLock::new(|| Model::parse(include_str!("kind.model")));
-    let scores = MODEL.of(&[*row]).pop().unwrap_or_default();
+    let scores = MODEL.of(&Columns::of_row(row)).pop().unwrap_or_default();
     let most = scores.into_iter().fold(f32::MIN, f32::max);
     let weights = scores.map(|score| (score - most).exp());
     let sum: f32 = weights.iter().sum();

@@ -11,6 +11,7 @@
 
 mod blocks;
 pub mod chunks;
+mod columns;
 mod features;
 mod kept;
 mod kind;
@@ -23,6 +24,7 @@ mod select;
 mod steps;
 mod text;
 mod vocabulary;
+mod words;
 
 use extract::html::dom::{Document, Tag};
 use url::Url;
@@ -127,9 +129,9 @@ pub fn observe(tree: &Document<'_>, url: Option<&Url>, kinds: Option<[f32; Kind:
     let page = blocks::read(tree, &said::read(tree));
     let numbers = page::row(tree, &page, url);
     let rows = features::rows(tree, &page, kinds.unwrap_or_else(|| kind::shares(&numbers)));
-    let of_block = |(block, row): (&blocks::Block, &features::Row)| {
+    let of_block = |(at, block): (usize, &blocks::Block)| {
         let text = text::of(tree, std::iter::once(block));
-        (row.to_vec(), text, features::around(tree, &page, block).to_vec())
+        (rows.row(at).collect(), text, features::around(&page, block).to_vec())
     };
-    Observed { page: numbers.to_vec(), blocks: page.blocks.iter().zip(&rows).map(of_block).collect() }
+    Observed { page: numbers.to_vec(), blocks: page.blocks.iter().enumerate().map(of_block).collect() }
 }

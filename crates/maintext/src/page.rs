@@ -4,6 +4,7 @@ use extract::html::dom::{Document, ROOT, Tag};
 use url::Url;
 
 use crate::blocks::Blocks;
+use crate::said::is_json_ld;
 use crate::scale::{log, share};
 use crate::vocabulary::{LEVELS, PATH_WORDS, PATHS, ROLE_WORDS, TOPICS};
 
@@ -84,10 +85,6 @@ impl Declared {
         }
         declared
     }
-}
-
-pub(crate) fn is_json_ld(kind: &str) -> bool {
-    kind.trim().eq_ignore_ascii_case("application/ld+json")
 }
 
 pub(crate) fn row(tree: &Document<'_>, page: &Blocks, url: Option<&Url>) -> PageRow {

@@ -1,14 +1,85 @@
 //! What a page says of itself in its head and in JSON-LD, as far as it helps to find the same in its body.
 
 use extract::html::dom::{Document, Tag};
+use foldhash::HashSet;
 
-use crate::blocks::Said;
-use crate::page::is_json_ld;
+use crate::vocabulary::Word;
 
 /// Names of texts in JSON-LD that are about the page, or in it.
 const TEXTS: [&str; 4] = ["\"description\"", "\"articleBody\"", "\"text\"", "\"reviewBody\""];
 /// Bytes of one of them that are read.
 const TEXT_BYTES_MAX: usize = 1 << 16;
+
+/// What a page says of itself: its title, and texts that describe it.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    pub(crate) title: Numbers,
+    /// Pairs of words, as one number each.
+    pub(crate) description: Numbers,
+}
+
+impl Said {
+    /// Adds words of the title.
+    fn title(&mut self, text: &str) {
+        words_of(text, |word| self.title.add(word));
+    }
+
+    /// Adds a text that describes the page or is part of it.
+    fn description(&mut self, text: &str) {
+        let mut before = 0;
+        words_of(text, |word| {
+            self.description.add(pair(before, word));
+            before = word;
+        });
+    }
+}
+
+/// Two words in a row as one number.
+pub(crate) fn pair(before: u64, word: u64) -> u64 {
+    before.rotate_left(29) ^ word
+}
+
+/// A set of numbers. Most numbers that it is asked about are not in it, which a few bits tell nearly always.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    bits: [u64; 4],
+    all: HashSet<u64>,
+}
+
+impl Numbers {
+    fn add(&mut self, number: u64) {
+        let (word, bit) = Self::place(number);
+        self.bits[word] |= bit;
+        self.all.insert(number);
+    }
+
+    #[inline]
+    pub(crate) fn has(&self, number: u64) -> bool {
+        let (word, bit) = Self::place(number);
+        self.bits[word] & bit != 0 && self.all.contains(&number)
+    }
+
+    #[inline]
+    fn place(number: u64) -> (usize, u64) {
+        let place = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+        ((place / 64) as usize, 1 << (place % 64))
+    }
+}
+
+pub(crate) fn is_json_ld(kind: &str) -> bool {
+    kind.trim().eq_ignore_ascii_case("application/ld+json")
+}
+
+fn words_of(text: &str, mut each: impl FnMut(u64)) {
+    let mut word = Word::default();
+    for byte in text.bytes().chain([b' ']) {
+        if byte.is_ascii_alphanumeric() || byte >= 0x80 {
+            word.push(byte);
+        } else if !word.is_empty() {
+            each(std::mem::take(&mut word).letters);
+        }
+    }
+}
 
 pub(crate) fn read(tree: &Document<'_>) -> Said {
     let mut said = Said::default();

@@ -11,6 +11,10 @@ pub(crate) fn log(number: u32) -> u8 {
 
 /// A share in steps of 1/64.
 pub(crate) fn share(part: u32, whole: u32) -> u8 {
+    // As it is of most, without a division.
+    if part == 0 {
+        return 0;
+    }
     part.saturating_mul(64).checked_div(whole).unwrap_or_default().min(255) as u8
 }
 

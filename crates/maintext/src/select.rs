@@ -7,7 +7,7 @@ use extract::html::dom::{Document, Id, ROOT, Tag};
 use foldhash::HashMap;
 
 use crate::blocks::{Block, Blocks};
-use crate::features::{self, Row};
+use crate::features::{self, Rows};
 use crate::markdown::table;
 use crate::model::Model;
 
@@ -24,13 +24,13 @@ pub(crate) struct Selection {
 }
 
 /// How likely each block belongs to the main text.
-pub(crate) fn likelihoods(rows: &[Row]) -> Vec<f32> {
+pub(crate) fn likelihoods(rows: &Rows) -> Vec<f32> {
     static MODEL: LazyLock<Model<1>> = LazyLock::new(|| Model::parse(include_str!("block.model")));
     MODEL.of(rows).into_iter().map(|[score]| 1.0 / (1.0 + (-score).exp())).collect()
 }
 
 /// Chooses blocks.
-pub(crate) fn select(tree: &Document<'_>, page: &Blocks, rows: &[Row], is_documentation: bool) -> Selection {
+pub(crate) fn select(tree: &Document<'_>, page: &Blocks, rows: &Rows, is_documentation: bool) -> Selection {
     let likely = likelihoods(rows);
     let words = page.blocks.iter().map(|block| block.count.words as f32).zip(likely.iter().copied());
     let (steps, confidence) = limit(words, if is_documentation { 0.0 } else { NESTED_WEIGHT });
@@ -76,9 +76,18 @@ fn limit(blocks: impl Iterator<Item = (f32, f32)>, nested_weight: f32) -> (usize
     }
     let first = taken.iter().position(|words| *words > 0.0).unwrap_or_default();
     let mut best = (0, nested_weight * first as f32 / STEPS as f32);
+    let mut before = 0.0;
     for (step, words) in taken.iter().enumerate().skip(first) {
+        if *words == before {
+            // A step without blocks is worth what the one before is.
+            continue;
+        }
+        before = *words;
         let apart = 2.0 * right[step] / (words + right[STEPS - 1]);
-        let nested: f32 = taken[first..].iter().map(|truth| 2.0 * words.min(*truth) / (words + truth)).sum();
+        let nested: f32 = match nested_weight {
+            0.0 => 0.0,
+            _ => taken[first..].iter().map(|truth| 2.0 * words.min(*truth) / (words + truth)).sum(),
+        };
         let measure = (1.0 - nested_weight) * apart + nested_weight * nested / STEPS as f32;
         if measure > best.1 {
             best = (step + 1, measure);
@@ -109,7 +118,7 @@ fn fill_gaps(tree: &Document<'_>, page: &Blocks, likely: &[f32], is_main: &mut [
     let is_code = |block: &Block| tree.tag(block.element) == Some(Tag::Pre);
     for (at, block) in between.filter(|(at, block)| likely[*at] >= LIKELY_MIN || is_code(block)) {
         is_main[at] |= is_code(block);
-        let around = features::around(tree, page, block);
+        let around = features::around(page, block);
         is_main[at] |= around
             .into_iter()
             .filter(|id| *id != ROOT && page.holds[*id].blocks >= BLOCKS_MIN)
@@ -156,14 +165,20 @@ fn keep_top(tree: &Document<'_>, page: &Blocks, likely: &[f32], is_main: &mut [b
 
 /// Keeps code and tables of data whole, or leaves them out.
 fn keep_whole(tree: &Document<'_>, page: &Blocks, is_main: &mut [bool]) {
+    /// How far up from a block code and tables are looked for.
+    const AROUND_MAX: usize = 8;
     let mut at = 0;
     // Whether a table shows data is looked up once.
     let mut tables: HashMap<Id, bool> = HashMap::default();
     while at < page.blocks.len() {
+        if !page.blocks[at].is_in(&[Tag::Pre, Tag::Table]) {
+            at += 1;
+            continue;
+        }
         let around = std::iter::successors(Some(page.blocks[at].element), |id| {
             Some(tree.parent(*id)).filter(|parent| *parent != ROOT)
         });
-        let whole = around.take(8).find(|id| match tree.tag(*id) {
+        let whole = around.take(AROUND_MAX).find(|id| match tree.tag(*id) {
             Some(Tag::Pre) => true,
             Some(Tag::Table) => *tables.entry(*id).or_insert_with(|| table::is_data(tree, *id)),
             _ => false,

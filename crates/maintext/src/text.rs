@@ -6,8 +6,9 @@ use crate::blocks::{Block, is_no_text};
 use crate::markdown::code;
 
 /// The blocks that are chosen, one behind the other.
-pub(crate) fn of<'b>(tree: &Document<'_>, blocks: impl Iterator<Item = &'b Block>) -> String {
-    let mut text = String::new();
+pub(crate) fn of<'b>(tree: &Document<'_>, blocks: impl Iterator<Item = &'b Block> + Clone) -> String {
+    let bytes = blocks.clone().map(|block| (block.count.chars + block.count.words) as usize).sum();
+    let mut text = String::with_capacity(bytes);
     let mut before: Option<&Block> = None;
     for block in blocks {
         if let Some(before) = before {
@@ -23,6 +24,9 @@ pub(crate) fn of<'b>(tree: &Document<'_>, blocks: impl Iterator<Item = &'b Block
 }
 
 fn code_around(tree: &Document<'_>, block: &Block) -> Option<Id> {
+    if !block.is_in(&[Tag::Pre]) {
+        return None;
+    }
     std::iter::successors(Some(block.first), |id| Some(tree.parent(*id)).filter(|parent| parent < id))
         .find(|id| tree.tag(*id) == Some(Tag::Pre))
 }
@@ -48,19 +52,13 @@ fn add(tree: &Document<'_>, block: &Block, text: &mut String) {
             None => {
                 let own = tree.text(id);
                 is_spaced |= own.starts_with(char::is_whitespace);
-                let mut push = |word: &str| {
+                for_each_run(&own, |run| {
                     if is_spaced && text.len() > begin && !text.ends_with('\n') {
                         text.push(' ');
                     }
-                    text.push_str(word);
+                    text.push_str(run);
                     is_spaced = true;
-                };
-                // Most texts are ASCII, of which the words are found in a third of the time.
-                if own.is_ascii() {
-                    own.split_ascii_whitespace().for_each(push);
-                } else {
-                    own.split_whitespace().for_each(&mut push);
-                }
+                });
                 is_spaced = own.ends_with(char::is_whitespace);
             }
             Some(Tag::Br) if text.len() > begin => text.push('\n'),
@@ -71,5 +69,56 @@ fn add(tree: &Document<'_>, block: &Block, text: &mut String) {
             Some(_) => {}
         }
         id += 1;
+    }
+}
+
+/// Calls `each` with runs of words that have one space between them: as long as they can be, for they are copied as they are.
+fn for_each_run(text: &str, mut each: impl FnMut(&str)) {
+    // Most texts are ASCII, of which each byte is a character.
+    let is_ascii = text.is_ascii();
+    let mut rest = text;
+    loop {
+        rest = if is_ascii { rest.trim_ascii_start() } else { rest.trim_start() };
+        if rest.is_empty() {
+            return;
+        }
+        let (run, behind) = rest.split_at(if is_ascii { end_of_ascii_run(rest) } else { end_of_run(rest) });
+        each(run);
+        rest = behind;
+    }
+}
+
+fn end_of_ascii_run(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_end = |(at, byte): (usize, &u8)| {
+        byte.is_ascii_whitespace() && (*byte != b' ' || bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace))
+    };
+    bytes.iter().enumerate().position(is_end).unwrap_or(bytes.len())
+}
+
+fn end_of_run(text: &str) -> usize {
+    let is_end = |(at, character): &(usize, char)| {
+        let ends = || text[at + 1..].chars().next().is_none_or(char::is_whitespace);
+        character.is_whitespace() && (*character != ' ' || ends())
+    };
+    text.char_indices().find(is_end).map_or(text.len(), |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_have_single_spaces() {
+        let check = |text: &str, expect: &[&str]| {
+            let mut runs = Vec::new();
+            for_each_run(text, |run| runs.push(run.to_owned()));
+            assert_eq!(runs, expect, "{text:?}");
+        };
+        check("", &[]);
+        check(" \n ", &[]);
+        check("a few words", &["a few words"]);
+        check(" a few\nwords,  and more ", &["a few", "words,", "and more"]);
+        check("une \u{a0}\u{e9}t\u{e9} \n", &["une", "\u{e9}t\u{e9}"]);
     }
 }

@@ -114,12 +114,27 @@ impl Word {
         self.length += 1;
     }
 
+    /// The first letters of bytes, so many of which are a word.
+    #[inline]
+    pub(crate) fn beginning(bytes: &[u8], length: usize) -> Self {
+        let mut word = Word::default();
+        match bytes.first_chunk::<8>() {
+            Some(eight) => {
+                let kept = u64::MAX >> (64 - 8 * length.clamp(1, 8));
+                word.letters = (u64::from_le_bytes(*eight) | u64::from_le_bytes([0x20; 8])) & kept;
+                word.length = length as u32;
+            }
+            None => bytes[..length].iter().for_each(|byte| word.push(*byte)),
+        }
+        word
+    }
+
     pub(crate) fn is_empty(self) -> bool {
         self.length == 0
     }
 
     #[cfg(test)]
-    fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let mut word = Word::default();
         text.bytes().for_each(|byte| word.push(byte));
         word
@@ -201,6 +216,18 @@ mod tests {
         assert_eq!(groups("NAV2"), 1);
         assert_eq!(groups("xyz navx"), 0);
         assert_eq!(groups(""), 0);
+    }
+
+    #[test]
+    fn a_word_is_read_at_once_or_letter_by_letter() {
+        for text in ["a", "Seven_7", "eight888", "more than eight", "\u{e9}t\u{e9}"] {
+            for length in 1..=text.len() {
+                let mut expect = Word::default();
+                text.bytes().take(length).for_each(|byte| expect.push(byte));
+                assert_eq!(Word::beginning(text.as_bytes(), length), expect, "{length} of {text}");
+                assert_eq!(Word::beginning(&text.as_bytes()[..length], length), expect, "{length} of {text}");
+            }
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use extract::html::dom::{Document, Node};
+use extract::html::dom::{Document, Node, Tag};
 use serde_json::{Map, Value, json};
 use url::Url;
 
@@ -152,7 +152,7 @@ fn bounded(value: &str) -> &str {
 /// The URL against which the references of a page at `url` are resolved: a `base` element counts.
 #[must_use]
 pub fn base_of(document: &Document<'_>, url: Option<&Url>) -> Option<Url> {
-    let base = document.elements().find(|element| element.is("base") && element.has_attribute("href"));
+    let base = document.elements().find(|element| element.tag() == Some(Tag::Base) && element.has_attribute("href"));
     let base = base.and_then(|base| url?.join(base.attribute("href")?.trim()).ok());
     base.or_else(|| url.cloned())
 }

@@ -14,6 +14,8 @@ pub(super) struct Name<'d> {
     /// Its bytes in lower case, if there are eight at most, the first one lowest; else 0. What is no letter may have become
     /// another character, but none that known names have.
     number: u64,
+    /// Where it begins in the document.
+    begin: usize,
 }
 
 impl PartialEq for Name<'_> {
@@ -24,7 +26,19 @@ impl PartialEq for Name<'_> {
 
 impl<'d> Name<'d> {
     pub(super) fn new(raw: &'d [u8]) -> Self {
-        Self { raw, number: number(raw) }
+        Self { raw, number: number(raw), begin: 0 }
+    }
+
+    /// The same name, where it stands in a document.
+    #[inline(always)]
+    pub(super) fn at(self, begin: usize) -> Self {
+        Self { begin, ..self }
+    }
+
+    /// As it stands in the document: that its bytes are text need not be found out again.
+    #[inline]
+    pub(super) fn text(self, document: &'d str) -> &'d str {
+        document.get(self.begin..self.begin + self.raw.len()).unwrap_or_default()
     }
 
     /// The name that a text begins with, if within eight bytes it ends with a character that is neither letter nor digit, and
@@ -36,7 +50,7 @@ impl<'d> Name<'d> {
         if length == 0 || length == 8 {
             return None;
         }
-        let name = Self { raw: &text[..length], number: (word | eight(LOWER)) & mask(length) };
+        let name = Self { raw: &text[..length], number: (word | eight(LOWER)) & mask(length), begin: 0 };
         Some((name, (word >> (8 * length)) as u8))
     }
 }

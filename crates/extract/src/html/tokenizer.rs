@@ -202,9 +202,10 @@ impl<'d> Tokenizer<'d> {
             return None;
         }
         let length = blocks::find(&self.rest[value..], b'"')?;
-        let begin = self.document.len() - self.rest.len() + value;
+        let at = self.document.len() - self.rest.len();
+        let begin = at + value;
         self.rest = &self.rest[value + length + 1..];
-        Some((name, Part { begin, end: begin + length }))
+        Some((name.at(at + 1), Part { begin, end: begin + length }))
     }
 
     /// Reads a name, up to a byte of these kinds. The first byte belongs to it whatever it is.
@@ -214,8 +215,8 @@ impl<'d> Tokenizer<'d> {
             Some((name, end)) if is(end, ends) => name,
             _ => unusual_name(self.rest, ends),
         };
-        self.skip(name.raw.len());
-        name
+        let begin = self.take(name.raw.len()).begin;
+        name.at(begin)
     }
 
     /// Reads an attribute: name and value. `None` if the document ends first.
@@ -323,6 +324,9 @@ impl<'d> Text<'d> {
 
     /// What it means, in one.
     pub(super) fn whole(&self) -> Cow<'d, str> {
+        if let Some((text, _)) = self.short() {
+            return Cow::Borrowed(text);
+        }
         references::whole(self.raw(), self.references, self.nul)
     }
 }

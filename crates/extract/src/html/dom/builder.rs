@@ -2,7 +2,6 @@
 
 use super::super::attributes::Attributes;
 use super::super::foreign::Namespaces;
-use super::super::names::Name;
 use super::super::scanner::content_model;
 use super::super::tag::Tag;
 use super::super::tokenizer::{Text, Token, Tokenizer};
@@ -24,7 +23,7 @@ pub(super) fn build(source: &str) -> Document<'_> {
         let all = &mut builder.document.attributes;
         let token = tokenizer.next(|name, value| {
             known.keep(name, value);
-            all.push((text_of(name), value));
+            all.push((name.text(source), value));
         });
         match token {
             None => break,
@@ -33,10 +32,10 @@ pub(super) fn build(source: &str) -> Document<'_> {
                 let tag = Tag::of(name);
                 let in_html = namespaces.start(name, tag, &known, self_closing);
                 if in_html {
-                    builder.start_tag(text_of(name), Kind::of(name), attributes);
+                    builder.start_tag(name.text(source), tag, Kind::of(name), attributes);
                     (tokenizer.content, _) = content_model(tag, false);
                 } else {
-                    builder.foreign_tag(text_of(name), attributes, self_closing);
+                    builder.foreign_tag(name.text(source), tag, attributes, self_closing);
                 }
                 tokenizer.in_foreign = namespaces.current_is_foreign();
             }
@@ -44,17 +43,12 @@ pub(super) fn build(source: &str) -> Document<'_> {
                 builder.document.attributes.truncate(attributes);
                 let in_html = namespaces.in_html();
                 namespaces.end(name, Tag::of(name));
-                builder.end_tag(text_of(name), Kind::of(name), in_html);
+                builder.end_tag(name.text(source), Kind::of(name), in_html);
                 tokenizer.in_foreign = namespaces.current_is_foreign();
             }
         }
     }
     builder.finish()
-}
-
-/// A name is a part of a text, between two ASCII characters.
-fn text_of(name: Name<'_>) -> &str {
-    std::str::from_utf8(name.raw).unwrap_or_default()
 }
 
 /// An open element.
@@ -127,8 +121,8 @@ impl<'d> Builder<'d> {
     }
 
     /// Appends an element and opens it, unless it would be too deep.
-    fn push(&mut self, name: &'d str, kind: Kind, attributes: usize) -> Option<u32> {
-        let id = self.append(self.element(name, attributes))?;
+    fn push(&mut self, name: &'d str, tag: Tag, kind: Kind, attributes: usize) -> Option<u32> {
+        let id = self.append(self.element(name, tag, attributes))?;
         if self.open.len() < DEPTH_MAX {
             self.paragraphs += usize::from(kind == Kind::Paragraph);
             self.open.push(Open { id, name, kind });
@@ -138,15 +132,15 @@ impl<'d> Builder<'d> {
     }
 
     /// An element with the attributes from this place on.
-    fn element(&self, name: &'d str, attributes: usize) -> Data<'d> {
+    fn element(&self, name: &'d str, tag: Tag, attributes: usize) -> Data<'d> {
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let (attributes, attributes_end) = (place(attributes), place(self.document.attributes.len()));
-        Data::Element { name, tag: Tag::of(Name::new(name.as_bytes())), attributes, attributes_end }
+        Data::Element { name, tag, attributes, attributes_end }
     }
 
     /// An element that the page leaves out.
-    fn push_implied(&mut self, name: &'static str, kind: Kind) -> Option<u32> {
-        self.push(name, kind, self.document.attributes.len())
+    fn push_implied(&mut self, name: &'static str, tag: Tag, kind: Kind) -> Option<u32> {
+        self.push(name, tag, kind, self.document.attributes.len())
     }
 
     /// Closes the innermost open elements until so many are left.
@@ -187,14 +181,14 @@ impl<'d> Builder<'d> {
 
     fn open_html(&mut self) {
         if self.html.is_none() {
-            self.html = self.push_implied("html", Kind::Html);
+            self.html = self.push_implied("html", Tag::Html, Kind::Html);
         }
     }
 
     fn open_head(&mut self) {
         self.open_html();
         if self.head.is_none() {
-            self.head = self.push_implied("head", Kind::Head);
+            self.head = self.push_implied("head", Tag::Head, Kind::Head);
         }
     }
 
@@ -204,12 +198,12 @@ impl<'d> Builder<'d> {
         }
         self.open_head();
         self.close_to(1);
-        self.body = self.push_implied("body", Kind::Body);
+        self.body = self.push_implied("body", Tag::Body, Kind::Body);
     }
 
     /// Gives an element that was implied, or given without them, attributes.
     fn add_attributes(&mut self, element: Option<u32>, attributes: usize) {
-        let given = self.element("", attributes);
+        let given = self.element("", Tag::Other, attributes);
         let (Some(id), Data::Element { attributes: begin, attributes_end: end, .. }) = (element, given) else { return };
         if let Data::Element { attributes, attributes_end, .. } = &mut self.document.nodes[id as usize].data
             && attributes == attributes_end
@@ -218,17 +212,17 @@ impl<'d> Builder<'d> {
         }
     }
 
-    fn start_tag(&mut self, name: &'d str, kind: Kind, attributes: usize) {
+    fn start_tag(&mut self, name: &'d str, tag: Tag, kind: Kind, attributes: usize) {
         match kind {
             Kind::Html if self.html.is_some() => return self.add_attributes(self.html, attributes),
             Kind::Html => {
-                self.html = self.push(name, kind, attributes);
+                self.html = self.push(name, tag, kind, attributes);
                 return;
             }
             Kind::Head => {
                 self.open_html();
                 if self.head.is_none() && self.body.is_none() {
-                    self.head = self.push(name, kind, attributes);
+                    self.head = self.push(name, tag, kind, attributes);
                 }
                 return;
             }
@@ -236,7 +230,7 @@ impl<'d> Builder<'d> {
             Kind::Body => {
                 self.open_head();
                 self.close_to(1);
-                self.body = self.push(name, kind, attributes);
+                self.body = self.push(name, tag, kind, attributes);
                 return;
             }
             Kind::Meta | Kind::VoidMeta if self.body.is_none() => self.open_head(),
@@ -248,10 +242,10 @@ impl<'d> Builder<'d> {
         }
         match kind {
             Kind::Void | Kind::VoidMeta | Kind::VoidBlock | Kind::Column => {
-                self.append(self.element(name, attributes));
+                self.append(self.element(name, tag, attributes));
             }
             _ => {
-                let id = self.push(name, kind, attributes);
+                let id = self.push(name, tag, kind, attributes);
                 if kind == Kind::Form {
                     self.form = id;
                 }
@@ -279,7 +273,7 @@ impl<'d> Builder<'d> {
                     return false;
                 }
                 if self.kind() == Some(Kind::Table) {
-                    self.push_implied("colgroup", Kind::ColumnGroup);
+                    self.push_implied("colgroup", Tag::Other, Kind::ColumnGroup);
                 }
             }
             Kind::Row => return self.open_row_group(&[Kind::RowGroup]),
@@ -288,7 +282,7 @@ impl<'d> Builder<'d> {
                     return false;
                 }
                 if self.kind() == Some(Kind::RowGroup) {
-                    self.push_implied("tr", Kind::Row);
+                    self.push_implied("tr", Tag::Tr, Kind::Row);
                 }
             }
             Kind::Choice => self.end_current(Kind::Choice),
@@ -371,19 +365,19 @@ impl<'d> Builder<'d> {
             return false;
         }
         if self.kind() == Some(Kind::Table) {
-            self.push_implied("tbody", Kind::RowGroup);
+            self.push_implied("tbody", Tag::Tbody, Kind::RowGroup);
         }
         true
     }
 
-    fn foreign_tag(&mut self, name: &'d str, attributes: usize, self_closing: bool) {
+    fn foreign_tag(&mut self, name: &'d str, tag: Tag, attributes: usize, self_closing: bool) {
         if self.body.is_none() && matches!(self.kind(), None | Some(Kind::Html | Kind::Head)) {
             self.open_body();
         }
         if self_closing {
-            self.append(self.element(name, attributes));
+            self.append(self.element(name, tag, attributes));
         } else {
-            self.push(name, Kind::Other, attributes);
+            self.push(name, tag, Kind::Other, attributes);
         }
     }
 
@@ -397,7 +391,7 @@ impl<'d> Builder<'d> {
             Kind::Paragraph => match self.paragraph_in_scope() {
                 Some(place) => self.close_to(place),
                 None if self.body.is_some() => {
-                    self.append(self.element("p", self.document.attributes.len()));
+                    self.append(self.element("p", Tag::P, self.document.attributes.len()));
                 }
                 None => {}
             },

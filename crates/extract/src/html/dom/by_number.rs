@@ -93,6 +93,12 @@ impl<'d> Document<'d> {
         }
     }
 
+    /// Whether a node is text that is nothing but white space as it is written; references are not.
+    #[must_use]
+    pub fn is_blank(&self, id: Id) -> bool {
+        matches!(self.nodes[id].data, Data::Text(text) if text.is_blank())
+    }
+
     /// All text below a node, as it stands there; a `br` is a line end.
     #[must_use]
     pub fn whole_text(&self, id: Id) -> String {
