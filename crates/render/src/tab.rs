@@ -456,7 +456,7 @@ impl<'a> Tab<'a> {
             Some(Ok(_)) if self.requests >= self.settings.requests_max => Err(Refusal::TooMany),
             Some(wanted) => wanted,
         };
-let mut wanted = match wanted {
+        let mut wanted = match wanted {
             Err(refusal) => return self.give(request, Served::Refused(refusal)).await,
             Ok(wanted) => wanted,
         };

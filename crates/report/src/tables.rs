@@ -144,7 +144,8 @@ fn items(statistics: &Statistics) -> Table {
         vec![json!(shown(table)), json!(shown(field)), json!(rows), json!(filled), json!(filled_before)]
     });
     let note = "rows of the last round, and the share of them that has a value";
-    Table { id: "items", title: "Items taken out of pages", note, columns, rows: rows.collect(), total: list.total }
+    let (title, rows, behind) = ("Items taken out of pages", rows.collect(), behind::none);
+    Table { id: "items", title, note, columns, rows, total: list.total, behind }
 }
 
 fn limits(statistics: &Statistics) -> Table {

@@ -65,7 +65,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         "" => None,
         _ => {
             let search = asked.search()?;
-            Some(ui.large(&ui.large, move |crawl| find(crawl.root(), search)).await?)
+            Some(ui.large(&ui.large, move |crawl| find(crawl.root(), search.clone())).await?)
         }
     };
     let body = html! {
