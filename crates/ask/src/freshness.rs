@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use frontier::announced::{History, Trust};
 use frontier::revisit::{Belief, Prior, Seen};
 use model::{Purpose, Timestamp, Visit};
 use serde::Serialize;
@@ -104,7 +105,7 @@ impl Freshness {
 /// A page, as far as the estimate needs it.
 struct Page {
     url: CanonicalUrl,
-    seen: Seen,
+    history: History,
     /// Seconds since the last visit that told what was there.
     age: f64,
     visits_again: u64,
@@ -127,7 +128,7 @@ impl Page {
         let Some(told) = visits.iter().rev().find(told).filter(|_| is_there) else { return Ok(None) };
         Ok(Some(Page {
             url: entry.candidate.url.clone(),
-            seen: Seen::of(&visits),
+            history: History::of(&visits),
             age: now.apart(told.at).as_secs_f64(),
             visits_again: last.past.visits.into(),
             changes: last.past.changes.into(),
@@ -146,9 +147,9 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, page: &Page, belief: &Belief) {
+    fn add(&mut self, page: &Page, belief: &Belief, fresh: f64) {
         self.pages += 1;
-        self.fresh += belief.freshness(page.age);
+        self.fresh += fresh;
         self.ln_interval += belief.interval().ln();
         self.visits_again += page.visits_again;
         self.changes += page.changes;
@@ -163,21 +164,28 @@ impl Sum {
 }
 
 fn estimate(sites: BTreeMap<SiteKey, Vec<Page>>) -> Option<Freshness> {
-    let all: Vec<Seen> = sites.values().flatten().map(|page| page.seen.clone()).collect();
+    let blind = Trust::default();
+    let all: Vec<Seen> = sites.values().flatten().map(|page| blind.seen(&page.history)).collect();
     let of_all = Prior::learn(&Prior::default(), &all);
     let (mut whole, mut ages, mut visited) = (Sum::default(), 0.0, 0.0);
     let (mut of_sites, mut of_paths) = (Vec::new(), Vec::new());
     for pages in sites.into_values().filter(|pages| !pages.is_empty()) {
-        let seen: Vec<Seen> = pages.iter().map(|page| page.seen.clone()).collect();
+        let histories: Vec<History> = pages.iter().map(|page| page.history.clone()).collect();
+        let trust = Trust::learn(&of_all, &histories);
+        let seen: Vec<Seen> = histories.iter().map(|history| trust.seen(history)).collect();
         let prior = Prior::learn(&of_all, &seen);
         let (mut of_site, mut by_path) = (Sum::default(), BTreeMap::<String, Sum>::new());
-        for page in &pages {
-            let belief = Belief::new(&prior, &page.seen);
+        for (page, seen) in pages.iter().zip(&seen) {
+            let belief = Belief::new(&prior, seen);
+            let fresh = match page.history.said_by(&trust.believed) {
+                Some(_) => trust.signals.freshness(&belief, page.age, true),
+                None => belief.freshness(page.age),
+            };
             ages += belief.age(page.age);
             visited += page.age;
             [&mut whole, &mut of_site, by_path.entry(path_of(&page.url)).or_default()]
                 .into_iter()
-                .for_each(|sum| sum.add(page, &belief));
+                .for_each(|sum| sum.add(page, &belief, fresh));
         }
         of_sites.push(of_site.rate(pages[0].url.site().to_string()));
         of_paths.extend(by_path.into_iter().map(|(path, sum)| sum.rate(path)));

@@ -6,6 +6,7 @@ pub mod changes;
 pub mod explain;
 pub mod follow;
 pub mod freshness;
+pub mod importance;
 pub mod links;
 pub mod overlap;
 pub mod path;

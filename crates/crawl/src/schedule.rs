@@ -3,18 +3,20 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 use std::time::Duration;
 
 use engine::Settings;
+use frontier::announced::{History, Trust};
 use frontier::budget::{self, Budget, SiteSample, TEST_ONE_IN};
-use frontier::revisit::{Belief, Prior, Seen};
+use frontier::revisit::{Belief, Prior, Seen, Test};
+use frontier::signals::Outlook;
 use frontier::yields::groups_of;
-use model::{Purpose, SiteRecord, Timestamp, Visit};
+use model::{Purpose, SiteRecord, Timestamp, Visit, essence};
 use store::{CrawlView, Entry, Store, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::again::{Beginning, going_on, may_be_visited, page_of};
+use crate::importance::Important;
 use crate::{Notice, Waits};
 
 /// Entries read from the state at once.
@@ -25,6 +27,8 @@ const SITE_SAMPLE: RangeInclusive<usize> = 64..=4_096;
 const SHAPE_SAMPLE_MIN: usize = 4;
 /// Pages of all sites together. Sites whose pages come later in the state count as those of which nothing is known.
 const SAMPLE_MAX: usize = 32_768;
+/// How feeds are declared.
+const FEED_TYPES: [&str; 2] = ["application/rss+xml", "application/atom+xml"];
 /// Visits of a page that count, the last ones.
 const VISITS_MAX: usize = 64;
 /// The first wait for a missing page; it doubles with each visit that does not find it.
@@ -32,45 +36,11 @@ const GONE_WAIT: Duration = Duration::from_secs(60 * 60);
 /// The longest.
 const GONE_WAIT_MAX: Duration = Duration::from_secs(30 * 86_400);
 
-/// The importance of a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Importance {
-    /// All alike.
-    #[default]
-    Equal,
-    /// The nearer to a seed the more: one over one more than the depth.
-    Depth,
-}
-
-impl Importance {
-    /// All of them.
-    pub const ALL: [Importance; 2] = [Importance::Equal, Importance::Depth];
-
-    /// The word for it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Importance::Equal => "equal",
-            Importance::Depth => "depth",
-        }
-    }
-}
-
-impl FromStr for Importance {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let words = Importance::ALL.map(Importance::as_str).join(", ");
-        let known = Importance::ALL.into_iter().find(|importance| importance.as_str() == text);
-        known.ok_or_else(|| format!("`{text}` is no importance; there are {words}"))
-    }
-}
-
 /// Chooses the pages whose visits are worth most.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Schedule {
     /// How important each is.
-    pub importance: Importance,
+    pub important: Important,
     /// The largest number of visits.
     pub visits: usize,
     /// The time for which they are the budget. No page is visited again sooner. Zero: as soon as may be.
@@ -93,21 +63,29 @@ struct LearnedSite {
     prior: Prior,
     /// By shape of path, where some pages of the sample have it.
     of_shapes: BTreeMap<u64, Prior>,
+    /// Who is believed that says when its pages change.
+    trust: Trust,
+    /// How pages are visited by that.
+    outlook: Option<Outlook>,
+    pages: usize,
     /// How often its pages are visited: less often than others, where they want more visits than the delay allows.
     budget: Budget,
 }
 
 impl LearnedSite {
     /// Learns from a sample how fast pages of a site change, and those of each shape among them.
-    fn new(of_others: &Prior, sample: &[Sampled], budget: Budget) -> Self {
-        let of = |pages: &[&Sampled]| -> Vec<Seen> { pages.iter().map(|page| page.seen.clone()).collect() };
+    fn new(of_others: &Prior, Sample { pages, sampled: sample }: &Sample) -> Self {
+        let histories: Vec<History> = sample.iter().map(|page| page.history.clone()).collect();
+        let trust = Trust::learn(of_others, &histories);
+        let of = |pages: &[&Sampled]| -> Vec<Seen> { pages.iter().map(|page| trust.seen(&page.history)).collect() };
         let prior = Prior::learn(of_others, &of(&sample.iter().collect::<Vec<_>>()));
         let mut shapes: BTreeMap<u64, Vec<&Sampled>> = BTreeMap::new();
         sample.iter().for_each(|page| shapes.entry(page.shape).or_default().push(page));
         let is_some = |pages: &Vec<&Sampled>| pages.len() >= SHAPE_SAMPLE_MIN && pages.len() < sample.len();
         let of_shapes = shapes.into_iter().filter(|(_, pages)| is_some(pages));
         let of_shapes = of_shapes.map(|(shape, pages)| (shape, Prior::learn(&prior, &of(&pages)))).collect();
-        LearnedSite { prior, of_shapes, budget }
+        let outlook = Outlook::new(&trust.signals);
+        LearnedSite { prior, of_shapes, trust, outlook, pages: *pages, budget: Budget { worth: 0.0, interval: 0.0 } }
     }
 
     fn of(&self, shape: u64) -> &Prior {
@@ -124,7 +102,7 @@ struct Sample {
 
 /// A page of a sample.
 struct Sampled {
-    seen: Seen,
+    history: History,
     importance: f64,
     shape: u64,
 }
@@ -254,9 +232,10 @@ impl Schedule {
                 return;
             }
             let age = age.as_secs_f64();
-            let (prior, budget) = learned.of(&entry.candidate.url);
-            let belief = Belief::new(prior, &Seen::of(visits));
-            let (wait, test) = budget.wait_and_test(&belief, self.importance_of(entry));
+            let (wait, test) = match is_listing(entry, last) {
+                true => (learned.listing_wait(last.key.site), None),
+                false => learned.wait_and_test(&entry.candidate.url, visits, self.important.of(entry)),
+            };
             // Where more is due than may be visited, all wait longer by the same factor.
             keep(&mut due, Candidate(age / wait, last.key), self.visits);
             if let Some(test) = test.filter(|test| (test.wait..wait).contains(&age)) {
@@ -291,6 +270,9 @@ impl Schedule {
         let site_sample_max = (SAMPLE_MAX / sites.max(1)).clamp(*SITE_SAMPLE.start(), *SITE_SAMPLE.end());
         each_page(view, &mut |entry, visits| {
             let site = entry.candidate.url.key().site;
+            if visits.last().is_some_and(|last| is_listing(entry, last)) {
+                return;
+            }
             if of_all >= SAMPLE_MAX && !samples.contains_key(&site) {
                 others += 1;
                 return;
@@ -299,12 +281,13 @@ impl Schedule {
             sample.pages += 1;
             if sample.sampled.len() < site_sample_max && of_all < SAMPLE_MAX {
                 of_all += 1;
-                let (seen, importance) = (Seen::of(visits), self.importance_of(entry));
-                sample.sampled.push(Sampled { seen, importance, shape: shape_of(&entry.candidate.url) });
+                let (history, importance) = (History::of(visits), self.important.of(entry));
+                sample.sampled.push(Sampled { history, importance, shape: shape_of(&entry.candidate.url) });
             }
         })?;
-        let all: Vec<Seen> =
-            samples.values().flat_map(|sample| &sample.sampled).map(|page| page.seen.clone()).collect();
+        let blind = Trust::default();
+        let sampled = samples.values().flat_map(|sample| &sample.sampled);
+        let all: Vec<Seen> = sampled.map(|page| blind.seen(&page.history)).collect();
         let of_others = Prior::learn(&Prior::default(), &all);
         let rate_max = 1.0 / self.delay.as_secs_f64().max(1e-6);
         let mut sites = vec![SiteSample {
@@ -312,18 +295,22 @@ impl Schedule {
                 belief: Belief::new(&of_others, &Seen::default()),
                 importance: 1.0,
                 stands_for: f64::from(others),
+                is_told: false,
             }],
             rate_max: f64::INFINITY,
+            outlook: None,
         }];
         let mut of_sites = BTreeMap::new();
-        for (site, Sample { pages, sampled }) in samples {
-            let learned = LearnedSite::new(&of_others, &sampled, Budget { worth: 0.0, interval: 0.0 });
-            let stands_for = pages as f64 / sampled.len().max(1) as f64;
-            let pages = sampled.iter().map(|Sampled { seen, importance, shape }| {
-                let belief = Belief::new(learned.of(*shape), seen);
-                budget::Sampled { belief, importance: *importance, stands_for }
+        for (site, sample) in samples {
+            let learned = LearnedSite::new(&of_others, &sample);
+            let stands_for = sample.pages as f64 / sample.sampled.len().max(1) as f64;
+            let pages = sample.sampled.iter().map(|Sampled { history, importance, shape }| budget::Sampled {
+                belief: Belief::new(learned.of(*shape), &learned.trust.seen(history)),
+                importance: *importance,
+                stands_for,
+                is_told: learned.trust.is_told(history),
             });
-            sites.push(SiteSample { pages: pages.collect(), rate_max });
+            sites.push(SiteSample { pages: pages.collect(), rate_max, outlook: learned.outlook.clone() });
             of_sites.insert(site, learned);
         }
         let (budget, budgets) = Budget::solve(&sites, self.visits as f64 / self.every.as_secs_f64().max(1e-6));
@@ -339,21 +326,41 @@ impl Schedule {
             missed => GONE_WAIT.saturating_mul(1 << (missed - 1).min(20)).min(GONE_WAIT_MAX).max(self.every),
         }
     }
-
-    fn importance_of(&self, entry: &Entry) -> f64 {
-        match self.importance {
-            Importance::Equal => 1.0,
-            Importance::Depth => 1.0 / (f64::from(entry.candidate.depth) + 1.0),
-        }
-    }
 }
 
 impl Learned {
-    /// What is known of pages like this one, and how often they are visited.
-    fn of(&self, url: &CanonicalUrl) -> (&Prior, &Budget) {
-        let site = self.of_sites.get(&url.key().site);
-        site.map_or((&self.of_others, &self.budget), |site| (site.of(shape_of(url)), &site.budget))
+    /// How long a page waits, and the best test until then.
+    fn wait_and_test(&self, url: &CanonicalUrl, visits: &[Visit], importance: f64) -> (f64, Option<Test>) {
+        let (history, prior) = (History::of(visits), self.prior(url));
+        let Some(site) = self.of_sites.get(&url.key().site) else {
+            return self.budget.wait_and_test(&Belief::new(prior, &Trust::default().seen(&history)), importance);
+        };
+        let belief = Belief::new(prior, &site.trust.seen(&history));
+        match site.outlook.as_ref().filter(|_| site.trust.is_told(&history)) {
+            Some(outlook) => {
+                let said_after = history.said_by(&site.trust.believed);
+                (site.budget.wait_with(outlook, &belief, importance, said_after), None)
+            }
+            None => site.budget.wait_and_test(&belief, importance),
+        }
     }
+
+    /// What is known of pages like this one.
+    fn prior(&self, url: &CanonicalUrl) -> &Prior {
+        self.of_sites.get(&url.key().site).map_or(&self.of_others, |site| site.of(shape_of(url)))
+    }
+
+    /// How long a sitemap or feed of a site waits.
+    fn listing_wait(&self, site: SiteKey) -> f64 {
+        let site = self.of_sites.get(&site);
+        site.map_or(self.budget.interval, |site| site.budget.listing_wait(site.pages as f64, site.outlook.is_some()))
+    }
+}
+
+/// Whether a URL lists pages, and says when they changed.
+fn is_listing(entry: &Entry, last: &Visit) -> bool {
+    let declared = essence(last.content_type.as_deref().unwrap_or_default());
+    entry.candidate.purpose == Purpose::Sitemap || FEED_TYPES.iter().any(|feed| declared.eq_ignore_ascii_case(feed))
 }
 
 /// Chooses what these pages need to be shown.
@@ -391,14 +398,15 @@ fn keep(kept: &mut BinaryHeap<Reverse<Candidate>>, candidate: Candidate, max: us
     }
 }
 
-/// Visits the requested pages, each with its last visits, the oldest first.
+/// Visits the requested pages and sitemaps, each with its last visits, the oldest first.
 fn each_page(view: &dyn CrawlView, each: &mut dyn FnMut(&Entry, &[Visit])) -> Result<(), StoreError> {
     let mut after = None;
     loop {
         let entries = view.scan(after, ENTRIES_AT_ONCE)?;
         let Some(last) = entries.last() else { return Ok(()) };
         after = Some(last.candidate.url.key());
-        for entry in entries.iter().filter(|entry| entry.candidate.purpose == Purpose::Page) {
+        for entry in entries.iter().filter(|entry| matches!(entry.candidate.purpose, Purpose::Page | Purpose::Sitemap))
+        {
             let Some(last) = entry.visit.as_ref().filter(|last| last.attempts > 0 || last.content_at.is_some()) else {
                 continue;
             };
@@ -411,134 +419,4 @@ fn each_page(view: &dyn CrawlView, each: &mut dyn FnMut(&Entry, &[Visit])) -> Re
 }
 
 #[cfg(test)]
-mod tests {
-    use model::{Outcome, PayloadDigest};
-    use store::{Batch, MemoryStore};
-    use weburl::CanonicalUrl;
-
-    use super::*;
-
-    const HOUR: u64 = 3_600_000_000;
-
-    fn url(path: &str) -> CanonicalUrl {
-        CanonicalUrl::from_canonical(&format!("http://a.test/{path}")).expect("a URL")
-    }
-
-    /// A store with pages and the contents that visits found, one an hour; 0 where it was gone.
-    fn store(pages: &[(&str, &[u8])]) -> MemoryStore {
-        let store = MemoryStore::new();
-        for (path, contents) in pages {
-            store
-                .commit(&Batch { found: vec![model::Candidate::seed(url(path))], ..Batch::default() })
-                .expect("a commit");
-            for (hour, content) in (0u32..).zip(*contents) {
-                let (outcome, status) = if *content == 0 { (Outcome::HttpError, 404) } else { (Outcome::Html, 200) };
-                let at = Timestamp(u64::from(hour) * HOUR);
-                let visit = Visit::without_fetch(url(path).key(), outcome, String::new(), at);
-                let digest = (*content > 0).then_some(PayloadDigest([*content; 20]));
-                let mut visit = Visit { status, digest, attempts: 1, round: hour + 1, ..visit };
-                visit.past.visits = hour;
-                visit.content_at = (*content == 0).then_some(Timestamp(0));
-                store.commit(&Batch { again: vec![visit.key], ..Batch::default() }).expect("a commit");
-                store.commit(&Batch { visits: vec![visit], ..Batch::default() }).expect("a commit");
-            }
-        }
-        store
-    }
-
-    fn chosen(store: &MemoryStore, visits: usize, hours: u64) -> Vec<String> {
-        choose(store, visits, Timestamp(hours * HOUR), Duration::ZERO)
-    }
-
-    fn schedule(visits: usize, now: Timestamp, delay: Duration) -> Schedule {
-        Schedule { importance: Importance::Equal, visits, every: Duration::from_secs(60), delay, now }
-    }
-
-    fn choose(store: &MemoryStore, visits: usize, now: Timestamp, delay: Duration) -> Vec<String> {
-        let mut chosen: Vec<String> = schedule(visits, now, delay)
-            .choose(store, &|_| true)
-            .expect("a state")
-            .0
-            .into_iter()
-            .map(|key| store.get(key).expect("a state").expect("known").candidate.url.path().to_owned())
-            .collect();
-        chosen.sort();
-        chosen
-    }
-
-    #[test]
-    fn pages_that_change_come_before_those_that_do_not() {
-        let (changes, stays): (Vec<u8>, Vec<u8>) = ((0..12).map(|n| 1 + n / 3).collect(), vec![1; 12]);
-        let pages: Vec<(String, &[u8])> =
-            (0..20).map(|n| (n.to_string(), if n < 5 { &changes[..] } else { &stays[..] })).collect();
-        let pages: Vec<(&str, &[u8])> = pages.iter().map(|(path, contents)| (path.as_str(), *contents)).collect();
-        let store = store(&pages);
-        assert_eq!(chosen(&store, 5, 14), ["/0", "/1", "/2", "/3", "/4"]);
-        // All have their turn where there are visits for all, and none twice.
-        assert_eq!(chosen(&store, 100, 14).len(), 20);
-        assert_eq!(chosen(&store, 40, 14).len(), 20);
-        assert_eq!(chosen(&store, 0, 14), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_page_begins_with_what_is_known_of_its_shape_and_site() {
-        let (changes, stays): (Vec<u8>, Vec<u8>) = ((1..13).collect(), vec![1; 12]);
-        let mut pages = Vec::new();
-        for n in 0..8 {
-            pages.push((format!("news/{n}"), &changes[..]));
-            pages.push((format!("archive/{n}"), &stays[..]));
-        }
-        let store = store(&pages.iter().map(|(path, contents)| (path.as_str(), *contents)).collect::<Vec<_>>());
-        let learned = schedule(10, Timestamp(14 * HOUR), Duration::ZERO).learn(&store).expect("a state");
-        // How likely a page that was visited once is the same after an hour.
-        let same = |path: &str| Belief::new(learned.of(&url(path)).0, &Seen::default()).freshness(3_600.0);
-        assert!(same("news/new") < 0.2 && same("archive/new") > 0.8, "{} {}", same("news/new"), same("archive/new"));
-        // Of other paths it is known how the pages of the site are, both kinds.
-        assert!((0.2..0.8).contains(&same("other")), "{}", same("other"));
-    }
-
-    #[test]
-    fn pages_that_are_gone_are_asked_for_ever_more_rarely() {
-        let store = store(&[("gone", &[1, 0, 0, 0]), ("there", &[1, 1, 1, 1])]);
-        // Visited last after three hours; three times in vain, so it waits four.
-        assert_eq!(chosen(&store, 10, 6), ["/there"]);
-        assert_eq!(chosen(&store, 10, 7), ["/gone", "/there"]);
-    }
-
-    #[test]
-    fn pages_of_a_clock_that_was_ahead_do_not_wait_for_their_dates() {
-        let store = store(&[("a", &[1, 1]), ("b", &[1, 2])]);
-        // Visited last after one hour, by a clock that has been set back since: to long before, or to a little before.
-        assert_eq!(chosen(&store, 1, 0).len(), 1);
-        let moment_before = Timestamp(HOUR - 1_000_000);
-        let schedule = schedule(1, moment_before, Duration::ZERO);
-        let (chosen, waits) = schedule.choose(&store, &|_| true).expect("a state");
-        assert_eq!(chosen, []);
-        assert_eq!(waits, Waits { resting: 2, until: Some(Timestamp(HOUR + 60_000_000)), closed: 0 });
-        let (chosen, waits) =
-            Schedule { now: Timestamp(9 * HOUR), ..schedule }.choose(&store, &|_| false).expect("a state");
-        assert_eq!((chosen, waits), (Vec::new(), Waits { resting: 0, until: None, closed: 2 }));
-    }
-
-    #[test]
-    fn what_waits_longest_has_its_turn_whatever_it_is_worth() {
-        // It changes whenever somebody looks: no visit is worth much. The others change now and then.
-        let (hopeless, useful): (Vec<u8>, Vec<u8>) = ((1..40).collect(), (0..40).map(|n| 1 + n / 8).collect());
-        let mut pages: Vec<(String, &[u8])> = (0..100).map(|n| (n.to_string(), &useful[..])).collect();
-        pages.push(("hopeless".to_owned(), &hopeless[..]));
-        let pages: Vec<(&str, &[u8])> = pages.iter().map(|(path, contents)| (path.as_str(), *contents)).collect();
-        let store = store(&pages);
-        assert!(chosen(&store, 40, 60).contains(&"/hopeless".to_owned()), "it was visited an hour before the others");
-    }
-
-    #[test]
-    fn a_site_has_no_more_visits_in_a_round_than_its_delay_allows() {
-        let pages: Vec<(String, &[u8])> = (0..20).map(|n| (n.to_string(), &[1, 2][..])).collect();
-        let pages: Vec<(&str, &[u8])> = pages.iter().map(|(path, contents)| (path.as_str(), *contents)).collect();
-        let store = store(&pages);
-        for (seconds, visits) in [(60, 1), (20, 3), (7, 9), (1, 20)] {
-            let chosen = choose(&store, 100, Timestamp(10 * HOUR), Duration::from_secs(seconds));
-            assert_eq!(chosen.len(), visits, "{seconds}");
-        }
-    }
-}
+mod tests;

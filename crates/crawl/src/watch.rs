@@ -10,7 +10,8 @@ use settings::plan::Plan;
 use settings::units::Span;
 use store::Store;
 
-use crate::{Ended, Importance, Notice, Schedule, Waits};
+use crate::importance::Important;
+use crate::{Ended, Notice, Schedule, Waits};
 
 /// The shortest time between two choices.
 pub const EVERY_MIN: Duration = Duration::from_secs(1);
@@ -55,14 +56,14 @@ impl Budget {
 }
 
 /// A watch: pages are visited again, round after round, within a budget.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Watch {
     /// The budget.
     pub budget: Budget,
     /// The time between two rounds.
     pub every: Duration,
-    /// What makes a page important.
-    pub importance: Importance,
+    /// How important each page is.
+    pub important: Important,
 }
 
 /// What a round came to.
@@ -136,7 +137,7 @@ impl Watch {
             reason = "at most VISITS_MAX, and not less than 0"
         )]
         let schedule = Schedule {
-            importance: self.importance,
+            important: self.important.clone(),
             visits: visits as usize,
             every: self.every,
             delay: plan.settings.site_rules.politeness.delay,

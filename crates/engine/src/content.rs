@@ -10,8 +10,8 @@ use extract::media_type::{self, MediaType};
 use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, passages, robots_tag, sitemap, wording};
 use frontier::Features;
 use model::{
-    ContentDigest, Exchange, FetchOutcome, Fetched, Limit, LimitSet, Method, PayloadDigest, Purpose, RenderedDocument,
-    Response, Shown, Truncation,
+    Announcement, Announcer, ContentDigest, Exchange, FetchOutcome, Fetched, Limit, LimitSet, Method, PayloadDigest,
+    Purpose, RenderedDocument, Response, Shown, Truncation, essence,
 };
 use rules::Body;
 use stages::{Stage, time};
@@ -20,11 +20,15 @@ use url::Url;
 use weburl::CanonicalUrl;
 
 use crate::Settings;
+use crate::announced::announcement;
 use crate::cut;
 use crate::details::{self, Details, HtmlDetails, RenderedDetails};
 use crate::features;
 use crate::references::{self, Resolver};
 use crate::requisites;
+
+/// How feeds are declared.
+const FEED_TYPES: [&str; 4] = ["application/rss+xml", "application/atom+xml", "application/xml", "text/xml"];
 
 /// The content of an answer.
 #[derive(Debug, Default)]
@@ -79,7 +83,11 @@ pub enum Finding {
         pages: Vec<CanonicalUrl>,
         /// Sitemaps it lists.
         sitemaps: Vec<CanonicalUrl>,
+        /// What it says of changes.
+        announced: Vec<Announcement>,
     },
+    /// A feed that is fetched as a page, with what it says of changes. Its links are not followed: pages have them too.
+    Feed(Vec<Announcement>),
 }
 
 /// The parts of an HTML page that the crawl needs.
@@ -278,7 +286,10 @@ fn look_into_document(
         if settings.requisites && is_kept && is_read {
             needs_of_document(outcome, response, settings, content);
         }
-        return if is_kept && is_read { Finding::Document } else { unwanted(outcome, response, settings, content) };
+        if !is_kept || !is_read {
+            return unwanted(outcome, response, settings, content);
+        }
+        return look_into_feed(&outcome.url, response, settings).map_or(Finding::Document, Finding::Feed);
     }
     if headed {
         return Finding::Document;
@@ -431,6 +442,19 @@ fn seen(document: &RenderedDocument, limits: &extract::Limits) -> HtmlPage {
     page
 }
 
+/// What a document says of changes if it is a feed.
+fn look_into_feed(url: &CanonicalUrl, response: &Response, settings: &Settings) -> Option<Vec<Announcement>> {
+    let declared = essence(response.headers.get("content-type").unwrap_or_default());
+    if !FEED_TYPES.iter().any(|feed| declared.eq_ignore_ascii_case(feed)) {
+        return None;
+    }
+    let Finding::Sitemap { announced, .. } = look_into_sitemap(url, response, settings, &mut Content::default()) else {
+        return None;
+    };
+    let of_feed: Vec<_> = announced.into_iter().filter(|said| said.by == Announcer::Feed).collect();
+    (!of_feed.is_empty()).then_some(of_feed)
+}
+
 fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Settings, content: &mut Content) -> Finding {
     let limits = sitemap::Limits {
         entries_max: settings.limits.sitemap_entries_max,
@@ -440,8 +464,10 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
     };
     let sitemap = sitemap::parse(&response.body, &limits);
     let mut resolver = Resolver::new(url.clone(), "UTF-8", &settings.canonical, sitemap.entries.len());
+    let (site, mut announced) = (url.key().site, Vec::new());
     for entry in &sitemap.entries {
-        resolver.place(&entry.loc);
+        let page = resolver.place(&entry.loc).and_then(|place| resolver.urls.get(place));
+        announced.extend(page.and_then(|page| announcement(site, sitemap.kind, entry, page)));
     }
     content.rejected = resolver.rejected;
     let cut = [
@@ -451,7 +477,7 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
     ];
     content.limits = cut.into_iter().filter_map(|(is_cut, limit)| is_cut.then_some(limit)).collect();
     match sitemap.kind {
-        sitemap::Kind::Index => Finding::Sitemap { pages: Vec::new(), sitemaps: resolver.urls },
-        _ => Finding::Sitemap { pages: resolver.urls, sitemaps: Vec::new() },
+        sitemap::Kind::Index => Finding::Sitemap { pages: Vec::new(), sitemaps: resolver.urls, announced },
+        _ => Finding::Sitemap { pages: resolver.urls, sitemaps: Vec::new(), announced },
     }
 }

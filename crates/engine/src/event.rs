@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use bytes::Bytes;
 use model::{
-    Candidate, ContentDigest, Distance, Exchange, Failure, FetchOutcome, FetchTask, Position, Purpose, Queued,
-    Rendering, Resolved, SiteRecord, TaskId, Timestamp, Visit,
+    Announcement, Candidate, ContentDigest, Distance, Exchange, Failure, FetchOutcome, FetchTask, Position, Purpose,
+    Queued, Rendering, Resolved, SiteRecord, TaskId, Timestamp, Visit,
 };
 use robots::RobotsTxt;
 use store::{Committed, Totals};
@@ -306,6 +306,8 @@ pub struct Record {
     pub kept: Option<(UrlKey, Purpose)>,
     /// A URL whose links were judged again.
     pub judged_again: Option<(UrlKey, Distance)>,
+    /// What the site says of changes of its pages.
+    pub announced: Vec<Announcement>,
     /// The site's record.
     pub site_record: Option<SiteRecord>,
     /// URLs that count as seeds from now on.
@@ -332,6 +334,7 @@ impl Record {
             attempts: None,
             kept: None,
             judged_again: None,
+            announced: Vec::new(),
             site_record: None,
             seeds: Vec::new(),
         }

@@ -10,6 +10,7 @@
 //! Invariants: [`State::step`] reads no clock, does no I/O and starts no task; this crate alone joins the stages; it names
 //! no store, only the trait. The [`shell`] is thin: it decides nothing. The simulator is another shell.
 
+mod announced;
 mod browsing;
 pub mod clock;
 pub mod content;

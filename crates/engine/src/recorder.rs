@@ -280,6 +280,7 @@ impl Recorder {
         batch.attempts.extend(record.attempts);
         batch.kept.extend(record.kept);
         batch.judged_again.extend(record.judged_again);
+        batch.announced.extend(record.announced);
         batch.sites.extend(record.site_record);
         batch.seeds.extend(record.seeds);
         Ok(visited)

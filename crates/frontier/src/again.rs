@@ -11,7 +11,7 @@
 use std::ops::RangeInclusive;
 use std::time::UNIX_EPOCH;
 
-use model::{Change, Headers, Limit, Outcome, Past, Timestamp, Validators, Visit};
+use model::{Announced, Change, Headers, Limit, Outcome, Past, Timestamp, Validators, Visit};
 
 /// Each page is requested without validators once in so many visits that find it unchanged: as many as half the pages that its site has
 /// given, between these. So a page of a small site waits less for its turn, and a large site sends no more than one page in 128 for nothing.
@@ -59,6 +59,7 @@ pub fn not_modified(last: &Visit, headers: &Headers, at: Timestamp) -> Visit {
         duplicate_kind: last.kind(),
         content_at: Some(last.content_at.unwrap_or(last.at)),
         location: None,
+        announced: Announced::default(),
         validators: Validators {
             etag: sent.etag.or_else(|| last.validators.etag.clone()),
             last_modified: sent.last_modified.or_else(|| last.validators.last_modified.clone()),

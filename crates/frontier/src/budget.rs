@@ -6,6 +6,7 @@
 //! helps for longer there.
 
 use crate::revisit::{Belief, Test};
+use crate::signals::Outlook;
 
 /// Of so many visits at most one is a test.
 pub const TEST_ONE_IN: f64 = 8.0;
@@ -20,6 +21,10 @@ const TEST_LASTS: f64 = 30.0;
 pub const STARVED_AFTER: f64 = 256.0;
 /// The part of the visits that a site may have for which its pages are planned where they want more: what was late is made up for by the rest.
 const SITE_PART: f64 = 0.98;
+/// Where sitemaps tell changes, at most one visit of a site in so many is one of a sitemap.
+const LISTING_PAGES: f64 = 32.0;
+/// The shortest wait of a sitemap, as a part of the average wait.
+const LISTING_PART_MIN: f64 = 1.0 / 64.0;
 /// How often the range of `Λ` is halved.
 const HALVINGS: usize = 48;
 /// The range of `Λ`, in seconds of a page of importance 1.
@@ -34,6 +39,8 @@ pub struct Sampled {
     pub importance: f64,
     /// How many pages it stands for.
     pub stands_for: f64,
+    /// Its site says when it changes.
+    pub is_told: bool,
 }
 
 /// The pages of a site.
@@ -43,6 +50,8 @@ pub struct SiteSample {
     pub pages: Vec<Sampled>,
     /// Visits a second that the site may have.
     pub rate_max: f64,
+    /// What comes of its signals, if they tell anything.
+    pub outlook: Option<Outlook>,
 }
 
 /// How often pages are visited.
@@ -62,8 +71,11 @@ impl Budget {
         let interval = sites.iter().map(pages).sum::<f64>().max(1.0) / visits_per_second;
         let demand = |site: &SiteSample, worth: f64| -> f64 {
             let budget = Budget { worth, interval };
-            let rate = |page: &Sampled| page.stands_for / budget.wait(&page.belief, page.importance);
-            site.pages.iter().map(rate).sum()
+            let interval = |page: &Sampled| match site.outlook.as_ref().filter(|_| page.is_told) {
+                Some(outlook) => budget.interval_with(outlook, &page.belief, page.importance),
+                None => budget.wait(&page.belief, page.importance),
+            };
+            site.pages.iter().map(|page| page.stands_for / interval(page)).sum()
         };
         let worth =
             halve(visits_per_second, |worth| sites.iter().map(|site| demand(site, worth).min(site.rate_max)).sum());
@@ -81,18 +93,39 @@ impl Budget {
     /// How long a page waits from one visit to the next, in seconds.
     #[must_use]
     pub fn wait(&self, belief: &Belief, importance: f64) -> f64 {
-        self.at_most(belief.wait(self.worth / importance))
+        self.at_most(belief.wait(self.worth / importance).unwrap_or(f64::INFINITY))
     }
 
     /// The same, and the best test until then.
     #[must_use]
     pub fn wait_and_test(&self, belief: &Belief, importance: f64) -> (f64, Option<Test>) {
         let (wait, test) = belief.wait_and_test(self.worth / importance, TEST_LASTS * self.interval);
-        (self.at_most(wait), test)
+        (self.at_most(wait.unwrap_or(f64::INFINITY)), test)
     }
 
-    fn at_most(&self, wait: Option<f64>) -> f64 {
-        wait.unwrap_or(f64::INFINITY).min(STARVED_AFTER * self.interval)
+    /// How long a page waits whose site says when it changes. A change was said when the page was so old, or not.
+    #[must_use]
+    pub fn wait_with(&self, outlook: &Outlook, belief: &Belief, importance: f64, said_after: Option<f64>) -> f64 {
+        self.at_most(outlook.wait(belief, self.worth / importance, said_after))
+    }
+
+    /// The seconds between two visits of such a page, on average.
+    fn interval_with(&self, outlook: &Outlook, belief: &Belief, importance: f64) -> f64 {
+        let cost = self.worth / importance;
+        self.at_most(outlook.plan(belief, cost, belief.plan(cost)).1)
+    }
+
+    /// How long a sitemap or feed waits that says when so many pages change. It is read as often as a page is visited on average; more often
+    /// where its site `tells` changes, by the pages that it may save visits.
+    #[must_use]
+    pub fn listing_wait(&self, pages: f64, tells: bool) -> f64 {
+        let part = if tells { LISTING_PAGES / pages.max(1.0) } else { 1.0 };
+        self.interval * part.clamp(LISTING_PART_MIN, 1.0)
+    }
+
+    /// This time, or that after which every page has its turn.
+    fn at_most(&self, wait: f64) -> f64 {
+        wait.min(STARVED_AFTER * self.interval)
     }
 }
 
@@ -140,8 +173,13 @@ mod tests {
     const DAY: f64 = 86_400.0;
 
     fn site(days: &[f64], rate_max: f64) -> SiteSample {
-        let page = |days: &f64| Sampled { belief: Belief::of_rate(1.0 / days / DAY), importance: 1.0, stands_for: 1.0 };
-        SiteSample { pages: days.iter().map(page).collect(), rate_max }
+        let page = |days: &f64| Sampled {
+            belief: Belief::of_rate(1.0 / days / DAY),
+            importance: 1.0,
+            stands_for: 1.0,
+            is_told: false,
+        };
+        SiteSample { pages: days.iter().map(page).collect(), rate_max, outlook: None }
     }
 
     fn visits(site: &SiteSample, budget: Budget) -> f64 {

@@ -17,6 +17,7 @@
 //! Invariants: nothing here fetches, reads a clock, or knows a store. Time comes in as a value; a decision goes out as one.
 
 pub mod again;
+pub mod announced;
 pub mod budget;
 pub mod calendar;
 pub mod filter;
@@ -25,6 +26,7 @@ pub mod held;
 pub mod novelty;
 pub mod politeness;
 pub mod revisit;
+pub mod signals;
 pub mod site_state;
 pub mod traps;
 pub mod verdict;

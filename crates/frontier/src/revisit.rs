@@ -13,9 +13,6 @@
 //! a [`Test`]: a visit soon after another one.
 
 use std::sync::LazyLock;
-use std::time::Duration;
-
-use model::{Change, Visit};
 
 /// Rates of the grid.
 pub const RATES: usize = 40;
@@ -48,12 +45,12 @@ static GRID: LazyLock<[f64; RATES]> = LazyLock::new(|| {
 });
 
 /// A time after a visit, and what each rate says of it.
-struct AtTime {
-    seconds: f64,
+pub(crate) struct AtTime {
+    pub(crate) seconds: f64,
     /// What the next visit is worth then.
     values: [f64; RATES],
     /// How likely it is that the page is as it was.
-    same: [f64; RATES],
+    pub(crate) same: [f64; RATES],
 }
 
 /// The logarithm of the ratio between two times.
@@ -69,6 +66,19 @@ static TIMES: LazyLock<Vec<AtTime>> = LazyLock::new(|| {
     (0..WAITS).map(|n| at(WAIT_MIN * (*TIME_STEP * n as f64).exp())).collect()
 });
 
+/// How many [`TIMES`] there are.
+pub(crate) const TIMES_COUNT: usize = WAITS;
+
+/// One of [`TIMES`].
+pub(crate) fn time_at(place: usize) -> &'static AtTime {
+    &TIMES[place]
+}
+
+/// The rates, the fastest first.
+pub(crate) fn rates() -> &'static [f64; RATES] {
+    &GRID
+}
+
 /// What each rate gains, where a visit costs as many seconds as each of [`TIMES`] has.
 static KNOWN_GAINS: LazyLock<Vec<[f64; RATES]>> = LazyLock::new(|| {
     let only = |rate: usize| std::array::from_fn(|n| f64::from(n == rate));
@@ -77,7 +87,7 @@ static KNOWN_GAINS: LazyLock<Vec<[f64; RATES]>> = LazyLock::new(|| {
 });
 
 /// The place among [`TIMES`] of the time nearest to this one: at most 7 % away.
-fn place(seconds: f64) -> usize {
+pub(crate) fn time_place(seconds: f64) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped to the table")]
     let place = ((seconds / WAIT_MIN).ln() / *TIME_STEP).round().clamp(0.0, (WAITS - 1) as f64) as usize;
     place
@@ -122,6 +132,15 @@ impl Turn {
             gain: between(dot(weights, &TIMES[low].same), dot(weights, &TIMES[high].same)),
         })
     }
+}
+
+/// How a page is visited.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// Seconds to the next visit; infinite where none is worth its cost.
+    pub wait: f64,
+    /// The part of the time for which the copy is right, less what visits cost.
+    pub gain: f64,
 }
 
 /// A visit made for what it tells of the rate.
@@ -206,31 +225,17 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// The evidence of a page's visits, in their order. A failed one gives none: the next one covers the time since the one before it.
-    #[must_use]
-    pub fn of(visits: &[Visit]) -> Seen {
-        let mut seen = Seen::default();
-        let mut before: Option<&Visit> = None;
-        for visit in visits {
-            let change = before.map(|before| (Change::between(Some(before), visit), visit.at.since(before.at)));
-            match change {
-                Some((Change::Failed, _)) => continue,
-                // The clock was set back in between: how much time passed is unknown.
-                Some((_, Duration::ZERO)) => {}
-                Some((change, time)) => seen.visit(time.as_secs_f64(), change != Change::Unchanged),
-                None => {}
-            }
-            before = Some(visit);
-        }
-        seen
-    }
-
     /// Takes in a visit, so many seconds after the one before: whether it found a change.
     pub fn visit(&mut self, seconds: f64, has_changed: bool) {
-        let time = &TIMES[place(seconds)];
+        let time = &TIMES[time_place(seconds)];
+        self.weigh(|rate| if has_changed { 1.0 - time.same[rate] } else { time.same[rate] });
+    }
+
+    /// Takes in how likely it is what was seen, by each rate.
+    pub(crate) fn weigh(&mut self, likely: impl Fn(usize) -> f64) {
         let mut greatest = f64::MIN_POSITIVE;
-        for (likelihood, same) in self.0.iter_mut().zip(&time.same) {
-            *likelihood *= if has_changed { 1.0 - same } else { *same };
+        for (rate, likelihood) in self.0.iter_mut().enumerate() {
+            *likelihood *= likely(rate);
             greatest = greatest.max(*likelihood);
         }
         // Only their ratios matter.
@@ -277,6 +282,18 @@ impl Belief {
         Turn::of(&self.0, worth).map(|turn| turn.wait)
     }
 
+    /// The mean of what each rate has.
+    pub(crate) fn mean(&self, of: &[f64; RATES]) -> f64 {
+        dot(&self.0, of)
+    }
+
+    /// How a page is visited where a visit costs so many seconds.
+    #[must_use]
+    pub fn plan(&self, cost: f64) -> Plan {
+        let turn = Turn::of(&self.0, cost);
+        turn.map_or(Plan { wait: f64::INFINITY, gain: 0.0 }, |Turn { wait, gain }| Plan { wait, gain })
+    }
+
     /// How long a page waits where a visit costs so many seconds (as [`Belief::wait`]), and the best test until then, where what is learned
     /// helps for as long as `lasts`. No test where none is worth its cost.
     ///
@@ -291,7 +308,7 @@ impl Belief {
     }
 
     fn test(&self, turn: Turn, cost: f64, lasts: f64) -> Option<Test> {
-        let at = place(cost);
+        let at = time_place(cost);
         let gain_max = lasts * (dot(&self.0, &KNOWN_GAINS[at]) - turn.gain);
         if gain_max <= 0.0 {
             return None;

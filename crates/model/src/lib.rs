@@ -8,6 +8,7 @@
 //! A stage knows these values and no other stage. Nothing here is serialised: encodings live where the bytes are.
 
 mod again;
+mod announced;
 mod candidate;
 mod digest;
 mod distance;
@@ -26,6 +27,7 @@ mod time;
 mod visit;
 
 pub use again::{Change, Round, says_what_is_there};
+pub use announced::{Announced, Announcement, Announcer};
 pub use candidate::{Candidate, Position, Purpose, Queued, Via, Visited};
 pub use digest::{ContentDigest, PayloadDigest};
 pub use distance::Distance;

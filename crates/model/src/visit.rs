@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use weburl::UrlKey;
 
-use crate::{Distance, LimitSet, Outcome, Past, PayloadDigest, Timestamp, Validators, essence};
+use crate::{Announced, Distance, LimitSet, Outcome, Past, PayloadDigest, Timestamp, Validators, essence};
 
 /// The place of a record in the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -68,6 +68,8 @@ pub struct Visit {
     pub validators: Validators,
     /// What the page says, where a change of its text is what counts as a change (`extract::wording`).
     pub wording: Option<u64>,
+    /// What the site says of changes since this visit.
+    pub announced: Announced,
     /// A summary of the earlier visits.
     pub past: Past,
 }
@@ -100,6 +102,7 @@ impl Visit {
             content_url: None,
             validators: Validators::default(),
             wording: None,
+            announced: Announced::default(),
             past: Past::default(),
         }
     }

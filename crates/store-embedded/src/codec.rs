@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Aside, Candidate, Distance, Limit, LimitSet, Outcome, Past, PayloadDigest, Position, Purpose,
-    Renewal, RobotsAnswer, RobotsRecord, Round, SiteRecord, Timestamp, Validators, Via, Visit,
+    Announced, ArchiveLocation, Aside, Candidate, Distance, Limit, LimitSet, Outcome, Past, PayloadDigest, Position,
+    Purpose, Renewal, RobotsAnswer, RobotsRecord, Round, SiteRecord, Timestamp, Validators, Via, Visit,
 };
 use store::{Segment, Standing, StoreError, Totals, UrlRecord, VisitSummary};
 use weburl::{CanonicalUrl, Site, UrlKey};
@@ -24,8 +24,8 @@ mod tests;
 /// 1 had the records of URLs that wait in the table of URLs, where they still may be; 2 had one generation of the queue; 3 had no limits
 /// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates; 4 had no sites aside, and
 /// the counters of shapes in the records of their sites; 5 had one visit of each URL; 6 kept no validators of a robots.txt; 7 knew no
-/// requisites.
-pub(crate) const FORMAT_VERSION: u32 = 8;
+/// requisites; 8 kept nothing of what sites say of changes.
+pub(crate) const FORMAT_VERSION: u32 = 9;
 /// The oldest that is still read.
 pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
 /// The first byte of every record.
@@ -201,14 +201,15 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
     if !visit.limits.is_empty() {
         to.varint(visit.limits.bits());
     }
-    let Visit { round, content_at, content_url, validators, wording, past, .. } = visit;
+    let Visit { round, content_at, content_url, validators, wording, announced, past, .. } = visit;
     let is_later = *round > 1 || *past != Past::default();
     let more = flag(content_at.is_some(), HAS_CONTENT_AT)
         | flag(validators.etag.is_some(), HAS_ETAG)
         | flag(validators.last_modified.is_some(), HAS_LAST_MODIFIED)
         | flag(is_later, IS_LATER)
         | flag(content_url.is_some(), HAS_CONTENT_URL)
-        | flag(wording.is_some(), HAS_WORDING);
+        | flag(wording.is_some(), HAS_WORDING)
+        | flag(!announced.is_empty(), IS_ANNOUNCED);
     if visit.duplicate_kind.is_some() || more > 0 {
         to.byte(visit.duplicate_kind.map_or(NO_KIND, Outcome::code));
     }
@@ -230,6 +231,11 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
         if let Some(wording) = wording {
             to.fixed(&wording.to_be_bytes());
         }
+        if !announced.is_empty() {
+            for at in [announced.sitemap, announced.feed] {
+                to.varint(at.unwrap_or_default().0);
+            }
+        }
     }
     to.finish()
 }
@@ -242,6 +248,7 @@ const HAS_LAST_MODIFIED: u8 = 1 << 2;
 const IS_LATER: u8 = 1 << 3;
 const HAS_CONTENT_URL: u8 = 1 << 4;
 const HAS_WORDING: u8 = 1 << 5;
+const IS_ANNOUNCED: u8 = 1 << 6;
 
 /// The visit of the URL `key`, its outlinks left empty.
 pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreError> {
@@ -278,6 +285,11 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
     let (round, past) = later.unwrap_or((1, Past::default()));
     let content_url = optional(more, HAS_CONTENT_URL, || Ok(from.text()?.to_owned()))?;
     let wording = optional(more, HAS_WORDING, || from.fixed().map(u64::from_be_bytes))?;
+    let announced = optional(more, IS_ANNOUNCED, || {
+        let mut said = || Ok(Some(Timestamp(from.varint()?)).filter(|at| at.0 > 0));
+        Ok(Announced { sitemap: said()?, feed: said()? })
+    })?;
+    let announced = announced.unwrap_or_default();
     from.finish()?;
     Ok(Visit {
         key,
@@ -302,6 +314,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         content_at,
         content_url,
         wording,
+        announced,
         validators,
         past,
     })

@@ -55,6 +55,7 @@ pub(crate) fn ending(who: &Who, seeds_known: i64, batch: &Batch, applied: &Appli
     arguments.urls(&applied.writes.urls);
     arguments.queue(&applied.writes.urls);
     arguments.visits(&applied.writes);
+    arguments.announced(&applied.writes);
     arguments.attempts(applied);
     arguments.consequences(applied);
     arguments.holders(batch);
@@ -188,6 +189,11 @@ impl Arguments {
         self.column("v_round", &rows, |visit| i32::try_from(visit.round).unwrap_or(i32::MAX));
         self.column("v_content_at", &rows, |visit| visit.content_at.map(|at| plain(at.0)));
         self.column("v_more", &rows, |visit| text(More::of(visit).as_deref()));
+    }
+
+    fn announced(&mut self, writes: &Writes<'_>) {
+        self.keys("x", &writes.announced, |visit| visit.key);
+        self.column("x_more", &writes.announced, |visit| text(More::of(visit).as_deref()));
     }
 
     fn attempts(&mut self, Applied { writes, before, .. }: &Applied<'_>) {
@@ -354,9 +360,10 @@ fn found(batch: &Batch) -> Vec<FoundPath<'_>> {
 fn touched(batch: &Batch) -> Vec<UrlKey> {
     let visits = batch.visits.iter().map(|visit| visit.key);
     let attempts = batch.attempts.iter().map(|(key, ..)| *key);
+    let announced = batch.announced.iter().map(|announcement| announcement.key);
     let judged = batch.judged_again.iter().map(|(key, _)| *key);
     let others = batch.reopened.iter().chain(&batch.again).chain(batch.kept.iter().map(|(key, _)| key)).copied();
-    let keys: BTreeSet<UrlKey> = others.chain(visits).chain(attempts).chain(judged).collect();
+    let keys: BTreeSet<UrlKey> = others.chain(visits).chain(attempts).chain(judged).chain(announced).collect();
     keys.into_iter().collect()
 }
 

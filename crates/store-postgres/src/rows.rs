@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Aside, Candidate, Distance, Failure, FailureKind, LimitSet, Outcome, Past, PayloadDigest, Purpose,
-    Queued, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Validators, Via, Visit, Visited,
+    Announced, ArchiveLocation, Aside, Candidate, Distance, Failure, FailureKind, LimitSet, Outcome, Past,
+    PayloadDigest, Purpose, Queued, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Validators, Via, Visit, Visited,
 };
 use postgres::Row;
 use postgres::types::FromSql;
@@ -34,25 +34,28 @@ pub(crate) struct More {
     content_url: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     wording: Option<u64>,
+    #[serde(default, skip_serializing_if = "Announced::is_empty")]
+    announced: Announced,
 }
 
 impl More {
     /// As the column has it; `None` where there is nothing of it.
     pub(crate) fn of(visit: &Visit) -> Option<String> {
-        let Visit { validators, past, content_url, wording, .. } = visit;
-        if validators.is_empty() && *past == Past::default() && content_url.is_none() && wording.is_none() {
+        let Visit { validators, past, content_url, wording, announced, .. } = visit;
+        let is_first = *past == Past::default() && announced.is_empty();
+        if validators.is_empty() && is_first && content_url.is_none() && wording.is_none() {
             return None;
         }
         let (validators, past, content_url) = (validators.clone(), past.clone(), content_url.clone());
-        let more = More { validators, past, content_url, wording: *wording };
+        let more = More { validators, past, content_url, wording: *wording, announced: *announced };
         // Texts, numbers and flags can always be written.
         serde_json::to_string(&more).ok()
     }
 
     /// The visit with what the column has.
     fn read(text: &str, visit: Visit) -> Result<Visit, serde_json::Error> {
-        let More { validators, past, content_url, wording } = serde_json::from_str(text)?;
-        Ok(Visit { validators, past, content_url, wording, ..visit })
+        let More { validators, past, content_url, wording, announced } = serde_json::from_str(text)?;
+        Ok(Visit { validators, past, content_url, wording, announced, ..visit })
     }
 }
 
@@ -193,6 +196,7 @@ impl<'r> Columns<'r> {
             content_at: self.next::<Option<i64>>()?.map(|at| Timestamp(from_plain(at))),
             content_url: None,
             wording: None,
+            announced: Announced::default(),
             validators: Validators::default(),
             past: Past::default(),
         };

@@ -1,11 +1,11 @@
 //! What a batch does to the URLs it touches. This is the only place of that rule: a store looks up what [`apply`] asks for, and writes
 //! what it returns.
 
-use std::collections::BTreeMap;
 use std::collections::hash_map::Entry::{Occupied, Vacant};
+use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashMap;
-use model::{Candidate, Distance, LimitSet, Outcome, Position, Purpose, Queued, Visit};
+use model::{Announcement, Candidate, Distance, LimitSet, Outcome, Position, Purpose, Queued, Visit};
 use weburl::UrlKey;
 
 use crate::{Batch, Committed, Relaxed, StoreError};
@@ -94,6 +94,8 @@ pub struct Writes<'b> {
     pub visits: BTreeMap<UrlKey, &'b Visit>,
     /// The visits that these follow, without outlinks. A store keeps them by URL and time.
     pub earlier: Vec<Visit>,
+    /// Last visits of URLs since which something is said that was not: they take the place of the same visits, outlinks aside.
+    pub announced: Vec<Visit>,
 }
 
 /// A record before and after a batch.
@@ -186,14 +188,20 @@ pub fn may_change(candidate: &Candidate, purpose: Purpose, distance: Distance) -
 }
 
 /// What a batch does to URLs that stand as `known` says: what is to be written, and what the commit found out. [`Store::commit`](crate::Store::commit)
-/// states the rule. The parts of a batch are applied in this order: reopened, again, visits, attempts, kept, judged again, found, settled.
+/// states the rule. The parts of a batch are applied in this order: reopened, again, visits, attempts, kept, judged again, found, settled, announced.
 ///
 /// # Errors
 /// What is known cannot be read.
 pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Committed), StoreError> {
     let committed = Committed::default();
-    let mut state =
-        State { known, urls: HashMap::default(), visits: BTreeMap::new(), followed: BTreeMap::new(), committed };
+    let mut state = State {
+        known,
+        urls: HashMap::default(),
+        visits: BTreeMap::new(),
+        followed: BTreeMap::new(),
+        announced: BTreeMap::new(),
+        committed,
+    };
     for key in &batch.reopened {
         state.reopen(*key)?;
     }
@@ -227,6 +235,12 @@ pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Co
     for (candidate, visit) in &batch.settled {
         state.settle(candidate, visit)?;
     }
+    // Those that this batch visits, whether it is applied for the first time or again.
+    let visited = batch.visits.iter().chain(batch.settled.iter().map(|(_, visit)| visit)).map(|visit| visit.key);
+    let visited: BTreeSet<UrlKey> = if batch.announced.is_empty() { BTreeSet::new() } else { visited.collect() };
+    for announcement in batch.announced.iter().filter(|announcement| !visited.contains(&announcement.key)) {
+        state.announce(announcement)?;
+    }
     Ok(state.finish())
 }
 
@@ -237,6 +251,8 @@ struct State<'k, 'b, K> {
     visits: BTreeMap<UrlKey, &'b Visit>,
     /// The visits before the batch of the URLs that it visits.
     followed: BTreeMap<UrlKey, Visit>,
+    /// Visits since which something is said.
+    announced: BTreeMap<UrlKey, Visit>,
     committed: Committed,
 }
 
@@ -376,6 +392,18 @@ impl<'b, K: Known> State<'_, 'b, K> {
         Ok(())
     }
 
+    fn announce(&mut self, Announcement { key, by, at }: &Announcement) -> Result<(), StoreError> {
+        let Some(summary) = self.touch(*key)?.and_then(|url| url.now.visit) else { return Ok(()) };
+        let mut visit = match self.announced.get(key) {
+            Some(visit) => visit.clone(),
+            None => self.known.visit(*key, summary)?,
+        };
+        if *at > visit.at && visit.announced.take_in(*by, *at) {
+            self.announced.insert(*key, visit);
+        }
+        Ok(())
+    }
+
     /// The entry of a URL in the queue.
     fn queued(&self, key: UrlKey, record: UrlRecord) -> Result<Queued, StoreError> {
         let queued = Queued { attempts: record.attempts, ..Queued::first(record.candidate) };
@@ -395,6 +423,7 @@ impl<'b, K: Known> State<'_, 'b, K> {
         // A visit of the same time is the same, committed once more.
         self.followed.retain(|key, before| self.visits.get(key).is_some_and(|visit| visit.at != before.at));
         let earlier = self.followed.into_values().map(|visit| Visit { outlinks: Vec::new(), ..visit }).collect();
-        (Writes { urls, visits: self.visits, earlier }, self.committed)
+        let announced = self.announced.into_values().collect();
+        (Writes { urls, visits: self.visits, earlier, announced }, self.committed)
     }
 }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use model::{
-    Candidate, ContentDigest, Distance, Limit, LimitSet, Outcome, Position, Purpose, Queued, Round, SiteRecord, Visit,
+    Announcement, Candidate, ContentDigest, Distance, Limit, LimitSet, Outcome, Position, Purpose, Queued, Round,
+    SiteRecord, Visit,
 };
 use weburl::{CanonicalUrl, UrlKey};
 
@@ -34,6 +35,9 @@ pub struct Batch {
     /// Relaxed URLs whose links were judged again, from this distance. They leave the queue, unless a still shorter path is
     /// known now.
     pub judged_again: Vec<(UrlKey, Distance)>,
+    /// What sites say of changes of known pages. It stays with the last visit of each, if that was before and it is the first that is said
+    /// since; pages that this batch visits take in nothing.
+    pub announced: Vec<Announcement>,
     /// Sites whose record changed. If `robots` is `None`, the stored robots.txt stays. Counters of shapes that `shapes`
     /// does not have stay too.
     pub sites: Vec<SiteRecord>,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    ArchiveLocation, Aside, Candidate, ContentDigest, Distance, Failure, FailureKind, Limit, Outcome, Past,
+    Announced, ArchiveLocation, Aside, Candidate, ContentDigest, Distance, Failure, FailureKind, Limit, Outcome, Past,
     PayloadDigest, Purpose, Renewal, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Validators, Via, Visit,
     Visited,
 };
@@ -61,6 +61,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("a shorter way to a URL that is to be visited again moves it", rounds::relaxed_again),
         ("a failure in a later round is reopened with its visits", rounds::reopened_again),
         ("a round is counted by itself", rounds::counted),
+        ("what is said of a page stays with the visit before", rounds::announced),
         ("records read back as written", sites::records_round_trip),
         ("counters of sites::shapes are written one by one", sites::shapes),
         ("robots.txt stays when a site is written without it", sites::robots_stay),

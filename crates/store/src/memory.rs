@@ -209,6 +209,7 @@ impl State {
         }
         let visits = writes.visits.into_iter().map(|(key, visit)| (key, visit.clone()));
         self.visits.extend(visits);
+        self.visits.extend(writes.announced.into_iter().map(|visit| (visit.key, visit)));
     }
 
     fn entry(&self, key: UrlKey, url: &UrlRecord) -> Entry {

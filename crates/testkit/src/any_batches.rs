@@ -1,6 +1,9 @@
 //! Any batches over a few URLs, so that every way of meeting again comes up.
 
-use model::{Candidate, ContentDigest, Distance, LimitSet, Outcome, Purpose, Round, SiteRecord, Timestamp, Via, Visit};
+use model::{
+    Announcement, Announcer, Candidate, ContentDigest, Distance, LimitSet, Outcome, Purpose, Round, SiteRecord,
+    Timestamp, Via, Visit,
+};
 use proptest::prelude::*;
 use store::{Batch, Segment};
 use weburl::{CanonicalRules, CanonicalUrl};
@@ -60,13 +63,14 @@ pub fn batch() -> impl Strategy<Value = Batch> {
         prop::collection::vec((0..3u8, any::<u64>()), 0..3),
         prop::collection::vec(0..URLS, 0..3),
         prop::collection::vec((0..4u32, any::<u64>()), 0..3),
+        prop::collection::vec(announcement(), 0..4),
     );
     let rounds = (
         prop::option::weighted(0.2, (prop_oneof![Just(1), Just(3)], any::<bool>())),
         prop::collection::vec(0..URLS, 0..3),
         prop::collection::vec(0..URLS, 0..3),
     );
-    (urls, rounds, others).prop_map(|(urls, (round, again, kept), (holders, sites, seeds, segments))| {
+    (urls, rounds, others).prop_map(|(urls, (round, again, kept), (holders, sites, seeds, segments, announced))| {
         let (found, settled, visits, judged, attempts, reopened) = urls;
         let began_at = Timestamp(5);
         Batch {
@@ -79,12 +83,18 @@ pub fn batch() -> impl Strategy<Value = Batch> {
             visits,
             judged_again: judged.into_iter().map(|(n, distance)| (url(n).key(), distance)).collect(),
             attempts: attempts.into_iter().map(|(n, count)| (url(n).key(), Purpose::Page, count)).collect(),
+            announced,
             holders: holders.into_iter().map(|(digest, n)| (ContentDigest::of(&[digest]), url(n).key())).collect(),
             sites: sites.into_iter().map(|(n, pages_fetched)| site(n, pages_fetched)).collect(),
             seeds: seeds.into_iter().map(url).collect(),
             segments: segments.into_iter().map(|(serial, length)| segment(serial, length)).collect(),
         }
     })
+}
+
+fn announcement() -> impl Strategy<Value = Announcement> {
+    let by = prop_oneof![Just(Announcer::Sitemap), Just(Announcer::Feed)];
+    (0..URLS, by, 0..1500u64).prop_map(|(n, by, at)| Announcement { key: url(n).key(), by, at: Timestamp(at) })
 }
 
 fn site(n: u8, pages_fetched: u64) -> SiteRecord {

@@ -1,8 +1,8 @@
 //! Numbered batches that touch every table, and all of a store's content as one value.
 
 use model::{
-    Candidate, ContentDigest, Distance, Outcome, PayloadDigest, Purpose, Queued, RobotsAnswer, RobotsRecord, Round,
-    SiteRecord, Timestamp, Via, Visit,
+    Announcement, Announcer, Candidate, ContentDigest, Distance, Outcome, PayloadDigest, Purpose, Queued, RobotsAnswer,
+    RobotsRecord, Round, SiteRecord, Timestamp, Via, Visit,
 };
 use store::{Batch, CrawlView, Entry, MemoryStore, Segment, Store, Totals};
 use weburl::{CanonicalRules, CanonicalUrl, SiteKey};
@@ -73,6 +73,8 @@ pub fn numbered(number: u64) -> Batch {
         is_cut: false,
         renewal: None,
     });
+    let key = page(number.saturating_sub(2), 3, 0).url.key();
+    let announcement = Announcement { key, by: Announcer::Sitemap, at: Timestamp(number + 7) };
     let shapes = vec![(u64::MAX - number % 7, u32::try_from(number).expect("few batches")), (number % 3, 8)];
     let site = SiteRecord { pages_fetched: number, shapes, robots, ..SiteRecord::new(page(number, 0, 0).url.site()) };
     Batch {
@@ -84,6 +86,8 @@ pub fn numbered(number: u64) -> Batch {
         found,
         settled: vec![(excluded, verdict)],
         visits,
+        // The first batches are those of stores of earlier formats.
+        announced: if number > 3 { vec![announcement] } else { Vec::new() },
         holders: vec![(ContentDigest::of(&digest(number).0), page(number, 0, 0).url.key())],
         attempts: vec![(page(number.saturating_sub(1), FOUND - 1, 5).url.key(), Purpose::Page, 1)],
         judged_again: vec![(page(number.saturating_sub(3), 0, 3).url.key(), Distance { depth: 3, redirects: 0 })],

@@ -1,6 +1,6 @@
 //! `argiope watch`: visit the pages of a crawl again and again, those that are worth it most.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +8,14 @@ use std::time::Duration;
 use anyhow::bail;
 use ask::changes::{Question, Since, changes, sentence};
 use ask::freshness::Freshness;
+use ask::importance::important;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use crawl::importance::{Importance, Important};
 use crawl::stream::{StreamTo, Target};
 use crawl::watch::{Budget, Due, EVERY_MIN, Round, Watch};
 use crawl::watch_lock::WatchLock;
-use crawl::{CrawlDir, Importance, Session};
+use crawl::{CrawlDir, Session};
 use engine::End;
 use engine::clock::Clock;
 use model::Timestamp;
@@ -32,6 +34,8 @@ use console::progress::{Printer, Show};
 use crawl::opened::is_in_use;
 use crawl::resume::resumed_plan;
 
+/// How often the importance of pages by their links is worked out.
+const RANKED_EVERY: Duration = Duration::from_secs(86_400);
 /// How often a watch looks whether it is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -47,7 +51,7 @@ pub struct WatchArgs {
     #[arg(long, value_name = "DURATION", default_value = "10m")]
     pub every: Span,
     /// What makes a page important
-    #[arg(long, value_name = "WHAT", default_value = "equal", value_parser = importance())]
+    #[arg(long, value_name = "WHAT", default_value = "equal", value_parser = importance(&Importance::ALL))]
     pub importance: Importance,
     /// End after this many rounds. A turn at which no visit is due counts as one, so that the command ends
     #[arg(long, value_name = "N")]
@@ -61,13 +65,14 @@ pub struct WatchArgs {
 }
 
 /// Reads what makes a page important.
-pub(super) fn importance() -> impl TypedValueParser<Value = Importance> {
-    PossibleValuesParser::new(Importance::ALL.map(Importance::as_str)).try_map(|word| word.parse::<Importance>())
+pub(super) fn importance(these: &[Importance]) -> impl TypedValueParser<Value = Importance> {
+    PossibleValuesParser::new(these.iter().map(|importance| importance.as_str()).collect::<Vec<_>>())
+        .try_map(|word| word.parse::<Importance>())
 }
 
 impl WatchArgs {
-    fn watch(&self) -> Watch {
-        Watch { budget: self.budget, every: self.every.0, importance: self.importance }
+    fn watch(&self, important: Important) -> Watch {
+        Watch { budget: self.budget, every: self.every.0, important }
     }
 }
 
@@ -107,10 +112,12 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     let mut last = Round::default();
     let mut rounds = 0;
     let clock = Clock::start();
+    let mut ranked = Ranked::new(args.importance);
     loop {
         let began = clock.now();
-        let round = round(&args, (&dir, metrics.as_ref()), &runtime, &stopped, last)?;
-        last = args.watch().rested(round);
+        let watch = args.watch(ranked.now(&args.dir, clock.now())?);
+        let round = round(&watch, args.progress, (&dir, metrics.as_ref()), &runtime, &stopped, last)?;
+        last = watch.rested(round);
         rounds += 1;
         if !round.is_stopped && args.rounds.is_some_and(|max| rounds >= max) {
             return Ok(ExitCode::from(exit::DONE));
@@ -126,6 +133,27 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// How important pages are, worked out now and then: links take time to read, and change little.
+struct Ranked {
+    by: Importance,
+    last: Option<(Timestamp, Important)>,
+}
+
+impl Ranked {
+    fn new(by: Importance) -> Self {
+        Ranked { by, last: None }
+    }
+
+    fn now(&mut self, dir: &Path, now: Timestamp) -> anyhow::Result<Important> {
+        if let Some((_, important)) = self.last.as_ref().filter(|(at, _)| now.since(*at) < RANKED_EVERY) {
+            return Ok(important.clone());
+        }
+        let important = important(dir, self.by)?;
+        self.last = Some((now, important.clone()));
+        Ok(important)
+    }
+}
+
 /// Ends when `argiope steer DIR stop` was given between two rounds.
 async fn ordered_to_end(lock: &WatchLock) {
     while !lock.is_stopped() {
@@ -136,10 +164,11 @@ async fn ordered_to_end(lock: &WatchLock) {
 /// Chooses pages, visits them, and says what has changed. `before` is the round before, with the budget. None is visited while another command
 /// uses the directory.
 fn round(
-    args: &WatchArgs,
+    watch: &Watch,
+    progress_as: Show,
     (dir, metrics): (&CrawlDir, Option<&Metrics>),
     runtime: &tokio::runtime::Runtime,
-    stopped: &watch::Receiver<bool>,
+    stopped: &tokio::sync::watch::Receiver<bool>,
     before: Round,
 ) -> anyhow::Result<Round> {
     let mut plan = Watch::plan(resumed_plan(dir, &Options::default(), &[])?.0);
@@ -151,7 +180,7 @@ fn round(
         opened => opened?,
     };
     let began_at = Clock::start().date();
-    let visits = match args.watch().choose(store.as_ref(), &plan, before)? {
+    let visits = match watch.choose(store.as_ref(), &plan, before)? {
         Due::Visits(visits) => visits,
         Due::Nothing(round, reason) => {
             reason.iter().for_each(|reason| console::say!("{reason}"));
@@ -161,7 +190,7 @@ fn round(
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let session = Session::builder(dir.clone(), plan).store(store).open()?;
     let (handle, mut progress) = (session.handle(), session.handle().progress());
-    let mut printer = Printer::new(args.progress);
+    let mut printer = Printer::new(progress_as);
     let mut stop = stopped.clone();
     let ended = runtime.block_on(async {
         let running = session.run();

@@ -9,6 +9,7 @@ mod walker;
 mod warcs;
 
 mod again;
+mod announced;
 mod crash;
 mod defaults;
 mod disk_full;

@@ -14,7 +14,7 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 use super::in_parts::Rest;
 use super::robots_txt::robots_txt_of;
 use super::{Flight, Slot, State, TaskKind};
-use crate::{Content, Fetch, Finding, Record};
+use crate::{Content, Fetch, Finding, Record, announced};
 
 /// How the turn of a URL ended.
 struct TurnEnd {
@@ -228,8 +228,13 @@ impl State {
                 let (targets, left) = (page.targets, 0..page.links);
                 rest = Some(Rest::Links { targets, left, is_followed: !page.nofollow });
             }
-            Finding::Sitemap { pages, sitemaps } => {
+            Finding::Feed(announced) => {
                 visit.outcome = Outcome::Binary;
+                record.announced = announced::news(announced, queued.again.as_deref(), visit.at);
+            }
+            Finding::Sitemap { pages, sitemaps, announced } => {
+                visit.outcome = Outcome::Binary;
+                record.announced = announced::news(announced, queued.again.as_deref(), visit.at);
                 let (entries, limits) = self.entries_to_judge(source, pages, sitemaps);
                 visit.limits = visit.limits.union(limits);
                 rest = Some(entries);

@@ -14,13 +14,14 @@
 mod rules;
 mod web;
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use frontier::budget::{Budget, Tests};
 use frontier::calendar::Calendar;
 use frontier::revisit::Belief;
 use rules::{Intervals, Ours, Rule};
-use web::{Kind, Manner, Random, Rates, Web};
+use web::{Kind, Manner, Random, Rates, Says, Web};
 
 /// Pages, unless told otherwise.
 const PAGES: usize = 100_000;
@@ -34,9 +35,20 @@ const ROUNDS_PER_VISIT: f64 = 50.0;
 /// The freshness that a rule comes to.
 fn run(web: &Web, per_second: f64, seconds: f64, rule: &mut dyn Rule) -> f64 {
     let pages = web.rates.len();
-    let mut random = Random(11);
+    let (mut random, mut of_signals) = (Random(11), Random(13));
     let mut visited_at = vec![0.0_f64; pages];
     let mut changes_at: Vec<f64> = (0..pages).map(|page| web.next_change(page, 0.0, &mut random)).collect();
+    // What is said of pages since their last visits.
+    let mut signals: Vec<BinaryHeap<Reverse<(u64, usize, u64)>>> = vec![BinaryHeap::new(); web.site_count()];
+    let mut read_at = vec![0.0; web.site_count()];
+    let mut visits = vec![0_u64; pages];
+    let mut listen = |signals: &mut Vec<BinaryHeap<_>>, page: usize, visit: u64, now: f64, changes_at: f64| {
+        let at = web.next_signal(page, now, changes_at, &mut of_signals);
+        if at < seconds {
+            signals[web.sites[page] as usize].push(Reverse(((1e3 * at) as u64, page, visit)));
+        }
+    };
+    (0..pages).for_each(|page| listen(&mut signals, page, 0, 0.0, changes_at[page]));
     let begin = seconds / 2.0;
     let fresh_in = |page: usize, from: f64, to: f64| (to - from.max(begin)).max(0.0) * web.importances[page];
     let mut fresh = 0.0;
@@ -51,6 +63,20 @@ fn run(web: &Web, per_second: f64, seconds: f64, rule: &mut dyn Rule) -> f64 {
         for (site, (left, waiting)) in sites.iter_mut().enumerate() {
             *left = left.min(1.0) + web.site_part * round * per_second;
             (0..waiting.len().min(*left as usize)).for_each(|_| parked.push(site));
+        }
+        for site in 0..sites.len() {
+            let Some(every) = rule.reads_every(site).filter(|_| web.says(site) && read_at[site] <= now) else {
+                continue;
+            };
+            read_at[site] = now + every;
+            sites[site].0 -= 1.0;
+            allowed -= 1.0;
+            while signals[site].peek().is_some_and(|Reverse((at, ..))| *at as f64 <= 1e3 * now) {
+                let said = signals[site].pop().filter(|Reverse((_, page, visit))| visits[*page] == *visit);
+                said.into_iter().for_each(|Reverse((at, page, _))| {
+                    rule.signalled(page, at as f64 / 1e3 - visited_at[page], now - visited_at[page]);
+                });
+            }
         }
         while allowed >= 1.0 {
             let page = match parked.pop() {
@@ -69,6 +95,8 @@ fn run(web: &Web, per_second: f64, seconds: f64, rule: &mut dyn Rule) -> f64 {
             rule.visited(page, now, now - visited_at[page], changes_at[page] <= now);
             visited_at[page] = now;
             changes_at[page] = web.next_change(page, now, &mut random);
+            visits[page] += 1;
+            listen(&mut signals, page, visits[page], now, changes_at[page]);
             if rule.begins_again() {
                 parked.clear();
                 sites.iter_mut().for_each(|(_, waiting)| waiting.clear());
@@ -83,14 +111,17 @@ fn run(web: &Web, per_second: f64, seconds: f64, rule: &mut dyn Rule) -> f64 {
 }
 
 /// The webs: how often their pages change, and in which manner.
-const WEBS: [(&str, Rates, Manner); 7] = [
-    ("lognormal", Rates::Lognormal(2.0), Manner::Poisson),
-    ("wide", Rates::Lognormal(4.0), Manner::Poisson),
-    ("two-kinds", Rates::TwoKinds, Manner::Poisson),
-    ("uniform", Rates::Uniform, Manner::Poisson),
-    ("bursts", Rates::Lognormal(2.0), Manner::Bursts),
-    ("daily", Rates::Lognormal(2.0), Manner::Daily),
-    ("together", Rates::Lognormal(2.0), Manner::Together),
+const WEBS: [(&str, Rates, Manner, Says); 10] = [
+    ("lognormal", Rates::Lognormal(2.0), Manner::Poisson, Says::Nothing),
+    ("wide", Rates::Lognormal(4.0), Manner::Poisson, Says::Nothing),
+    ("two-kinds", Rates::TwoKinds, Manner::Poisson, Says::Nothing),
+    ("uniform", Rates::Uniform, Manner::Poisson, Says::Nothing),
+    ("bursts", Rates::Lognormal(2.0), Manner::Bursts, Says::Nothing),
+    ("daily", Rates::Lognormal(2.0), Manner::Daily, Says::Nothing),
+    ("together", Rates::Lognormal(2.0), Manner::Together, Says::Nothing),
+    ("signals", Rates::Lognormal(2.0), Manner::Poisson, Says::Truth),
+    ("noisy-signals", Rates::Lognormal(2.0), Manner::Poisson, Says::MostlyTruth),
+    ("lying-signals", Rates::Lognormal(2.0), Manner::Poisson, Says::Lies),
 ];
 /// Days from one visit of a page to the next, on average: the budgets.
 const BUDGETS: [f64; 4] = [28.0, 14.0, 7.0, 3.5];
@@ -104,7 +135,7 @@ fn main() {
     println!("{pages} pages, {visits} visits of each on average; freshness, and its part of the optimum\n");
     println!("| web | importance | days | optimum | uniform | Nutch | StormCrawler | argiope | rates known |");
     println!("|---|---|---|---|---|---|---|---|---|");
-    for (name, rates, manner) in WEBS {
+    for (name, rates, manner, says) in WEBS {
         if !only.is_empty() && !only.iter().any(|only| only == name) {
             continue;
         }
@@ -113,7 +144,7 @@ fn main() {
                 let interval = days * DAY;
                 let per_second = pages as f64 / interval;
                 let seconds = visits * interval;
-                let web = Web::new(Kind { rates, manner, is_pareto }, pages, seconds);
+                let web = Web::new(Kind { rates, manner, says, is_pareto }, pages, seconds);
                 let optimum = web.optimum(per_second);
                 let importance = if is_pareto { "Pareto" } else { "flat" };
                 print!("| {name} | {importance} | {days} | {optimum:.3} |");

@@ -1,11 +1,12 @@
 //! Rules that choose the next page.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use frontier::budget::{Budget, Sampled, SiteSample, Tests};
 use frontier::calendar::{Calendar, Due};
 use frontier::revisit::{Belief, Prior, Seen};
+use frontier::signals::{Interval, Outlook, Signals};
 
 use super::web::Web;
 
@@ -15,6 +16,12 @@ pub trait Rule {
     fn take(&mut self, now: f64, is_open: &dyn Fn(usize) -> bool) -> Option<usize>;
     /// The page was visited, so many seconds after the visit before, and was so.
     fn visited(&mut self, page: usize, now: f64, seconds: f64, has_changed: bool);
+    /// How often it reads what a site says of its pages, in seconds; each time costs a visit.
+    fn reads_every(&self, _site: usize) -> Option<f64> {
+        None
+    }
+    /// It is said that the page has changed, so many seconds after its last visit. It is so old now.
+    fn signalled(&mut self, _page: usize, _said_after: f64, _age: f64) {}
     /// Whether it begins again with all pages, also with those that it gave and that could not be visited.
     fn begins_again(&mut self) -> bool {
         false
@@ -58,6 +65,16 @@ pub struct Ours<'a> {
     full: BTreeMap<u32, FullSite>,
     budgets: Vec<Budget>,
     seen: Vec<Seen>,
+    /// The visits of each page, the last ones.
+    visited: Vec<VecDeque<Interval>>,
+    /// How right each site is about changes.
+    signals: Vec<Signals>,
+    site_pages: Vec<f64>,
+    outlooks: Vec<Option<Outlook>>,
+    /// How old a page was when it was said to have changed.
+    said_after: Vec<Option<f64>>,
+    /// The visit for which a page is in the calendar: what is said of it puts it in once more.
+    entries: Vec<u32>,
     prior: Prior,
     visited_at: Vec<f64>,
     visits: usize,
@@ -82,6 +99,14 @@ impl FullSite {
     }
 }
 
+fn site_pages(web: &Web) -> Vec<f64> {
+    let mut pages = vec![0.0; web.site_count()];
+    web.sites.iter().for_each(|site| pages[*site as usize] += 1.0);
+    pages
+}
+
+/// Visits of a page that count.
+const VISITS_MAX: usize = 64;
 /// Pages from which it learns what all are like.
 const SAMPLE: usize = 8_192;
 
@@ -95,6 +120,12 @@ impl<'a> Ours<'a> {
             full: BTreeMap::new(),
             budgets: Vec::new(),
             seen: vec![Seen::default(); pages],
+            visited: vec![VecDeque::new(); pages],
+            site_pages: site_pages(web),
+            signals: vec![Signals::default(); web.site_count()],
+            outlooks: vec![None; web.site_count()],
+            said_after: vec![None; pages],
+            entries: vec![0; pages],
             prior: Prior::default(),
             visited_at: vec![0.0; pages],
             visits: 0,
@@ -118,10 +149,20 @@ impl<'a> Ours<'a> {
         let sample: Vec<Seen> = self.seen.iter().step_by(every).cloned().collect();
         self.prior = Prior::learn(&Prior::default(), &sample);
         let cap = self.web.site_part * self.per_second;
-        let mut sites = vec![SiteSample { pages: Vec::new(), rate_max: cap }; self.web.site_count()];
+        if !self.knows && self.web.says_anything() {
+            self.learn_signals();
+            self.outlooks = self.signals.iter().map(Outlook::new).collect();
+        }
+        let site =
+            |outlook: &Option<Outlook>| SiteSample { pages: Vec::new(), rate_max: cap, outlook: outlook.clone() };
+        let mut sites: Vec<SiteSample> = self.outlooks.iter().map(site).collect();
         for page in (0..pages).step_by(every) {
-            let sampled =
-                Sampled { belief: self.belief(page), importance: self.web.importances[page], stands_for: every as f64 };
+            let sampled = Sampled {
+                belief: self.belief(page),
+                importance: self.web.importances[page],
+                stands_for: every as f64,
+                is_told: self.is_told(page),
+            };
             sites[self.web.sites[page] as usize].pages.push(sampled);
         }
         let (of_all, budgets) = Budget::solve(&sites, self.per_second);
@@ -131,24 +172,65 @@ impl<'a> Ours<'a> {
         (0..pages).for_each(|page| self.put(page, now - self.visited_at[page]));
     }
 
+    /// Learns how right each site is, and what its visits tell by that.
+    fn learn_signals(&mut self) {
+        let mut sites: Vec<Vec<usize>> = vec![Vec::new(); self.web.site_count()];
+        self.web.sites.iter().enumerate().for_each(|(page, site)| sites[*site as usize].push(page));
+        for (site, pages) in sites.into_iter().enumerate() {
+            let visited: Vec<Vec<Interval>> =
+                pages.iter().map(|page| self.visited[*page].iter().copied().collect()).collect();
+            self.signals[site] = Signals::learn(&self.prior, &visited);
+            pages.iter().zip(&visited).for_each(|(page, visits)| self.seen[*page] = self.signals[site].seen(visits));
+        }
+    }
+
+    /// Whether anything was ever said of a page.
+    fn is_told(&self, page: usize) -> bool {
+        self.said_after[page].is_some() || !self.visited[page].iter().all(Interval::is_silent)
+    }
+
     fn put(&mut self, page: usize, age: f64) {
         let site = self.web.sites[page];
-        let belief = self.belief(page);
-        let wait = self.tests.wait(&self.budgets[site as usize], &belief, self.web.importances[page]);
+        let (budget, belief) = (&self.budgets[site as usize], self.belief(page));
+        let importance = self.web.importances[page];
+        let wait = match self.outlooks[site as usize].as_ref().filter(|_| self.is_told(page)) {
+            Some(outlook) => budget.wait_with(outlook, &belief, importance, self.said_after[page].map(|_| age)),
+            None => self.tests.wait(budget, &belief, importance),
+        };
+        self.entries[page] = self.entries[page].wrapping_add(1);
         let calendar = self.full.get_mut(&site).map_or(&mut self.calendar, |full| &mut full.calendar);
-        calendar.put(page as u64, site, (wait - age).max(0.0) as u32);
+        let entry = u64::from(self.entries[page]) << 32 | page as u64;
+        calendar.put(entry, site, (wait - age).max(0.0) as u32);
+    }
+
+    /// The next page of the calendars that was put in last for this visit.
+    fn next(&mut self, now: f64, is_open: &dyn Fn(usize) -> bool) -> Option<usize> {
+        loop {
+            let mut full = self.full.iter_mut().filter(|(site, _)| is_open(**site as usize));
+            let of_full = full.find_map(|(_, site)| site.take(now));
+            let due = of_full.or_else(|| self.calendar.take())?;
+            let page = (due.url & u64::from(u32::MAX)) as usize;
+            if due.url >> 32 == u64::from(self.entries[page]) {
+                return Some(page);
+            }
+        }
     }
 }
 
 impl Rule for Ours<'_> {
     fn take(&mut self, now: f64, is_open: &dyn Fn(usize) -> bool) -> Option<usize> {
-        let mut full = self.full.iter_mut().filter(|(site, _)| is_open(**site as usize));
-        let of_full = full.find_map(|(_, site)| site.take(now));
-        of_full.or_else(|| self.calendar.take()).map(|due| due.url as usize)
+        self.next(now, is_open)
     }
 
     fn visited(&mut self, page: usize, now: f64, seconds: f64, has_changed: bool) {
-        self.seen[page].visit(seconds, has_changed);
+        let (site, said_after) = (self.web.sites[page] as usize, self.said_after[page].take());
+        let interval = Interval { seconds, said_after, has_changed };
+        self.signals[site].see(&mut self.seen[page], interval);
+        if self.web.says_anything() {
+            let visits = &mut self.visited[page];
+            visits.push_back(interval);
+            visits.drain(..visits.len().saturating_sub(VISITS_MAX));
+        }
         self.visited_at[page] = now;
         self.visits += 1;
         self.put(page, 0.0);
@@ -156,6 +238,18 @@ impl Rule for Ours<'_> {
             self.learn_at = self.visits + self.visits / 2;
             self.learn(now);
             self.has_learned = true;
+        }
+    }
+
+    fn reads_every(&self, site: usize) -> Option<f64> {
+        let budget = &self.budgets[site];
+        (!self.knows).then(|| budget.listing_wait(self.site_pages[site], self.signals[site].tell()))
+    }
+
+    fn signalled(&mut self, page: usize, said_after: f64, age: f64) {
+        self.said_after[page] = Some(said_after);
+        if self.outlooks[self.web.sites[page] as usize].is_some() {
+            self.put(page, age);
         }
     }
 

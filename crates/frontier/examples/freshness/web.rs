@@ -40,6 +40,31 @@ pub enum Manner {
     Together,
 }
 
+/// What half of the sites say of changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Says {
+    /// Nothing.
+    Nothing,
+    /// Nine changes in ten, as they come; and one wrong signal for ten changes.
+    Truth,
+    /// Eight changes in ten; and three wrong signals for ten changes.
+    MostlyTruth,
+    /// As often as the page changes, but at other times. Every second of these sites: each day, of all pages.
+    Lies,
+}
+
+impl Says {
+    /// The part of the changes that are said, and how many wrong signals come with each change.
+    fn parts(self) -> Option<(f64, f64)> {
+        match self {
+            Says::Nothing => None,
+            Says::Truth => Some((0.9, 0.1)),
+            Says::MostlyTruth => Some((0.8, 0.3)),
+            Says::Lies => Some((0.0, 1.0)),
+        }
+    }
+}
+
 /// How the times between changes are distributed over pages.
 #[derive(Clone, Copy)]
 pub enum Rates {
@@ -68,6 +93,7 @@ impl Rates {
 pub struct Kind {
     pub rates: Rates,
     pub manner: Manner,
+    pub says: Says,
     pub is_pareto: bool,
 }
 
@@ -129,6 +155,30 @@ impl Web {
 
     pub fn site_count(&self) -> usize {
         self.sites.iter().max().map_or(0, |most| *most as usize + 1)
+    }
+
+    /// Whether a site says anything of changes.
+    pub fn says(&self, site: usize) -> bool {
+        self.says_anything() && site.is_multiple_of(2)
+    }
+
+    pub fn says_anything(&self) -> bool {
+        self.kind.says != Says::Nothing
+    }
+
+    /// When it is said next that a page has changed, if it was visited at this time and changes at that.
+    pub fn next_signal(&self, page: usize, visited_at: f64, changes_at: f64, random: &mut Random) -> f64 {
+        let site = self.sites[page];
+        let Some((right, wrong)) = self.kind.says.parts().filter(|_| self.says(site as usize)) else {
+            return f64::INFINITY;
+        };
+        if self.kind.says == Says::Lies && site.is_multiple_of(4) {
+            return visited_at + 86_400.0 * random.part();
+        }
+        // If not this change, then one of the next ones.
+        let is_said = random.part() < right;
+        let said_at = if is_said { changes_at } else { changes_at + random.wait(right * self.rates[page]) };
+        said_at.min(visited_at + random.wait(wrong * self.rates[page]))
     }
 
     /// When a page changes next.

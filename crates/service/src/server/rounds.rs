@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use api::{AgainRequest, AgainResponse};
+use crawl::importance::{Importance, Important};
 use crawl::{Again, Notice, Schedule};
 use engine::clock::Clock;
 use settings::plan;
@@ -25,9 +26,12 @@ pub(super) async fn begin(service: &Service, request: AgainRequest) -> Result<Ag
     }
     let patterns = only.iter().map(|text| plan::pattern("only", text)).collect::<anyhow::Result<Vec<_>>>();
     let only = patterns.map_err(|error| Status::invalid_argument(message(error)))?;
-    let importance = match importance.as_str() {
-        "" => Default::default(),
-        word => word.parse().map_err(wrong)?,
+    let important = match importance.as_str() {
+        "" => Important::Equal,
+        word => match Importance::among(&Importance::OF_STATE, word).map_err(wrong)? {
+            Importance::Depth => Important::Depth,
+            _ => Important::Equal,
+        },
     };
     let settings = service.plan().await?;
     let notice = service
@@ -35,7 +39,7 @@ pub(super) async fn begin(service: &Service, request: AgainRequest) -> Result<Ag
             0 => Again { older_than: Some(age), only }.begin(control, &settings.settings),
             visits => {
                 let delay = settings.settings.site_rules.politeness.delay;
-                let schedule = Schedule { importance, visits, every: age, delay, now: Clock::start().date() };
+                let schedule = Schedule { important, visits, every: age, delay, now: Clock::start().date() };
                 match schedule.going_on(control, &settings.settings)? {
                     Some(going_on) => Ok(going_on),
                     None => schedule.begin(control, &settings.settings),

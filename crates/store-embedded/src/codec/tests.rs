@@ -209,7 +209,9 @@ fn records_read_back() {
     let first = Visit { content_at: None, validators: with_etag, ..full_visit() };
     let worded = Visit { wording: Some(7), ..later_visit() };
     let elsewhere = Visit { content_url: Some("http://elsewhere.test/".to_owned()), ..later_visit() };
-    for visit in [later_visit(), no_kind, first, elsewhere, worded] {
+    let announced = Announced { sitemap: Some(Timestamp(8)), feed: None };
+    let announced = Visit { announced, ..full_visit() };
+    for visit in [later_visit(), no_kind, first, elsewhere, worded, announced] {
         assert_eq!(decode_visit(visit.key, &encode_visit(&visit)).expect("visit"), visit);
     }
     let summary = full_url().visit.map(|visit| VisitSummary { round: 300, ..visit });

@@ -82,6 +82,9 @@ impl Stage<'_> {
         for visit in &plan.writes.earlier {
             self.to.insert(&self.tables.earlier, keys::earlier(visit.key, visit.at), codec::encode_visit(visit));
         }
+        for visit in &plan.writes.announced {
+            self.to.insert(&self.tables.visits, visit.key.to_bytes(), codec::encode_visit(visit));
+        }
         for (key, visit) in &plan.writes.visits {
             let bytes = key.to_bytes();
             self.to.insert(&self.tables.visits, bytes, codec::encode_visit(visit));

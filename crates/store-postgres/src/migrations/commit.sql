@@ -142,6 +142,7 @@ END $$;
 --   u_  known URLs whose record changes; `reopened` ones lose their visit
 --   d_  places in the queue that URLs leave; q_ those that they enter
 --   e_  last visits that become earlier ones; v_ visits that become the last of their URL
+--   x_  last visits since which something is said of the page
 --   a_  attempts that are not those of the last visit; null where they are by now
 --   k_  what else is to be done for a URL: 'fresh' (found), 'back' (in the queue again), 'nearer' (known by a shorter path), 'root' (a seed
 --       that has come to be one without a depth), 'settled'
@@ -160,6 +161,7 @@ CREATE FUNCTION end_commit(
     v_record_length bigint[], v_outcome text[], v_status integer[], v_attempts smallint[], v_judged_redirects smallint[],
     v_content_type text[], v_reason text[], v_title text[], v_target text[], v_digest bytea[], v_outlinks text[], v_limits bigint[],
     v_duplicate_kind text[], v_round integer[], v_content_at bigint[], v_more text[],
+    x_site bigint[], x_url bigint[], x_more text[],
     a_site bigint[], a_url bigint[], a_attempts smallint[],
     k_site bigint[], k_url bigint[], k_kind text[],
     o_site bigint[],
@@ -231,6 +233,10 @@ BEGIN
             digest = excluded.digest, outlinks = excluded.outlinks, limits = excluded.limits,
             duplicate_kind = excluded.duplicate_kind, round = excluded.round,
             content_at = excluded.content_at, more = excluded.more;
+    IF cardinality(x_site) > 0 THEN
+        UPDATE visit v SET more = x.more FROM unnest(x_site, x_url, x_more) AS x(site, url, more)
+            WHERE v.site_key = x.site AND v.url_key = x.url;
+    END IF;
     IF cardinality(a_site) > 0 THEN
         DELETE FROM attempt a USING unnest(a_site, a_url) AS k(site, url) WHERE a.site_key = k.site AND a.url_key = k.url;
         INSERT INTO attempt SELECT * FROM unnest(a_site, a_url, a_attempts) AS k(site, url, attempts) WHERE k.attempts IS NOT NULL;

@@ -1,6 +1,6 @@
 //! Visits after the first.
 
-use model::{Distance, Outcome, Past, Purpose, Queued, Round, Timestamp, Visit};
+use model::{Announced, Announcement, Announcer, Distance, Outcome, Past, Purpose, Queued, Round, Timestamp, Visit};
 use weburl::UrlKey;
 
 use super::{Fixture, end, find, page, queue, reopen, url, visit};
@@ -181,4 +181,47 @@ pub(super) fn counted(fixture: &dyn Fixture) {
     assert_eq!(store.totals().expect("totals").pages_of_round, 0);
     end(&*store, &[of_round("http://a.test/3", Outcome::Html, 3)]);
     assert_eq!(store.totals().expect("totals").pages_of_round, 1);
+}
+
+pub(super) fn announced(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    find(&*store, &[page(PAGE, 1), page("http://a.test/2", 1)]);
+    let outlinks = vec!["http://a.test/x".to_owned()];
+    let first = Visit { outlinks: outlinks.clone(), ..of_round(PAGE, Outcome::Html, 1) };
+    end(&*store, std::slice::from_ref(&first));
+    let says = |text: &str, by, at| Announcement { key: url(text).key(), by, at: Timestamp(at) };
+    let announce = |announced: Vec<Announcement>| {
+        let committed = store.commit(&Batch { announced, ..Batch::default() }).expect("commit");
+        assert_eq!(committed, Committed::default());
+        last(&*store, PAGE).expect("a visit")
+    };
+    let said = |sitemap: Option<u64>, feed: Option<u64>| Visit {
+        announced: Announced { sitemap: sitemap.map(Timestamp), feed: feed.map(Timestamp) },
+        ..first.clone()
+    };
+    let (sitemap, feed) = (Announcer::Sitemap, Announcer::Feed);
+    // What was before the visit tells nothing, and neither does what is said of others.
+    let before = vec![says(PAGE, sitemap, 1_000_000), says("http://a.test/2", feed, 9_000_000)];
+    assert_eq!(announce(before), first);
+    assert_eq!(last(&*store, "http://a.test/2"), None);
+    announce(vec![says("http://a.test/unknown", feed, 9_000_000)]);
+    // The first word of each counts.
+    let words = vec![says(PAGE, sitemap, 1_300_000), says(PAGE, sitemap, 1_400_000)];
+    assert_eq!(announce(words), said(Some(1_300_000), None));
+    let words = vec![says(PAGE, feed, 1_500_000), says(PAGE, sitemap, 1_200_000)];
+    for _ in 0..2 {
+        assert_eq!(announce(words.clone()), said(Some(1_300_000), Some(1_500_000)));
+    }
+    drop(store);
+
+    let store = fixture.open();
+    again(&*store, &[PAGE]);
+    let queued = waiting(&*store, PAGE);
+    assert_eq!(queued.again.as_deref(), Some(&said(Some(1_300_000), Some(1_500_000))), "with its outlinks");
+    // It stays with that visit, also if something is said in the commit of the next.
+    let second = of_round(PAGE, Outcome::Html, 2);
+    let announced = vec![says(PAGE, feed, 9_000_000)];
+    store.commit(&Batch { visits: vec![second.clone()], announced, ..Batch::default() }).expect("commit");
+    let kept = Visit { outlinks: Vec::new(), ..said(Some(1_300_000), Some(1_500_000)) };
+    assert_eq!((last(&*store, PAGE), store.earlier(first.key).expect("earlier")), (Some(second), vec![kept]));
 }

@@ -20,7 +20,7 @@ pub(super) struct Watching {
     #[arg(long, value_name = "DURATION", default_value = "10m")]
     every: Span,
     /// What makes a page important
-    #[arg(long, value_name = "WHAT", default_value = "equal", value_parser = importance())]
+    #[arg(long, value_name = "WHAT", default_value = "equal", value_parser = importance(&Importance::OF_STATE))]
     importance: Importance,
     /// End after this many rounds
     #[arg(long, value_name = "N")]

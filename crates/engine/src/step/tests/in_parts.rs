@@ -53,7 +53,7 @@ fn a_page_with_many_links_is_judged_in_parts_and_recorded_with_the_last() {
 #[test]
 fn so_is_a_sitemap() {
     let (pages, sitemaps) = (urls("page")[..17].to_vec(), urls("map")[17..].to_vec());
-    check(Finding::Sitemap { pages, sitemaps }, None, 0);
+    check(Finding::Sitemap { pages, sitemaps, announced: Vec::new() }, None, 0);
 }
 
 #[test]

@@ -1,0 +1,201 @@
+//! What sitemaps and feeds said of a page between its visits, and which of them are believed.
+
+use std::time::Duration;
+
+use model::{Announced, Announcer, Change, Visit};
+
+use crate::revisit::{Prior, Seen};
+use crate::signals::{Interval, Signals};
+
+/// All announcers.
+pub const ANNOUNCERS: [Announcer; 2] = [Announcer::Sitemap, Announcer::Feed];
+
+/// The time from one visit of a page to the next, and how old the page was when each announcer said that it had changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Told {
+    seconds: f64,
+    has_changed: bool,
+    said_after: SaidAfter,
+}
+
+/// In the order of [`ANNOUNCERS`].
+type SaidAfter = [Option<f64>; 2];
+
+/// What the visits of a page tell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    /// From visit to visit.
+    pub told: Vec<Told>,
+    /// What was said since the last one.
+    pub since: SaidAfter,
+}
+
+impl History {
+    /// That of visits in their order. A failed one tells nothing: the next one covers the time since the one before it.
+    #[must_use]
+    pub fn of(visits: &[Visit]) -> History {
+        let mut history = History::default();
+        let mut before: Option<&Visit> = None;
+        for visit in visits {
+            let change = before.map(|before| (Change::between(Some(before), visit), visit.at.since(before.at)));
+            match change {
+                Some((Change::Failed, _)) => {
+                    history.since = first_of(history.since, said_after(before, visit.announced));
+                    continue;
+                }
+                // The clock was set back in between: how much time passed is unknown.
+                Some((_, Duration::ZERO)) | None => {}
+                Some((change, time)) => history.told.push(Told {
+                    seconds: time.as_secs_f64(),
+                    has_changed: change != Change::Unchanged,
+                    said_after: history.since,
+                }),
+            }
+            before = Some(visit);
+            history.since = said_after(before, visit.announced);
+        }
+        history
+    }
+
+    /// The times between visits, with what those say that are believed.
+    #[must_use]
+    pub fn by(&self, believed: &[Announcer]) -> Vec<Interval> {
+        let interval = |told: &Told| Interval {
+            seconds: told.seconds,
+            said_after: first(told.said_after, believed),
+            has_changed: told.has_changed,
+        };
+        self.told.iter().map(interval).collect()
+    }
+
+    /// How old the page was when one that is believed said that it had changed since its last visit.
+    #[must_use]
+    pub fn said_by(&self, believed: &[Announcer]) -> Option<f64> {
+        first(self.since, believed)
+    }
+}
+
+fn said_after(last: Option<&Visit>, announced: Announced) -> SaidAfter {
+    ANNOUNCERS.map(|by| Some(announced.by(by)?.since(last?.at).as_secs_f64()))
+}
+
+fn first_of(one: SaidAfter, other: SaidAfter) -> SaidAfter {
+    std::array::from_fn(|by| one[by].into_iter().chain(other[by]).reduce(f64::min))
+}
+
+fn first(said_after: SaidAfter, believed: &[Announcer]) -> Option<f64> {
+    let of_believed = ANNOUNCERS.into_iter().zip(said_after).filter(|(by, _)| believed.contains(by));
+    of_believed.filter_map(|(_, after)| after).reduce(f64::min)
+}
+
+/// Who is believed at a site, and how right they are together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trust {
+    /// Those whose signals tell changes.
+    pub believed: Vec<Announcer>,
+    /// How right their signals are.
+    pub signals: Signals,
+}
+
+impl Trust {
+    /// Learns it from pages of the site.
+    #[must_use]
+    pub fn learn(prior: &Prior, pages: &[History]) -> Trust {
+        let learn = |believed: &[Announcer]| {
+            let pages: Vec<Vec<Interval>> = pages.iter().map(|page| page.by(believed)).collect();
+            Signals::learn(prior, &pages)
+        };
+        let speak = |by: &Announcer| pages.iter().any(|page| !page.by(&[*by]).iter().all(Interval::is_silent));
+        let alone: Vec<(Announcer, Signals)> = ANNOUNCERS
+            .into_iter()
+            .filter(speak)
+            .map(|by| (by, learn(&[by])))
+            .filter(|(_, signals)| signals.tell())
+            .collect();
+        let believed: Vec<Announcer> = alone.iter().map(|(by, _)| *by).collect();
+        let signals = match &alone[..] {
+            [] => Signals::default(),
+            [(_, signals)] => *signals,
+            _ => learn(&believed),
+        };
+        if signals.tell() { Trust { believed, signals } } else { Trust::default() }
+    }
+
+    /// The evidence of the visits of a page.
+    #[must_use]
+    pub fn seen(&self, history: &History) -> Seen {
+        self.signals.seen(&history.by(&self.believed))
+    }
+
+    /// Whether those who are believed ever said anything of a page: no site speaks of all its pages.
+    #[must_use]
+    pub fn is_told(&self, history: &History) -> bool {
+        let said = history.said_by(&self.believed).is_some();
+        said || !history.by(&self.believed).iter().all(Interval::is_silent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Outcome, PayloadDigest, Timestamp};
+    use weburl::{SiteKey, UrlKey};
+
+    use super::*;
+
+    const DAY: u64 = 86_400;
+
+    fn visit(day: u64, content: u8, sitemap: Option<u64>, feed: Option<u64>) -> Visit {
+        let at = |day: u64| Timestamp(day * DAY * 1_000_000);
+        let outcome = if content == 0 { Outcome::Timeout } else { Outcome::Html };
+        let past = model::Past { visits: u32::try_from(day).expect("a small number"), ..Default::default() };
+        Visit {
+            digest: (content > 0).then_some(PayloadDigest([content; 20])),
+            announced: Announced { sitemap: sitemap.map(at), feed: feed.map(at) },
+            past,
+            ..Visit::without_fetch(UrlKey { site: SiteKey(1), url: 1 }, outcome, String::new(), at(day))
+        }
+    }
+
+    #[test]
+    fn a_history_has_what_was_said_between_visits() {
+        let days = |days: f64| days * DAY as f64;
+        let history = History::of(&[
+            visit(1, 1, Some(3), None),
+            visit(4, 0, None, Some(5)),
+            visit(6, 2, None, None),
+            visit(9, 2, Some(12), Some(11)),
+        ]);
+        let told = |seconds: f64, has_changed, said_after| Told { seconds, has_changed, said_after };
+        let since_first = [Some(days(2.0)), Some(days(4.0))];
+        assert_eq!(history.told, [told(days(5.0), true, since_first), told(days(3.0), false, [None; 2])]);
+        assert_eq!(history.said_by(&ANNOUNCERS), Some(days(2.0)));
+        assert_eq!(history.said_by(&[Announcer::Sitemap]), Some(days(3.0)));
+        assert_eq!(history.said_by(&[]), None);
+        let said: Vec<_> = history.by(&[Announcer::Feed]).iter().map(|interval| interval.said_after).collect();
+        assert_eq!(said, [Some(days(4.0)), None]);
+        assert_eq!(History::of(&[]), History::default());
+    }
+
+    #[test]
+    fn only_those_are_believed_that_tell_changes() {
+        // Pages change at every third visit. The sitemap says so, and the feed speaks at every second.
+        let page = |page: u64| {
+            let visit = |n: u64| {
+                let changes_next = (n + page) % 3 == 2;
+                let said = |is: bool| is.then_some(10 * n + 5);
+                visit(
+                    10 * n,
+                    u8::try_from((n + page) / 3 % 200 + 1).expect("small"),
+                    said(changes_next),
+                    said((n * 7 + page) % 4 < 2),
+                )
+            };
+            History::of(&(1..25).map(visit).collect::<Vec<_>>())
+        };
+        let pages: Vec<History> = (0..40).map(page).collect();
+        let trust = Trust::learn(&Prior::default(), &pages);
+        assert_eq!(trust.believed, [Announcer::Sitemap]);
+        assert!(trust.signals.recall > 0.9, "{trust:?}");
+        assert_eq!(Trust::learn(&Prior::default(), &pages[..3]), Trust::default());
+    }
+}

@@ -1,0 +1,1 @@
+-- Format 18. What sites say of changes of their pages, in the column `more` of a visit. The tables stay as they are; `end_commit` writes it.
