@@ -10,6 +10,7 @@ pub mod importance;
 pub mod links;
 pub mod overlap;
 pub mod path;
+pub mod picture;
 mod queried;
 pub mod rank;
 pub mod since;

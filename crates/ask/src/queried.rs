@@ -4,12 +4,14 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
+use crawl::opened::Opened;
 use crawl::tables::Deriver;
 use crawl::{CrawlDir, Notice, live, opened};
 use dataset::Layout;
 use graph::{Graph, GraphError, Vertex, Visits};
 use settings::plan::Plan;
 use settings::usage;
+use store::CrawlView;
 use weburl::{CanonicalRules, CanonicalUrl, without_user_info};
 
 use crate::target::with_scheme;
@@ -32,7 +34,19 @@ impl QueriedCrawl {
     /// # Errors
     /// The directory holds no crawl, or one without a dataset; the dataset cannot be completed.
     pub fn open(root: &Path) -> anyhow::Result<Self> {
-        let dir = CrawlDir::existing(root)?;
+        QueriedCrawl::with(&CrawlDir::existing(root)?, None)
+    }
+
+    /// The same of a directory that is open: its state is not opened once more.
+    ///
+    /// # Errors
+    /// As [`QueriedCrawl::open`].
+    pub fn of(opened: &Opened) -> anyhow::Result<Self> {
+        QueriedCrawl::with(&opened.dir, Some(opened.view()))
+    }
+
+    fn with(dir: &CrawlDir, view: Option<&dyn CrawlView>) -> anyhow::Result<Self> {
+        let root = dir.root();
         let plan = dir.plan_to_read()?;
         let layout = Layout::at(dir.dataset());
         if !plan.archive {
@@ -42,7 +56,7 @@ impl QueriedCrawl {
             bail!("{0}: the crawl writes no dataset (--no-dataset): `argiope derive {0}` makes it", root.display());
         }
         let is_to_complete = plan.dataset && !live::publish(root)?;
-        let notices = if is_to_complete { complete(&dir, &layout, &plan)? } else { Vec::new() };
+        let notices = if is_to_complete { complete(dir, &layout, &plan, view)? } else { Vec::new() };
         Ok(QueriedCrawl { layout, notices, canonical: plan.settings.canonical, bottom: plan.settings.depth_max })
     }
 
@@ -102,13 +116,13 @@ pub(crate) fn why_unknown(graph: &Graph, url: &CanonicalUrl) -> String {
 }
 
 /// Derives what the dataset lacks. Where it lacks nothing the directory is only read.
-fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<Vec<Notice>> {
+fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan, view: Option<&dyn CrawlView>) -> anyhow::Result<Vec<Notice>> {
     if !dir.state().is_dir() {
         // A dataset alone answers as well.
         return Ok(Vec::new());
     }
     let completed =
-        is_complete(dir, layout, plan).and_then(|is| if is { Ok(Vec::new()) } else { derive(dir, layout, plan) });
+        is_complete(dir, layout, plan, view).and_then(|is| if is { Ok(Vec::new()) } else { derive(dir, layout, plan) });
     match completed {
         Err(error) if opened::is_in_use(&error) => Ok(vec![Notice::DatasetInUse(dir.root().to_owned())]),
         done => done,
@@ -116,12 +130,13 @@ fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<Vec<
 }
 
 /// Whether the dataset lacks nothing. Not asked of a state in a database, which would have to be opened twice.
-fn is_complete(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<bool> {
-    if plan.options.store.is_some() {
-        return Ok(false);
+fn is_complete(dir: &CrawlDir, layout: &Layout, plan: &Plan, view: Option<&dyn CrawlView>) -> anyhow::Result<bool> {
+    let is_complete = |view: &dyn CrawlView| Deriver::new(layout, view, dir.archive(), &plan.settings).is_complete();
+    match view {
+        Some(view) => is_complete(view),
+        None if plan.options.store.is_some() => Ok(false),
+        None => is_complete(dir.open_to_read(&plan.options)?.as_ref()),
     }
-    let view = dir.open_to_read(&plan.options)?;
-    Deriver::new(layout, view.as_ref(), dir.archive(), &plan.settings).is_complete()
 }
 
 fn derive(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<Vec<Notice>> {

@@ -14,9 +14,12 @@
 //! of several that are connected. Their answers are the same to the last bit, whatever the number of workers. Of several processes each
 //! knows the pages of its own segments; the vertices are given to their owners first.
 //!
+//! For a picture, [`communities`] groups vertices, and [`places`] lays them out.
+//!
 //! Only `rounds` knows the dataflow library.
 
 mod cache;
+mod communities;
 mod error;
 mod groups;
 mod linking;
@@ -25,18 +28,21 @@ mod overlap;
 mod pagerank;
 mod part;
 mod path;
+mod places;
 mod rounds;
 mod search;
 mod shard;
 mod vertex;
 mod web;
 
+pub use communities::communities;
 pub use error::GraphError;
 pub use groups::{Grouped, Grouping};
 pub use names::names;
 pub use overlap::{Edge, Overlap, domain_of, overlap};
 pub use pagerank::{DAMPING, Definition, Ranks, pagerank};
 pub use path::shortest_path;
+pub use places::{Point, places};
 pub use rounds::Crew;
 pub use search::{FoundPage, Only, Pattern, PatternError, Search, SearchResult, Within, search};
 pub use vertex::{PageKind, Vertex, Visits};

@@ -9,12 +9,13 @@ pub(crate) const POLICY: &str =
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// The pages of the navigation.
-const PAGES: [(&str, &str); 7] = [
+const PAGES: [(&str, &str); 8] = [
     ("/", "Overview"),
     ("/sites", "Sites"),
     ("/urls", "URLs"),
     ("/url", "Explain"),
     ("/search", "Search"),
+    ("/graph", "Graph"),
     ("/report", "Report"),
     ("/steer", "Steer"),
 ];

@@ -12,6 +12,7 @@
 
 mod failure;
 mod frame;
+mod graph_page;
 mod kept;
 mod links;
 mod live;
@@ -37,6 +38,7 @@ use store::StoreError;
 use tokio::sync::Semaphore;
 
 use crate::failure::Failure;
+use crate::graph_page::Pictures;
 use crate::kept::Kept;
 use crate::live::Live;
 
@@ -54,6 +56,7 @@ struct Ui {
     live: Arc<Live>,
     statistics: Arc<Kept<Statistics>>,
     survey: Arc<Kept<Survey>>,
+    pictures: Arc<Pictures>,
     large: Arc<Semaphore>,
     whole: Arc<Semaphore>,
 }
@@ -63,7 +66,8 @@ pub fn router(root: PathBuf) -> Router {
     let live = Arc::new(Live::new(root.clone()));
     let [large, whole] = [LARGE_QUESTIONS_MAX, WHOLE_MAX].map(|max| Arc::new(Semaphore::new(max)));
     let crawl = Arc::new(Standing::new(root));
-    let ui = Ui { crawl, live, statistics: Arc::default(), survey: Arc::default(), large, whole };
+    let ui =
+        Ui { crawl, live, statistics: Arc::default(), survey: Arc::default(), pictures: Arc::default(), large, whole };
     Router::new()
         .route("/", get(overview::show))
         .route("/sites", get(sites::show))
@@ -72,6 +76,11 @@ pub fn router(root: PathBuf) -> Router {
         .route("/urls.jsonl", get(urls::jsonl))
         .route("/url", get(story::show))
         .route("/search", get(search::show))
+        .route("/graph", get(graph_page::show))
+        .route("/graph.json", get(graph_page::data))
+        .route("/graph/path", get(graph_page::way))
+        .route("/graph/overlap", get(graph_page::between))
+        .route("/graph.js", get(graph_page::script))
         .route("/report", get(report_page::show))
         .route("/report.html", get(report_page::file))
         .route("/report.csv", get(report_page::csv))

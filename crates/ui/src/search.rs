@@ -1,11 +1,10 @@
 //! The pages that have a text, as `argiope search` finds them.
 
-use std::path::Path;
-
 use ask::since::time;
 use ask::{CONTEXT_CHARS, QueriedCrawl};
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
+use crawl::opened::Opened;
 use engine::clock::Clock;
 use graph::{Crew, Only, Pattern, Search, SearchResult, Within};
 use maud::html;
@@ -65,7 +64,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         "" => None,
         _ => {
             let search = asked.search()?;
-            Some(ui.large(&ui.large, move |crawl| find(crawl.root(), search.clone())).await?)
+            Some(ui.large(&ui.large, move |crawl| find(crawl.now()?.as_ref(), search.clone())).await?)
         }
     };
     let body = html! {
@@ -95,7 +94,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     Ok(frame::page("Search", "/search", &body))
 }
 
-fn find(root: &Path, search: Search) -> anyhow::Result<SearchResult> {
-    let crawl = QueriedCrawl::open(root)?;
+fn find(opened: &Opened, search: Search) -> anyhow::Result<SearchResult> {
+    let crawl = QueriedCrawl::of(opened)?;
     Ok(graph::search([&crawl.layout], search, Crew::threads(1))?)
 }

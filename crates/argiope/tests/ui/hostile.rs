@@ -6,7 +6,7 @@ use crate::site::{HOSTILE_URL, SCREENS, crawled, shown};
 
 /// What hostile content would add to a page: none of these are in a screen but the scripts and links of the interface itself.
 const FOREIGN: &str = "[...document.querySelectorAll('img, iframe, object, embed, base, style, svg script, [onerror], [onmouseover]')].length
-    + [...document.scripts].filter((it) => it.type !== 'application/json' && it.getAttribute('src') !== '/ui.js').length
+    + [...document.scripts].filter((it) => !['/ui.js', '/graph.js'].includes(it.getAttribute('src'))).length
     + [...document.links].filter((it) => !/^https?:$/.test(it.protocol)).length
     + (window.owned === undefined ? 0 : 1)";
 

@@ -39,7 +39,7 @@ pub fn shown(crawl: &Crawled) -> Ui {
 }
 
 /// All screens, with and without something to show.
-pub const SCREENS: [&str; 15] = [
+pub const SCREENS: [&str; 18] = [
     "/",
     "/sites",
     "/urls",
@@ -53,6 +53,9 @@ pub const SCREENS: [&str; 15] = [
     "/url?u=%3Cscript%3Ewindow.owned%3D7%3C%2Fscript%3E",
     "/search",
     "/search?q=owned&case=any",
+    "/graph",
+    "/graph?of=popular",
+    "/graph/path?from=ui.test%2F&to=http%3A%2F%2Fui.test%2Fgone",
     "/report",
     "/steer",
 ];

@@ -1,0 +1,252 @@
+//! The link graph: sites or pages in a picture, the way from page to page, and the links between two domains.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use ask::QueriedCrawl;
+use ask::overlap::{Overlap, overlap};
+use ask::path::{Path, path};
+use ask::picture::{Drawn, Picture, VERTICES_MAX};
+use axum::extract::{RawQuery, State};
+use axum::http::header;
+use axum::response::{Html, IntoResponse, Response};
+use crawl::standing::Standing;
+use graph::{Crew, Grouping};
+use maud::{Markup, html};
+use printable::{Printable, counted};
+use settings::usage;
+
+use crate::failure::Failure;
+use crate::kept::Kept;
+use crate::query::{Fields, with_fields};
+use crate::{Ui, frame, links};
+
+/// Vertices in the list below the picture.
+const LISTED: usize = 100;
+/// Links between two domains that are shown.
+const EDGES_SHOWN: usize = 1_000;
+
+/// What is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// Sites.
+    Sites,
+    /// Registrable domains.
+    Domains,
+    /// Pages.
+    Pages,
+    /// The hundred most popular pages.
+    Popular,
+}
+
+impl Shown {
+    const ALL: [(Shown, &'static str, &'static str); 4] = [
+        (Shown::Sites, "sites", "Sites"),
+        (Shown::Domains, "domains", "Domains"),
+        (Shown::Pages, "pages", "Pages"),
+        (Shown::Popular, "popular", "The 100 most popular pages"),
+    ];
+
+    fn word(self) -> &'static str {
+        Shown::ALL.iter().find(|(shown, ..)| *shown == self).map_or("", |(_, word, _)| word)
+    }
+
+    fn grouping(self) -> Option<Grouping> {
+        match self {
+            Shown::Sites => Some(Grouping::Site),
+            Shown::Domains => Some(Grouping::Domain),
+            Shown::Pages | Shown::Popular => None,
+        }
+    }
+
+    fn vertices_max(self) -> usize {
+        if self == Shown::Popular { LISTED } else { VERTICES_MAX }
+    }
+}
+
+impl FromStr for Shown {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let text = if text.is_empty() { "sites" } else { text };
+        let found = Shown::ALL.iter().find(|(_, word, _)| *word == text).map(|(shown, ..)| *shown);
+        found.ok_or_else(|| usage(format!("`{text}` is no graph; possible are sites, domains, pages, popular")))
+    }
+}
+
+/// The last picture of each kind.
+#[derive(Default)]
+pub(crate) struct Pictures([Kept<Picture>; Shown::ALL.len()]);
+
+impl Ui {
+    async fn picture(&self, shown: Shown) -> Result<Arc<Picture>, Failure> {
+        let pictures = self.pictures.clone();
+        let draw = move |crawl: &Standing| {
+            let opened = crawl.now()?;
+            let kept = &pictures.0[shown as usize];
+            kept.answer(&opened, |opened| {
+                Picture::of(&QueriedCrawl::of(opened)?, shown.grouping(), shown.vertices_max())
+            })
+        };
+        self.large(&self.whole, draw).await
+    }
+}
+
+/// Answers with the picture, the vertices of highest rank, and the forms for ways and overlaps.
+pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let shown: Shown = Fields::parse(&query.unwrap_or_default()).get("of").parse()?;
+    let picture = ui.picture(shown).await?;
+    let Picture { vertices, links, communities, left_out } = &*picture;
+    let [vertices_left, links_left] = left_out;
+    let body = html! {
+        div.actions role="group" aria-label="What is drawn" {
+            @for (other, word, name) in Shown::ALL {
+                @if other == shown { strong { (name) } } @else { a href=(with_fields("/graph", &[("of", word)])) { (name) } }
+                " "
+            }
+        }
+        p {
+            (counted(vertices.len() as u64, "point")) ", " (counted(links.len() as u64, "link")) ", "
+            "communities: " (communities) "."
+            @if vertices_left + links_left > 0 {
+                " Not drawn: " (vertices_left) " points of lower rank and " (links_left) " links."
+            }
+            " A point is as large as its PageRank is high. Points of one colour link to each other more than chance would make."
+        }
+        figure.graph {
+            canvas #graph width="1200" height="800" tabindex="0" role="img"
+                data-src=(with_fields("/graph.json", &[("of", shown.word())]))
+                aria-label="The links as a picture. Arrow keys move it, plus and minus zoom. The list below has the points of highest rank." {}
+            figcaption { p #pointed role="status" { "Point at something. Drag to move, turn the wheel to zoom, click to read." } }
+        }
+        script src="/graph.js" defer {}
+        (forms("", "", "", ""))
+        section {
+            h2 { "By PageRank " span.count { (vertices.len().min(LISTED)) } }
+            div.rows role="region" aria-label="By PageRank" tabindex="0" {
+                table {
+                    thead { tr { th.number { "Place" } th { "Name" } th.number { "PageRank" } th.number { "Linked by" } th.number { "Community" } } }
+                    tbody { @for (place, drawn) in (1..).zip(vertices.iter().take(LISTED)) { (row(place, drawn)) } }
+                }
+            }
+        }
+    };
+    Ok(frame::page("Graph", "/graph", &body))
+}
+
+fn row(place: usize, Drawn { name, rank, linked_by, community, .. }: &Drawn) -> Markup {
+    html! {
+        tr {
+            td.number { (place) }
+            td { (links::story(name)) }
+            td.number { (format!("{rank:.6}")) }
+            td.number { (linked_by) }
+            td.number { (community + 1) }
+        }
+    }
+}
+
+fn forms(from: &str, to: &str, one: &str, other: &str) -> Markup {
+    let field = |label: &str, name: &str, value: &str| {
+        html! { label { (label) input name=(name) value=(value) required placeholder="https://example.org/"; } }
+    };
+    html! {
+        div.forms {
+            form action="/graph/path" {
+                h2 { "The shortest way" }
+                (field("From page", "from", from)) (field("To page", "to", to))
+                button { "Find it" }
+            }
+            form action="/graph/overlap" {
+                h2 { "Links between two domains" }
+                (field("A page of one", "one", one)) (field("A page of the other", "other", other))
+                button { "Show them" }
+            }
+        }
+    }
+}
+
+/// Answers with the picture for the script: places, sizes and colours of the points, and links.
+pub(crate) async fn data(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
+    let shown: Shown = Fields::parse(&query.unwrap_or_default()).get("of").parse()?;
+    let picture = ui.picture(shown).await?;
+    let json = ui.ask(move |_| Ok(serde_json::to_vec(&*picture)?)).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
+}
+
+/// Answers with the script of the picture.
+pub(crate) async fn script() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], include_str!("assets/graph.js"))
+}
+
+/// Answers with the shortest way from page to page.
+pub(crate) async fn way(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let fields = Fields::parse(&query.unwrap_or_default());
+    let (from, to) = (fields.get("from").to_owned(), fields.get("to").to_owned());
+    let ends = [from.clone(), to.clone()];
+    let find = move |crawl: &Standing| {
+        let crawl = QueriedCrawl::of(crawl.now()?.as_ref())?;
+        let graph = crawl.graph()?;
+        let [(_, from), (_, to)] = [known(&crawl, &graph, &ends[0])?, known(&crawl, &graph, &ends[1])?];
+        path(&crawl, &graph, from, to)
+    };
+    let found = ui.large(&ui.large, find).await?;
+    let body = html! {
+        (forms(&from, &to, "", ""))
+        @match found {
+            None => { p role="status" { "No links lead there, as far as the crawl has seen." } }
+            Some(Path { links: count, urls, texts }) => {
+                p role="status" { (counted(count as u64, "link")) "." }
+                ol.links {
+                    @for (at, url) in urls.iter().enumerate() {
+                        li {
+                            (links::story(url))
+                            @if let Some(text) = texts.get(at).and_then(Option::as_deref) { " “" (Printable(text)) "”" }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    Ok(frame::page("The shortest way", "/graph", &body))
+}
+
+/// Answers with the links between the domains of two pages.
+pub(crate) async fn between(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let fields = Fields::parse(&query.unwrap_or_default());
+    let (one, other) = (fields.get("one").to_owned(), fields.get("other").to_owned());
+    let ends = [one.clone(), other.clone()];
+    let find = move |crawl: &Standing| {
+        let crawl = QueriedCrawl::of(crawl.now()?.as_ref())?;
+        let graph = crawl.graph()?;
+        let [(one, _), (other, _)] = [known(&crawl, &graph, &ends[0])?, known(&crawl, &graph, &ends[1])?];
+        overlap(&crawl, graph, [&one, &other], true, Crew::threads(1)).map_err(|error| usage(format!("{error:#}")))
+    };
+    let Overlap { overlap, domains, reachable, edges } = ui.large(&ui.large, find).await?;
+    let body = html! {
+        (forms("", "", &one, &other))
+        p role="status" { "Overlap: " (counted(overlap as u64, "link")) "." }
+        @for (from, to) in [(0, 1), (1, 0)] {
+            section {
+                h2 { (domains[from]) " → " (domains[to]) " " span.count { (edges[from].len()) } }
+                p.count { "from " (counted(reachable[from], "page")) " in reach" }
+                ul.links {
+                    @for edge in edges[from].iter().take(EDGES_SHOWN) {
+                        li { (links::story(&edge.source)) " → " (links::story(&edge.target)) }
+                    }
+                }
+                @if edges[from].len() > EDGES_SHOWN { p { "… " (edges[from].len() - EDGES_SHOWN) " more" } }
+            }
+        }
+    };
+    Ok(frame::page("Links between two domains", "/graph", &body))
+}
+
+/// The page that is meant. One that the crawl does not know is a mistake of who asks.
+fn known(
+    crawl: &QueriedCrawl,
+    graph: &graph::Graph,
+    given: &str,
+) -> anyhow::Result<(weburl::CanonicalUrl, graph::Vertex)> {
+    crawl.vertex(graph, given).map_err(|error| usage(format!("{error:#}")))
+}
