@@ -18,7 +18,7 @@ mod words;
 use extract::media_type::Kind;
 use serde::{Deserialize, Serialize};
 
-pub use process::{ARGUMENT, CPU_SECONDS_MAX, Reader, serve};
+pub use process::{ARGUMENT, CPU_SECONDS_MAX, Reader, TIME_MAX, Unusable, serve};
 
 /// The memory that a document may take, in bytes of address space.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
@@ -36,7 +36,7 @@ pub struct Text {
     pub author: Option<String>,
     /// Its text: a line for each paragraph or line, an empty line between pages, slides and chapters.
     pub text: String,
-    /// A part of it is missing: a damaged page or part, or text beyond [`TEXT_BYTES_MAX`].
+    /// A part of it is missing: a damaged, encrypted or missing page or part, or text beyond [`TEXT_BYTES_MAX`].
     pub is_cut: bool,
 }
 

@@ -23,6 +23,7 @@ use crate::Settings;
 use crate::announced::announcement;
 use crate::cut;
 use crate::details::{self, Details, HtmlDetails, RenderedDetails};
+use crate::document::ToRead;
 use crate::features;
 use crate::references::{self, Resolver};
 use crate::requisites;
@@ -114,6 +115,15 @@ pub struct Page {
 /// Examines the end of a fetch.
 #[must_use]
 pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) -> Content {
+    let mut content = look_into_answer(outcome, purpose, settings);
+    if let Some(document) = ToRead::of(outcome, &content, settings) {
+        content.take_document(time(Stage::Structure, || document.reader.read(document.kind, &document.bytes)));
+    }
+    content
+}
+
+/// The same, but the text of a document is left to be read.
+pub(crate) fn look_into_answer(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) -> Content {
     let Fetched::Response(response) = &outcome.fetched else { return Content::default() };
     let mut content = Content { content_type: response.headers.get("content-type").map(bounded), ..Content::default() };
     if let Some(exchange) = outcome.exchanges.last().filter(|exchange| !exchange.payload.is_empty()) {
@@ -137,9 +147,6 @@ pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) 
         content.details = Some(Box::new(Details::new(response, media, None)));
     }
     read_body(outcome, response, purpose, settings, &mut content);
-    if matches!(content.finding, Finding::Document) {
-        read_document(response, settings, &mut content);
-    }
     if let (Some(details), Some(rendering)) = (&mut content.details, &outcome.rendering) {
         details.rendered = Some(RenderedDetails { evidence: rendering.evidence.clone(), gained: content.gained });
     }
@@ -214,24 +221,6 @@ fn read_body(
 /// What a browser made of the page, if it was asked.
 fn rendered(outcome: &FetchOutcome) -> Option<&RenderedDocument> {
     outcome.rendering.as_ref()?.document.as_ref().ok()
-}
-
-/// Reads the text of a document.
-fn read_document(response: &Response, settings: &Settings, content: &mut Content) {
-    let (Some(reader), Some(details)) = (&settings.documents, &mut content.details) else { return };
-    // After a HEAD there is nothing to read.
-    if response.body.is_empty() {
-        return;
-    }
-    let read = time(Stage::Structure, || reader.read(details.media.kind, &response.body));
-    if matches!(read, Err(documents::Unread::Kind)) {
-        return;
-    }
-    let text = read.unwrap_or_else(|_| documents::Text { is_cut: true, ..documents::Text::default() });
-    if text.is_cut {
-        content.limits.insert(Limit::Document);
-    }
-    details.document = Some(text);
 }
 
 fn digest(exchange: &Exchange, response: &Response, settings: &Settings, content: &mut Content) {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!            Command::Fetch ──▶ fetch ──▶ content::look_into ──▶ Event::Fetched
-//!                             │ browsing (if the crawl has a browser)
+//!                             │ browsing (if the crawl has a browser), document (if it reads them)
 //!  step ───▶ Command::Record ─▶ recorder: archive, then store ─▶ Event::Committed ──▶ step
 //!            Command::Load ───▶ store ──────────────────────────▶ Event::Loaded
 //! ```
@@ -16,6 +16,7 @@ pub mod clock;
 pub mod content;
 mod cut;
 pub mod details;
+mod document;
 pub mod event;
 mod features;
 pub mod hook;

@@ -309,6 +309,8 @@ impl Shell {
                 hooks,
                 beside,
                 reading_rules,
+                reading_documents: Arc::new(Semaphore::new(cores)),
+                documents_at_once: cores,
                 settings,
                 events,
                 clock,

@@ -163,6 +163,9 @@ impl<'a> Deriver<'a> {
 
     /// Derives the rows of segments, on all cores.
     fn rows_of(&self, missing: Vec<Segment>, progress: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Derived> {
+        if let Some(reader) = self.settings.documents.as_ref().filter(|_| !missing.is_empty()) {
+            reader.probe()?;
+        }
         let derived = Derived { segments: missing.len(), ..Derived::default() };
         let (pages, queue) = (AtomicU64::new(0), Mutex::new(missing.into_iter()));
         let count = || progress(pages.fetch_add(1, Ordering::Relaxed) + 1);

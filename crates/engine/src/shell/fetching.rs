@@ -1,4 +1,5 @@
-//! A fetch from its task to its event: the fetch itself, the look into what came, and a browser where one is to show it.
+//! A fetch from its task to its event: the fetch itself, the look into what came, a browser where one is to show it, and a process
+//! where it is a document to be read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,9 @@ use model::{FetchTask, Purpose};
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::clock::Clock;
-use crate::{Browsing, Event, Fetch, Hooks, Settings, look_into};
+use crate::content::look_into_answer;
+use crate::document::ToRead;
+use crate::{Browsing, Event, Fetch, Hooks, Settings};
 
 /// Bodies from this size on are looked into beside the network threads, of which there may be one: it would do nothing else for the
 /// better part of a millisecond. For small ones the way there and back costs more than it gains.
@@ -25,6 +28,10 @@ pub(super) struct Fetching {
     pub(super) beside: Arc<Semaphore>,
     /// Permits to read large robots.txt files, which may take long: pages do not wait for them.
     pub(super) reading_rules: Arc<Semaphore>,
+    /// A permit for each document that is read at once.
+    pub(super) reading_documents: Arc<Semaphore>,
+    /// How many these are.
+    pub(super) documents_at_once: usize,
     pub(super) settings: Arc<Settings>,
     pub(super) events: mpsc::Sender<Event>,
     pub(super) clock: Clock,
@@ -36,7 +43,17 @@ impl Fetching {
         let fetched = self.fetcher.time_max(task.purpose, task.head_first);
         let shown = self.browsing.as_ref().filter(|_| task.purpose == Purpose::Page);
         let logged_in = self.logins.as_ref().map_or(Duration::ZERO, |logins| logins.time_max());
-        fetched + logged_in + shown.map_or(Duration::ZERO, |browsing| browsing.time_max(self.settings.concurrency))
+        let shown = shown.map_or(Duration::ZERO, |browsing| browsing.time_max(self.settings.concurrency));
+        fetched + logged_in + shown + self.reading_time_max(task.purpose)
+    }
+
+    /// The longest that the document of an answer can take: every other fetch may have one that is read before.
+    fn reading_time_max(&self, purpose: Purpose) -> Duration {
+        if self.settings.documents.is_none() || purpose != Purpose::Page {
+            return Duration::ZERO;
+        }
+        let turns = self.settings.concurrency.div_ceil(self.documents_at_once);
+        documents::TIME_MAX.saturating_mul(u32::try_from(turns).unwrap_or(u32::MAX))
     }
 }
 
@@ -69,6 +86,9 @@ async fn look(mut outcome: model::FetchOutcome, purpose: Purpose, shared: &Fetch
         fetch = look_beside(fetch.outcome, purpose, shared).await;
         browsing.learn(&fetch.outcome, &showing, &fetch.content);
     }
+    if let Some(document) = ToRead::of(&fetch.outcome, &fetch.content, &shared.settings) {
+        Box::pin(read(document, &mut fetch, shared)).await;
+    }
     if purpose == Purpose::Page && !shared.hooks.is_empty() {
         fetch = Box::pin(show_hooks(fetch, shared)).await;
     }
@@ -76,6 +96,14 @@ async fn look(mut outcome: model::FetchOutcome, purpose: Purpose, shared: &Fetch
         response.body = bytes::Bytes::new();
     }
     fetch
+}
+
+/// Reads the document of an answer in a process, when its turn comes. The process ends with this task.
+async fn read(document: ToRead, fetch: &mut Fetch, shared: &Fetching) {
+    let ToRead { reader, kind, bytes } = document;
+    // It is never closed.
+    let _permit = shared.reading_documents.acquire().await;
+    fetch.content.take_document(reader.read_beside(kind, &bytes).await);
 }
 
 /// Shows an answer to the hooks, on a thread of its own, since they may take any time.
@@ -98,7 +126,7 @@ async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, shared: &Fe
     };
     let settings = shared.settings.clone();
     let look = move || {
-        let content = look_into(&outcome, purpose, &settings);
+        let content = look_into_answer(&outcome, purpose, &settings);
         Fetch { outcome, content }
     };
     if body_bytes < BESIDE_BYTES_MIN {
@@ -123,13 +151,79 @@ pub(super) async fn on_its_own_thread<T: Send + 'static>(work: impl FnOnce() -> 
 
 #[cfg(test)]
 mod tests {
+    use model::{FetchOutcome, Fetched, Headers, Response, TaskId, Timestamp};
+    use weburl::{CanonicalRules, CanonicalUrl};
+
     use super::*;
+    use crate::step::tests::settings;
 
     #[tokio::test]
     async fn a_panic_on_another_thread_breaks_the_task_that_waits_for_it() {
         let task = tokio::spawn(on_its_own_thread(|| if true { panic!("a bug") } else { 7 }));
         assert!(task.await.expect_err("it is broken").is_panic());
         assert_eq!(on_its_own_thread(|| 7).await, 7);
+    }
+
+    /// What all fetches share in a crawl that reads documents with a script.
+    fn shared(script: &str) -> Fetching {
+        let clock = Clock::start();
+        let fetcher = Fetcher::new(fetch::FetchConfig::default(), Arc::new(move || clock.now())).expect("a fetcher");
+        let documents = Some(documents::Reader::of("/bin/sh", ["-c", script]));
+        let permits = || Arc::new(Semaphore::new(1));
+        Fetching {
+            fetcher: Arc::new(fetcher),
+            logins: None,
+            browsing: None,
+            hooks: Hooks::default(),
+            beside: permits(),
+            reading_rules: permits(),
+            reading_documents: permits(),
+            documents_at_once: 1,
+            settings: Arc::new(Settings { documents, details: true, ..settings() }),
+            events: mpsc::channel(1).0,
+            clock,
+        }
+    }
+
+    fn answer(content_type: &str, body: &'static [u8]) -> FetchOutcome {
+        let url = CanonicalUrl::parse("http://one.test/", &CanonicalRules::default()).expect("a URL");
+        let headers = Headers(vec![("content-type".to_owned(), content_type.to_owned())]);
+        let response =
+            Response { status: 200, headers, body: body.into(), truncated: None, is_undecoded: false, note: None };
+        FetchOutcome {
+            id: TaskId(1),
+            url,
+            exchanges: Vec::new(),
+            fetched: Fetched::Response(response),
+            rendering: None,
+            started_at: Timestamp::default(),
+            finished_at: Timestamp::default(),
+            response_time: Duration::ZERO,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_document_that_is_read_holds_no_other_answer_up() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let may_end = dir.path().join("end");
+        let script = format!(
+            r#"until [ -e '{}' ]; do sleep 0.01; done; echo '{{"Ok":{{"text":"late","is_cut":false}}}}'"#,
+            may_end.display()
+        );
+        let shared = Arc::new(shared(&script));
+        let beside = shared.clone();
+        let reading = tokio::spawn(async move {
+            look(answer("application/pdf", b"%PDF-1.4"), Purpose::Page, &beside).await.content.details
+        });
+        while shared.reading_documents.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let page = look(answer("text/html", b"<title>Page</title>"), Purpose::Page, &shared).await;
+        assert!(matches!(page.content.finding, crate::Finding::Page(_)));
+        assert!(!reading.is_finished());
+        std::fs::write(&may_end, "").expect("a file");
+        let details = reading.await.expect("no panic").expect("details");
+        assert_eq!(details.document.expect("a document").text, "late");
     }
 
     #[test]
