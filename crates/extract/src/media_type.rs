@@ -3,7 +3,8 @@
 //! The declared type decides; only where it says nothing (missing, `application/octet-stream` or another
 //! that only asks for a download, `text/plain`, a generic XML or zip type) the content does: a small part
 //! of the WHATWG MIME Sniffing Standard, plus the office formats. Content that begins like a document or
-//! an image is none of HTML, whatever is declared. The name in the URL is asked last.
+//! an image is none of HTML, whatever is declared. What is declared as a document, or as a type that is not
+//! known, is the document that it begins like. The name in the URL is asked last.
 
 mod content;
 
@@ -181,9 +182,18 @@ pub fn sniff(bytes: &[u8], declared: Option<&str>, path_ext: Option<&str>) -> Me
             Some(Kind::Html) => Some(Kind::Xhtml),
             sniffed => sniffed,
         },
+        // Servers take documents for one another, and know too few of their types.
+        Some(_) if declared.is_some_and(|kind| is_document_or_book(kind) || kind == Kind::Other) => {
+            sniffed.filter(|kind| is_document_or_book(*kind))
+        }
         Some(_) => None,
     };
     MediaType { declared, sniffed, extension, kind: kind.or(declared).unwrap_or(Kind::Other) }
+}
+
+/// Whether it is a document of any program.
+const fn is_document_or_book(kind: Kind) -> bool {
+    kind.is_document() || matches!(kind, Kind::OpenDocument | Kind::Epub)
 }
 
 /// The media type without its parameters, lower case; `None` if it says nothing.

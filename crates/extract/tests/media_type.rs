@@ -44,6 +44,24 @@ fn what_begins_like_a_document_or_an_image_is_no_html() {
 }
 
 #[test]
+fn of_documents_the_bytes_decide() {
+    const WORD: &[u8] = b"PK\x03\x04word/document.xml";
+    for declared in [
+        "application/pdf",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "application/vnd.ms-word.document.macroEnabled.12",
+        "application/x-unknown",
+    ] {
+        check(WORD, Some(declared), None, Kind::Docx);
+    }
+    check(b"%PDF-1.7", Some("application/epub+zip"), None, Kind::Pdf);
+    // Other content stays what it was declared as.
+    check(b"GIF89a", Some("application/pdf"), None, Kind::Pdf);
+    check(b"GIF89a", Some("application/x-unknown"), None, Kind::Other);
+    check(WORD, Some("image/png"), None, Kind::Png);
+}
+
+#[test]
 fn silence_lets_the_bytes_decide() {
     let word = [OLE, b"W\0o\0r\0d\0D\0o\0c\0u\0m\0e\0n\0t\0".as_slice()].concat();
     for (bytes, kind) in [
