@@ -1,16 +1,18 @@
 //! EPUB (W3C, EPUB 3.3): the chapters in the order of the spine.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use extract::html;
-use quick_xml::Reader;
-use quick_xml::events::{BytesStart, Event};
 
-use crate::package::{Package, element};
+use crate::package::{Package, attributes, decoded, dir_of, element, is_whole, resolved};
 use crate::{TEXT_BYTES_MAX, Text, Unread};
 
 /// Where the package document is named (EPUB 3.3 §4.2.6.3.1).
 const CONTAINER: &str = "META-INF/container.xml";
+/// Where encrypted parts are named (§4.2.6.3.2).
+const ENCRYPTION: &str = "META-INF/encryption.xml";
+/// The type of a chapter, decoded.
+const CHAPTER_TYPE: &str = "application/xhtml+xml; charset=utf-8";
 /// Chapters read.
 const CHAPTERS_MAX: usize = 10_000;
 
@@ -18,26 +20,25 @@ const CHAPTERS_MAX: usize = 10_000;
 pub(crate) fn read(bytes: &[u8]) -> Result<Text, Unread> {
     let mut package = Package::open(bytes)?;
     let container = package.required(CONTAINER)?;
-    let of_container = attributes(&container, "rootfile", "full-path");
-    let root =
-        of_container.into_iter().next().ok_or_else(|| Unread::Damaged(format!("{CONTAINER} names no package")))?;
+    let [root] = attributes(&container, "rootfile", ["full-path"])
+        .into_iter()
+        .next()
+        .ok_or_else(|| Unread::Damaged(format!("{CONTAINER} names no package")))?;
     let opf = package.required(&root)?;
-    let mut text = Text { title: element(&opf, "title"), author: element(&opf, "creator"), ..Text::default() };
+    let encryption = package.xml(ENCRYPTION).unwrap_or_default();
+    // These names are counted from the root.
+    let names = attributes(&encryption, "CipherReference", ["URI"]);
+    let encrypted: HashSet<String> = names.iter().map(|[name]| resolved("", name)).collect();
     let places: HashMap<String, String> =
-        attributes(&opf, "item", "id").into_iter().zip(attributes(&opf, "item", "href")).collect();
-    let dir = root.rsplit_once('/').map_or("", |(dir, _)| dir);
-    for chapter in attributes(&opf, "itemref", "idref").into_iter().take(CHAPTERS_MAX) {
-        let Some(href) = places.get(&chapter) else { continue };
-        let Some(bytes) = package.part(&resolved(dir, href)) else {
-            text.is_cut = true;
-            continue;
-        };
-        let limits = extract::Limits { links_max: 0, text_bytes_max: TEXT_BYTES_MAX, ..extract::Limits::default() };
-        let page = html::extract(&bytes, Some("application/xhtml+xml; charset=utf-8"), &limits);
-        let more = page.text.trim();
-        if !more.is_empty() {
-            text.text.push_str(if text.text.is_empty() { "" } else { "\n\n" });
-            text.text.push_str(more);
+        attributes(&opf, "item", ["id", "href"]).into_iter().map(|[id, href]| (id, href)).collect();
+    let spine = attributes(&opf, "itemref", ["idref"]);
+    let mut text = Text { title: element(&opf, "title"), author: element(&opf, "creator"), ..Text::default() };
+    text.is_cut = spine.len() > CHAPTERS_MAX || !is_whole(&opf);
+    for [id] in spine.into_iter().take(CHAPTERS_MAX) {
+        let name = places.get(&id).map(|href| resolved(dir_of(&root), href)).filter(|name| !encrypted.contains(name));
+        match name.and_then(|name| package.part(&name)) {
+            Some(bytes) => add_chapter(&mut text, &bytes),
+            None => text.is_cut = true,
         }
         if text.text.len() > TEXT_BYTES_MAX {
             break;
@@ -47,51 +48,23 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Text, Unread> {
     Ok(text)
 }
 
-/// The values of an attribute of all elements with a local name; an element without the attribute has an empty one.
-fn attributes(xml: &str, name: &str, attribute: &str) -> Vec<String> {
-    let mut reader = Reader::from_str(xml);
-    reader.config_mut().check_end_names = false;
-    let mut values = Vec::new();
-    let value = |element: &BytesStart<'_>| {
-        let found = element.attributes().flatten().find(|found| found.key.local_name().as_ref() == attribute);
-        found.map(|found| found.value.into_owned()).unwrap_or_default()
-    };
-    loop {
-        match reader.read_event() {
-            Ok(Event::Start(element) | Event::Empty(element)) if element.local_name().as_ref() == name => {
-                values.push(value(&element));
-            }
-            Ok(Event::Eof) | Err(_) => return values,
-            Ok(_) => {}
-        }
+/// Adds the text of a chapter, an empty line behind what there is.
+fn add_chapter(text: &mut Text, bytes: &[u8]) {
+    let limits = extract::Limits { links_max: 0, text_bytes_max: TEXT_BYTES_MAX, ..extract::Limits::default() };
+    let xhtml = decoded(bytes);
+    let page = html::extract(xhtml.as_bytes(), Some(CHAPTER_TYPE), &limits);
+    text.is_cut |= page.truncated.text || !has_end(&xhtml);
+    let more = page.text.trim();
+    if !more.is_empty() {
+        text.text.push_str(if text.text.is_empty() { "" } else { "\n\n" });
+        text.text.push_str(more);
     }
 }
 
-/// The name of a part that a package document in `dir` refers to.
-fn resolved(dir: &str, href: &str) -> String {
-    let href = href.split('#').next().unwrap_or_default();
-    let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
-    for part in href.split('/') {
-        match part {
-            ".." => drop(parts.pop()),
-            "." | "" => {}
-            part => parts.push(part),
-        }
-    }
-    percent_decoded(&parts.join("/"))
-}
-
-/// A name without percent-encoding (RFC 3986 §2.1).
-fn percent_decoded(name: &str) -> String {
-    let mut bytes = Vec::with_capacity(name.len());
-    let mut rest = name.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let decoded = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        rest = if decoded.is_some() { &after[2..] } else { after };
-        bytes.push(decoded.unwrap_or(*first));
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+/// Whether the last element that ends is the root, as XHTML must write it out.
+fn has_end(xhtml: &str) -> bool {
+    let last = xhtml.rsplit_once("</").and_then(|(_, after)| after.split('>').next());
+    last.is_some_and(|name| name.trim_end().to_ascii_lowercase().ends_with("html"))
 }
 
 #[cfg(test)]
@@ -99,14 +72,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_parts() {
-        for (dir, href, name) in [
-            ("OEBPS", "a.xhtml#x", "OEBPS/a.xhtml"),
-            ("", "text/a%20b.xhtml", "text/a b.xhtml"),
-            ("a/b", "../../../c", "c"),
-            ("", "100%", "100%"),
+    fn ends_of_chapters() {
+        for (xhtml, is_whole) in [
+            ("<html><p>a</p></html>", true),
+            ("<h:html><h:p>a</h:p></h:html >\n<!-- end -->", true),
+            ("<html><p>a</p>", false),
+            ("<html><p>a</p></ht", false),
+            ("", false),
         ] {
-            assert_eq!(resolved(dir, href), name);
+            assert_eq!(has_end(xhtml), is_whole, "{xhtml}");
         }
     }
 }

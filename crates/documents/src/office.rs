@@ -1,6 +1,6 @@
 //! Files of offices: Office Open XML (ECMA-376) and OpenDocument (OASIS, ISO/IEC 26300).
 
-use crate::package::{Package, Vocabulary, element, text_of};
+use crate::package::{Package, Vocabulary, attributes, dir_of, element, is_whole, resolved, text_of};
 use crate::{Text, Unread};
 
 /// Text of Word (ECMA-376 part 1 §17). Deleted text is `w:delText`, and field codes are `w:instrText`.
@@ -9,55 +9,114 @@ const WORD: Vocabulary = Vocabulary {
     lines: &["p", "tr"],
     breaks: &["br", "cr"],
     spaces: &["tab", "noBreakHyphen"],
-    without: &["Fallback"],
+    apart: &["rt"],
+    without: &["Fallback", "moveFrom"],
+    ..Vocabulary::EMPTY
 };
 /// Text of PowerPoint (§21.1).
 const SLIDES: Vocabulary =
-    Vocabulary { text: &["t"], lines: &["p", "tr"], breaks: &["br"], spaces: &[], without: &["Fallback"] };
+    Vocabulary { text: &["t"], lines: &["p", "tr"], breaks: &["br"], without: &["Fallback"], ..Vocabulary::EMPTY };
 /// Text of OpenDocument (part 3 §5 and §6).
 const OPEN_DOCUMENT: Vocabulary = Vocabulary {
     text: &["p", "h"],
     lines: &["p", "h"],
     breaks: &["line-break"],
     spaces: &["s", "tab"],
-    without: &["tracked-changes", "annotation"],
+    apart: &["ruby-text"],
+    notes: &["note-body"],
+    without: &["tracked-changes", "annotation", "note-citation"],
 };
 
-/// Parts of Word with text, in the order of reading.
-const WORD_PARTS: [&str; 3] = ["word/document.xml", "word/footnotes.xml", "word/endnotes.xml"];
+/// The ends of the types of relationships (ECMA-376 part 1 §15.2; the strict variant has other beginnings).
+const MAIN: &str = "/officeDocument";
+const FOOTNOTES: &str = "/footnotes";
+const ENDNOTES: &str = "/endnotes";
+const NOTES_OF_SLIDE: &str = "/notesSlide";
 
-/// Reads a document of Word.
+/// Reads a document of Word: its text, then its notes.
 pub(crate) fn word(bytes: &[u8]) -> Result<Text, Unread> {
-    let mut package = Package::open(bytes)?;
-    package.required(WORD_PARTS[0])?;
-    let parts = WORD_PARTS.map(str::to_owned);
-    open_xml(package, &parts, &WORD)
-}
-
-/// Reads a presentation of PowerPoint: its slides by their numbers, each with its notes.
-pub(crate) fn slides(bytes: &[u8]) -> Result<Text, Unread> {
-    let mut package = Package::open(bytes)?;
-    package.required("ppt/presentation.xml")?;
-    let number =
-        |name: &String| -> Option<u32> { name.strip_prefix("ppt/slides/slide")?.strip_suffix(".xml")?.parse().ok() };
-    let mut numbers: Vec<u32> = package.names().iter().filter_map(number).collect();
-    numbers.sort_unstable();
-    let parts_of =
-        |number| [format!("ppt/slides/slide{number}.xml"), format!("ppt/notesSlides/notesSlide{number}.xml")];
-    let parts: Vec<String> = numbers.into_iter().flat_map(parts_of).collect();
-    open_xml(package, &parts, &SLIDES)
-}
-
-fn open_xml(mut package: Package<'_>, parts: &[String], vocabulary: &Vocabulary) -> Result<Text, Unread> {
-    let core = package.xml("docProps/core.xml").unwrap_or_default();
-    let mut text = Text { title: element(&core, "title"), author: element(&core, "creator"), ..Text::default() };
-    for name in parts {
-        if let Some(part) = package.xml(name) {
-            add(&mut text, &part, vocabulary);
-        }
+    let mut document = OpenXml::open(bytes, "word/document.xml")?;
+    let main = document.main.clone();
+    document.package.must_have(&main)?;
+    let relations = document.relations_of(&main);
+    let mut parts = vec![main];
+    for notes in [FOOTNOTES, ENDNOTES] {
+        parts.extend(relations.iter().filter(|relation| relation.is_of(notes)).map(|relation| relation.part.clone()));
     }
-    text.is_cut |= package.is_cut;
-    Ok(text)
+    Ok(document.text_of(&parts, &WORD))
+}
+
+/// Reads a presentation of PowerPoint: its slides in the order of the presentation, each with its notes.
+pub(crate) fn slides(bytes: &[u8]) -> Result<Text, Unread> {
+    let mut document = OpenXml::open(bytes, "ppt/presentation.xml")?;
+    let main = document.main.clone();
+    let presentation = document.package.required(&main)?;
+    let relations = document.relations_of(&main);
+    let mut parts = Vec::new();
+    for [id] in attributes(&presentation, "sldId", [":id"]) {
+        let Some(slide) = relations.iter().find(|relation| relation.id == id) else {
+            document.package.is_cut = true;
+            continue;
+        };
+        let of_slide = document.relations_of(&slide.part);
+        parts.push(slide.part.clone());
+        parts.extend(of_slide.into_iter().find(|relation| relation.is_of(NOTES_OF_SLIDE)).map(|notes| notes.part));
+    }
+    document.package.is_cut |= !is_whole(&presentation);
+    Ok(document.text_of(&parts, &SLIDES))
+}
+
+/// A package of Office Open XML (ECMA-376 part 2).
+struct OpenXml<'b> {
+    package: Package<'b>,
+    /// The part in which reading begins.
+    main: String,
+}
+
+/// A reference of a part to another.
+struct Relation {
+    id: String,
+    kind: String,
+    part: String,
+}
+
+impl Relation {
+    fn is_of(&self, kind: &str) -> bool {
+        self.kind.ends_with(kind)
+    }
+}
+
+impl<'b> OpenXml<'b> {
+    /// Opens a package, whose main part has this name unless it says otherwise.
+    fn open(bytes: &'b [u8], usual: &str) -> Result<Self, Unread> {
+        let mut document = OpenXml { package: Package::open(bytes)?, main: String::new() };
+        let main = document.relations_of("").into_iter().find(|relation| relation.is_of(MAIN));
+        document.main = main.map_or_else(|| usual.to_owned(), |main| main.part);
+        Ok(document)
+    }
+
+    /// The references of a part, in its order; those of the package for the empty name (part 2 §6.5).
+    fn relations_of(&mut self, part: &str) -> Vec<Relation> {
+        let dir = dir_of(part);
+        let name = part.rsplit('/').next().unwrap_or_default();
+        let xml = self.package.xml(&resolved(dir, &format!("_rels/{name}.rels"))).unwrap_or_default();
+        let found = attributes(&xml, "Relationship", ["Id", "Type", "Target"]);
+        found.into_iter().map(|[id, kind, target]| Relation { id, kind, part: resolved(dir, &target) }).collect()
+    }
+
+    /// The text of these parts.
+    fn text_of(mut self, parts: &[String], vocabulary: &Vocabulary) -> Text {
+        let core = self.package.xml("docProps/core.xml").unwrap_or_default();
+        let mut text = Text { title: element(&core, "title"), author: element(&core, "creator"), ..Text::default() };
+        for name in parts {
+            match self.package.xml(name) {
+                Some(part) => add(&mut text, &part, vocabulary),
+                None => text.is_cut = true,
+            }
+        }
+        text.is_cut |= self.package.is_cut;
+        text
+    }
 }
 
 /// Reads a text, a presentation or a table of OpenDocument.

@@ -15,7 +15,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Text, Unread> {
         document.decrypt("").map_err(|_| Unread::Damaged("it needs a password".to_owned()))?;
     }
     let mut text = Text { title: info(&document, b"Title"), author: info(&document, b"Author"), ..Text::default() };
-    for number in document.get_pages().into_keys() {
+    let pages = document.get_pages();
+    text.is_cut = declared_pages(&document).is_some_and(|declared| declared > pages.len());
+    for number in pages.into_keys() {
         let mut page = Print::default();
         let is_read = catch_unwind(AssertUnwindSafe(|| output_doc_page(&document, &mut page, number)));
         text.is_cut |= !matches!(is_read, Ok(Ok(())));
@@ -28,6 +30,13 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Text, Unread> {
     }
     text.text = words::of_print(&text.text);
     Ok(text)
+}
+
+/// How many pages the root of their tree says that there are (ISO 32000-1 §7.7.3.2). A broken tree shows fewer.
+fn declared_pages(document: &Document) -> Option<usize> {
+    let (_, pages) = document.dereference(document.catalog().ok()?.get(b"Pages").ok()?).ok()?;
+    let (_, count) = document.dereference(pages.as_dict().ok()?.get(b"Count").ok()?).ok()?;
+    usize::try_from(count.as_i64().ok()?).ok()
 }
 
 /// The print of a page, character by character in the order of the file. A PDF has no words and lines: gaps make them.
