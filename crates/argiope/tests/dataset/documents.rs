@@ -27,11 +27,13 @@ def package(name, parts, mimetype=None):
 core = '<p xmlns:dc="x"><dc:title>Of %s</dc:title><dc:creator>Ana &amp; Bo</dc:creator></p>'
 word = '<w:document xmlns:w="w"><w:body><w:p><w:r><w:t>Spiders</w:t></w:r></w:p><w:p><w:r><w:t>sit &amp; wait</w:t><w:tab/><w:t>here</w:t>' \
     '<w:delText>gone</w:delText></w:r></w:p></w:body></w:document>'
-package("b.docx", {"word/document.xml": word, "word/footnotes.xml": '<w:n xmlns:w="w"><w:p><w:t>A note.</w:t></w:p></w:n>',
+package("b.docx", {"word/document.xml": word, "word/footnotes.xml": '<w:n xmlns:w="w"><w:p><w:t>A note.</w:t></w:p></w:n>', "word/_rels/document.xml.rels": '<r><Relationship Id="f" Type="x/footnotes" Target="footnotes.xml"/></r>',
     "docProps/core.xml": core % "Word"})
 slide = '<p:sld xmlns:p="p" xmlns:a="a"><a:p><a:r><a:t>Slide %d</a:t></a:r></a:p></p:sld>'
 slides = {"ppt/slides/slide%d.xml" % n: slide % n for n in (10, 2, 1)}
-package("c.pptx", {"ppt/presentation.xml": "<p/>", "docProps/core.xml": core % "slides", **slides})
+list = '<p:presentation xmlns:p="p" xmlns:r="r"><p:sldId r:id="r2"/><p:sldId r:id="r10"/><p:sldId r:id="r1"/></p:presentation>'
+names = "<r>%s</r>" % "".join('<Relationship Id="r%d" Type="x/slide" Target="slides/slide%d.xml"/>' % (n, n) for n in (1, 2, 10))
+package("c.pptx", {"ppt/presentation.xml": list, "ppt/_rels/presentation.xml.rels": names, "docProps/core.xml": core % "slides", **slides})
 text = '<o xmlns:text="t" xmlns:office="f"><office:annotation><text:p>left out</text:p></office:annotation><text:h>Webs</text:h>' \
     '<text:p>hold<text:s/>well<text:line-break/>here</text:p></o>'
 package("d.odt", {"content.xml": text, "meta.xml": core % "text"}, "application/vnd.oasis.opendocument.text")
@@ -98,7 +100,7 @@ fn documents_have_their_text_in_the_dataset() {
     for (name, kind, title, text) in [
         ("a.pdf", "pdf", "Of PDF", "Spiders sit and command their webs."),
         ("b.docx", "docx", "Of Word", "Spiders\nsit & wait here\n\nA note."),
-        ("c.pptx", "pptx", "Of slides", "Slide 1\n\nSlide 2\n\nSlide 10"),
+        ("c.pptx", "pptx", "Of slides", "Slide 2\n\nSlide 10\n\nSlide 1"),
         ("d.odt", "opendocument", "Of text", "Webs\nhold well\nhere"),
         ("e.epub", "epub", "Of a book", "Chapter one\n\nChapter two"),
     ] {
@@ -116,9 +118,17 @@ fn documents_have_their_text_in_the_dataset() {
     assert_eq!(crawled.run("derive", &[]).code, 0);
     assert_eq!(read(crawled.dir()), found);
     let without = Crawled::of(library(&documents), "http://library.test/", &[]);
-    assert!(
-        read(without.dir()).values().all(|[_, _, author, text, truncated]| [author, text, truncated] == [&None; 3])
-    );
+    let unread = read(without.dir());
+    assert!(unread.values().all(|[_, title, author, text, truncated]| [title, author, text, truncated] == [&None; 4]));
+
+    // What was fetched can be read later, with all that the crawl would have.
+    let settings = Path::new(without.dir()).join("crawl.toml");
+    let mut wanted = std::fs::read_to_string(&settings).expect("settings");
+    wanted.insert_str(0, "documents-text = true\n");
+    std::fs::write(&settings, wanted).expect("settings");
+    let derived = without.run("derive", &["--all"]);
+    assert_eq!(derived.code, 0, "{derived:?}");
+    assert_eq!(read(without.dir()), found);
 }
 
 #[test]

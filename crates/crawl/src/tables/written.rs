@@ -23,7 +23,11 @@ const REDIRECT: &str = "redirect";
 /// The store cannot be read.
 pub fn written(rows: &mut Rows<'_>, visited: Visited) -> Result<Written, StoreError> {
     let Visited { candidate, visit, details } = visited;
-    let row = rows.of(&candidate, visit.attempts, Some(&visit))?;
+    let mut row = rows.of(&candidate, visit.attempts, Some(&visit))?;
+    // The state has no title of a document that the crawl fetched, but did not read.
+    if let Some(document) = details.as_ref().and_then(|details| details.document.as_ref()) {
+        row.title = row.title.or_else(|| document.title.clone());
+    }
     let key = candidate.url.key();
     rows.remember(&candidate.url);
     let is_duplicate = visit.outcome == Outcome::Duplicate;
