@@ -105,8 +105,10 @@ impl Browsing {
         let rendered = wait(Stage::Render, showing_it).await;
         // The visit lasts as long as the page asks for things: the delay is counted from their end.
         outcome.finished_at = self.clock.now();
-        let (refused, left_out) =
-            rendered.as_ref().map(|rendered| (rendered.refused.clone(), rendered.left_out.clone())).unwrap_or_default();
+        let (refused, left_out, script_errors) = rendered
+            .as_ref()
+            .map(|rendered| (rendered.refused.clone(), rendered.left_out.clone(), rendered.script_errors.clone()))
+            .unwrap_or_default();
         let document = rendered.map_err(|failure| failure.to_string()).map(|rendered| RenderedDocument {
             html: Bytes::from(rendered.html),
             outlinks: rendered.found.into_iter().map(|found| found.url).collect(),
@@ -122,6 +124,7 @@ impl Browsing {
             resources: std::mem::take(&mut *locked(&got.exchanges)),
             refused,
             left_out,
+            script_errors,
         }));
     }
 

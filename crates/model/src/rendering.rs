@@ -24,6 +24,8 @@ pub struct Rendering {
     pub refused: Refusals,
     /// What was not clicked, not scrolled, not played.
     pub left_out: Tally<LeftOut>,
+    /// What went wrong in scripts of the user's, with their names.
+    pub script_errors: Vec<String>,
 }
 
 /// Why a page in a browser got no answer to a request.
@@ -35,6 +37,8 @@ pub enum Refusal {
     Request,
     /// It is POST in the user's name, after something was clicked: nobody knows what the click does.
     Click,
+    /// It sends a form: the page wants to be replaced by the answer to a POST.
+    Form,
     /// It is for a connection that is no HTTP.
     WebSocket,
     /// The page requested too much.
@@ -61,6 +65,7 @@ impl Reason for Refusal {
             Refusal::Method => "method",
             Refusal::Request => "request too large",
             Refusal::Click => "click",
+            Refusal::Form => "form",
             Refusal::WebSocket => "WebSocket",
             Refusal::TooMany => "too many",
             Refusal::Url => "URL",
@@ -235,6 +240,9 @@ impl Rendering {
         }
         if self.left_out.total() > 0 {
             note.push_str(&format!("; {}", self.left_out));
+        }
+        for error in &self.script_errors {
+            note.push_str(&format!("; behaviour {error}"));
         }
         note
     }

@@ -234,6 +234,21 @@
   };
   const scrolls = () => watchesScrolling() || scrollers().some((element) => typeof element.onscroll === 'function');
 
-  Object.assign(crawler, { look, click, undo, scroll, scrolls, passed });
+  // A script of the user's, of which one runs at a time.
+  let ran = 'done';
+  const run = (script) => {
+    ran = 'running';
+    crawler.inside.beginClicking();
+    script().then(
+      () => {
+        ran = 'done';
+      },
+      (error) => {
+        ran = { failed: String(error) };
+      },
+    );
+  };
+
+  Object.assign(crawler, { look, click, undo, scroll, scrolls, passed, run, ran: () => ran });
   Object.freeze(crawler);
 })();

@@ -36,6 +36,8 @@
       event.preventDefault();
       return;
     }
+    // A form with POST is not sent, and leads nowhere: its request is refused.
+    if (event.formData) return;
     // To load itself again, by its own URL.
     if (!event.destination.sameDocument && event.destination.url === location.href && !state.clicking) return;
     if (event.destination.sameDocument) {

@@ -23,6 +23,15 @@ pub enum Wait {
     Selector(String),
 }
 
+/// A script of the user's that runs in pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Behaviour {
+    /// Its name in messages.
+    pub name: String,
+    /// The body of an asynchronous function.
+    pub script: String,
+}
+
 /// How pages are rendered.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -42,6 +51,8 @@ pub struct Settings {
     pub screenshot: bool,
     /// Clicks on a page at most. Those that undo others are not counted.
     pub clicks_max: u32,
+    /// Scripts that run in a page after what is done on every page.
+    pub behaviours: Vec<Behaviour>,
     /// The greatest document that is taken, in bytes.
     pub html_bytes_max: usize,
     /// Things that a page may ask for.
@@ -66,6 +77,7 @@ impl Default for Settings {
             scroll: true,
             screenshot: false,
             clicks_max: 100,
+            behaviours: Vec::new(),
             html_bytes_max: 64 << 20,
             requests_max: 500,
             pages_per_browser: 200,

@@ -2,24 +2,26 @@
 
 mod behaviours;
 mod clock;
+mod custom;
 mod frames;
+mod order;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use data_encoding::BASE64;
-use model::{Headers, LeftOut, Method, Refusal, Refusals, Tally};
+use model::{Headers, Method, Refusal};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout_at};
-use weburl::CanonicalUrl;
 
 use self::frames::Frames;
+use self::order::Order;
 use crate::browser::Browser;
 use crate::connection::{Connection, Events};
 use crate::paused::{all_requests, attaching};
-use crate::{RenderFailure, Served, Settings, Source, Wanted, paused};
+use crate::{FoundBy, Kind, Page, RenderFailure, Rendered, ScriptLink, Served, Settings, Source, Wanted, paused};
 
 /// What runs in every document before its own scripts.
 const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("behaviours.js"));
@@ -38,64 +40,6 @@ const LOADS_MAX: u32 = 2;
 /// Answers that are given to a page at a time.
 const ANSWERS_WAITING_MAX: usize = 64;
 
-/// The answer of a server that is to be rendered.
-#[derive(Clone, Debug)]
-pub struct Page {
-    /// The URL.
-    pub url: CanonicalUrl,
-    /// The status.
-    pub status: u16,
-    /// The fields of the head.
-    pub headers: Headers,
-    /// The body without content coding.
-    pub body: Bytes,
-}
-
-/// A page as a person would see it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rendered {
-    /// The document after its scripts ran: shadow trees and frames without a URL stand in it where they are seen.
-    pub html: String,
-    /// URLs that are no links in it, each once.
-    pub found: Vec<ScriptLink>,
-    /// Where the page wanted to go by itself, by a script or a refresh.
-    pub redirect: Option<String>,
-    /// Its scripts make pages of hash routes.
-    pub has_router: bool,
-    /// A picture of it as PNG, if there is to be one: the width of a window, and down to [`SCREENSHOT_HEIGHT_MAX`].
-    pub screenshot: Option<Bytes>,
-    /// The answered requests of the page.
-    pub served: u32,
-    /// The requests of the page that got no answer.
-    pub refused: Refusals,
-    /// What was not clicked or scrolled.
-    pub left_out: Tally<LeftOut>,
-}
-
-/// A URL that a page's scripts lead to.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ScriptLink {
-    /// The URL, absolute.
-    pub url: String,
-    /// How.
-    pub by: FoundBy,
-}
-
-/// How a page's scripts lead somewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FoundBy {
-    /// Something was clicked.
-    Click,
-    /// It was there while the page was scrolled.
-    Scroll,
-    /// It put the URL into the address bar (`history.pushState`).
-    History,
-    /// It wanted to open a window.
-    Window,
-    /// It wanted to save a file.
-    Download,
-}
-
 /// A tab while it lives.
 pub(crate) struct Tab<'a> {
     connection: Connection,
@@ -109,6 +53,7 @@ pub(crate) struct Tab<'a> {
     frames: Frames<'a>,
     events: Events,
     answers: (mpsc::Sender<PausedAnswer>, mpsc::Receiver<PausedAnswer>),
+    order: Order<PausedAnswer>,
     seen: HashSet<ScriptLink>,
     /// The script contexts of the page itself, not of its frames.
     contexts: HashSet<i64>,
@@ -142,6 +87,8 @@ struct PausedAnswer {
     served: Served,
     /// It is the same whenever the page is restored.
     given: Option<Given>,
+    /// Its place among the answers to scripts.
+    turn: Option<u64>,
 }
 
 /// What a page gets again when it is restored.
@@ -158,6 +105,8 @@ struct Paused {
     id: Value,
     /// Of the page, or of a worker.
     session: String,
+    /// Its name in the events of the network.
+    network: String,
 }
 
 impl<'a> Tab<'a> {
@@ -192,6 +141,7 @@ impl<'a> Tab<'a> {
             session,
             events,
             answers: mpsc::channel(ANSWERS_WAITING_MAX),
+            order: Order::new(),
             seen: HashSet::new(),
             contexts: HashSet::new(),
             rendered: Rendered::default(),
@@ -252,6 +202,9 @@ impl<'a> Tab<'a> {
             self.click_in_time().await?;
             self.look_for_router().await?;
         }
+        if self.rendered.redirect.is_none() {
+            self.run_behaviours().await?;
+        }
         Ok(std::mem::take(&mut self.rendered))
     }
 
@@ -309,7 +262,9 @@ impl<'a> Tab<'a> {
         let parameters = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let mut answer = self.send_and_attend("Runtime.evaluate", parameters).await?;
         if answer.get("exceptionDetails").is_some() {
-            let answer = answer["exceptionDetails"].to_string();
+            let details = &answer["exceptionDetails"];
+            let description = details["exception"]["description"].as_str().map(str::to_owned);
+            let answer = description.unwrap_or_else(|| details.to_string());
             return Err(RenderFailure::Protocol { method: "Runtime.evaluate", answer });
         }
         Ok(answer["result"]["value"].take())
@@ -350,6 +305,7 @@ impl<'a> Tab<'a> {
         tokio::select! {
             () = sleep_until(self.limit) => Err(RenderFailure::Timeout(self.settings.page_time_max)),
             event = self.events.next() => event.map(Next::Event),
+            () = sleep_until(self.order.until().unwrap_or(self.limit)), if self.order.until().is_some() => Ok(Next::Overdue),
             // The tab holds a sender, so there is always one to come.
             Some(answer) = self.answers.1.recv() => Ok(Next::Answer(answer)),
         }
@@ -359,10 +315,28 @@ impl<'a> Tab<'a> {
         match next {
             Next::Event(event) => self.take(event).await,
             Next::Answer(answer) => {
-                self.waiting -= 1;
-                self.answer(answer).await
+                let due = match answer.turn {
+                    Some(turn) => self.order.came(turn, answer, Instant::now()),
+                    None => Some(answer),
+                };
+                self.answer_all(due).await
+            }
+            Next::Overdue => {
+                let overdue = self.order.overdue();
+                self.answer_all(overdue).await
             }
         }
+    }
+
+    async fn answer_all(&mut self, answers: impl IntoIterator<Item = PausedAnswer>) -> Result<(), RenderFailure> {
+        for answer in answers {
+            self.waiting -= 1;
+            if answer.turn.is_some() {
+                self.order.given(answer.request.network.clone());
+            }
+            self.answer(answer).await?;
+        }
+        Ok(())
     }
 
     async fn take(&mut self, mut event: Value) -> Result<(), RenderFailure> {
@@ -375,7 +349,8 @@ impl<'a> Tab<'a> {
         match method {
             "Fetch.requestPaused" => {
                 let session = of_worker.unwrap_or(&self.session).to_owned();
-                let request = Paused { id: parameters["requestId"].take(), session };
+                let network = parameters["networkId"].as_str().unwrap_or_default().to_owned();
+                let request = Paused { id: parameters["requestId"].take(), session, network };
                 self.requested(request, &parameters).await?;
             }
             "Target.attachedToTarget" => {
@@ -392,6 +367,11 @@ impl<'a> Tab<'a> {
             "Page.frameNavigated" => {
                 let field = |name: &str| parameters["frame"][name].as_str().unwrap_or_default();
                 self.frames.navigated(field("id"), field("url"));
+            }
+            "Network.loadingFinished" | "Network.loadingFailed" => {
+                let request = parameters["requestId"].as_str().unwrap_or_default();
+                let next = self.order.loaded(request, Instant::now());
+                self.answer_all(next).await?;
             }
             "Network.webSocketCreated" => self.rendered.refused.count(Refusal::WebSocket),
             "Emulation.virtualTimeBudgetExpired" => self.has_clock_stopped = true,
@@ -492,7 +472,11 @@ impl<'a> Tab<'a> {
                 self.give(request, served).await
             };
         }
-        if !is_get || !(is_first || (url == self.page.url.without_route() && self.loads < LOADS_MAX)) {
+        if !is_get {
+            self.rendered.refused.count(Refusal::Form);
+            return self.fail(request, "Aborted").await;
+        }
+        if !(is_first || (url == self.page.url.without_route() && self.loads < LOADS_MAX)) {
             // What page.js could not hold back: a refresh, a form. The page stays.
             self.redirected(url.to_owned());
             return self.fail(request, "Aborted").await;
@@ -504,7 +488,7 @@ impl<'a> Tab<'a> {
         match paused::wanted(parameters, self.settings) {
             // It may say something else to those who have its cookies.
             Some(Ok(wanted)) if !is_first => self.ask(request, wanted, Some(Given::Document), Some(page)),
-            _ => self.answer(PausedAnswer { request, served: page, given: Some(Given::Document) }).await?,
+            _ => self.answer(PausedAnswer { request, served: page, given: Some(Given::Document), turn: None }).await?,
         }
         Ok(())
     }
@@ -519,6 +503,10 @@ impl<'a> Tab<'a> {
         wanted.is_after_click = self.has_clicked;
         self.requests += 1;
         self.waiting += 1;
+        // Nothing tells when a worker has an answer.
+        let is_of_page = request.session == self.session && !request.network.is_empty();
+        let is_ordered = is_of_page && wanted.kind == Kind::Data && wanted.method != Method::Options;
+        let turn = is_ordered.then(|| self.order.turn());
         let (source, answers) = (self.source.clone(), self.answers.0.clone());
         let time_max = self.settings.page_time_max / 2;
         tokio::spawn(async move {
@@ -528,7 +516,7 @@ impl<'a> Tab<'a> {
                 (served, _) => served,
             };
             // The page may be gone.
-            let _ = answers.send(PausedAnswer { request, served, given }).await;
+            let _ = answers.send(PausedAnswer { request, served, given, turn }).await;
         });
     }
 
@@ -541,7 +529,7 @@ impl<'a> Tab<'a> {
         self.connection.tell(&request.session, "Fetch.failRequest", parameters).await
     }
 
-    async fn answer(&mut self, PausedAnswer { request, served, given }: PausedAnswer) -> Result<(), RenderFailure> {
+    async fn answer(&mut self, PausedAnswer { request, served, given, .. }: PausedAnswer) -> Result<(), RenderFailure> {
         if let Some(given) = given.filter(|_| matches!(served, Served::Answer { .. })) {
             self.given.insert(given, served.clone());
         }
@@ -584,4 +572,6 @@ impl<'a> Tab<'a> {
 enum Next {
     Event(Value),
     Answer(PausedAnswer),
+    /// Answers have waited long enough for those before them.
+    Overdue,
 }

@@ -2,6 +2,7 @@
 //!
 //! The command line, `crawl.toml` and programs that embed a crawl all give the same [`Options`].
 
+pub mod behaviour;
 pub mod deny_private;
 mod error;
 pub mod extract;

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
+use crate::behaviour::BehaviourOption;
 use crate::deny_private::DenyPrivateOption;
 use crate::extract::ExtractOption;
 use crate::login::LoginOption;
@@ -239,6 +240,10 @@ pub struct Options {
     /// Clicks on a rendered page, one element at a time; 0 clicks nothing
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Fetching")]
     pub render_clicks: Option<u32>,
+    /// Run this script in rendered pages, after scrolling and clicking: the body of an asynchronous function in JavaScript
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Fetching")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub behaviour: Vec<BehaviourOption>,
     /// Keep a picture of each rendered page in the archive
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Fetching")]
     pub render_screenshot: Option<bool>,

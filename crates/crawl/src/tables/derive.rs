@@ -385,6 +385,7 @@ pub fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Renderi
         // What was said of it stands in the visit's reason.
         refused: Refusals::default(),
         left_out: Tally::default(),
+        script_errors: Vec::new(),
     }
 }
 

@@ -6,9 +6,9 @@ use model::LeftOut;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{FoundBy, Tab};
-use crate::RenderFailure;
+use super::Tab;
 use crate::explorer::{Explorer, Look, Move};
+use crate::{FoundBy, RenderFailure};
 
 /// After a click or a scroll the page's clock runs this far, and again while the page requests something.
 const CLOCK_OF_AN_ACTION: Duration = Duration::from_millis(500);
@@ -174,7 +174,7 @@ impl Tab<'_> {
     }
 
     /// The value of an expression in the page, as what it is to be.
-    async fn read<T: serde::de::DeserializeOwned>(&mut self, expression: &str) -> Result<T, RenderFailure> {
+    pub(super) async fn read<T: serde::de::DeserializeOwned>(&mut self, expression: &str) -> Result<T, RenderFailure> {
         let value = self.evaluate(expression).await?;
         let protocol = |error: serde_json::Error| RenderFailure::Protocol {
             method: "Runtime.evaluate",

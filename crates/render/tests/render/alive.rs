@@ -1,8 +1,10 @@
 //! What goes on beside a page's timers: storage, workers, animations, what is seen of it. The same page gives the same, every time.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
-use render::{Page, Renderer, Settings};
+use model::Headers;
+use render::{Page, Renderer, Served, Settings, Source, Wanted};
 use weburl::{CanonicalRules, CanonicalUrl};
 
 use crate::site::{Site, page, settings};
@@ -111,6 +113,32 @@ async fn storage_workers_and_animations_are_waited_for() {
     let renderer = Renderer::new(patient());
     for (name, does, expect) in PAGES {
         assert_eq!(shows(&renderer, does).await, *expect, "{name}");
+    }
+}
+
+/// Answers late or at once, as the name says.
+struct Uneven;
+
+impl Source for Uneven {
+    fn get(&self, wanted: Wanted) -> Pin<Box<dyn Future<Output = Served> + Send + '_>> {
+        let name = wanted.url.rsplit('/').next().unwrap_or_default().to_owned();
+        Box::pin(async move {
+            if name.starts_with("late") {
+                tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+            }
+            Served::Answer { status: 200, headers: Headers::default(), body: name.into() }
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_scripts_request_comes_in_the_order_of_the_requests() {
+    let renderer = Renderer::new(patient());
+    let does = "<body><p id=o></p><script>for (const name of ['late1', 'now1', 'late2', 'now2', 'now3']) \
+                fetch('/' + name).then(answer => answer.text()).then(text => o.append(text + ' '))</script>";
+    for time in 0..TIMES {
+        let rendered = renderer.render(&at(HTTPS, does), Arc::new(Uneven)).await.expect("a page");
+        assert!(rendered.html.contains(">late1 now1 late2 now2 now3 <"), "time {time}: {}", rendered.html);
     }
 }
 

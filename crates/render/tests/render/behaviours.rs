@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use render::{Rendered, Renderer, Settings};
+use render::{Behaviour, Rendered, Renderer, Settings};
 
 use crate::site::{Site, leads_to, render, settings};
 
@@ -221,6 +221,35 @@ async fn time_ends_clicks_and_is_told() {
     let rendered = render(&Renderer::new(short), &format!("<body>{slow}"), &posts()).await.expect("a page");
     assert!(rendered.html.contains("href=\"/x\""));
     assert!(rendered.left_out.to_string().ends_with("(render_time)"), "{}", rendered.left_out);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scripts_of_the_user_run_after_the_rest_and_their_errors_are_told() {
+    let opens = "document.querySelector('#secret').dispatchEvent(new Event('knock')); await new Promise(done => setTimeout(done, 3000)); \
+                 await fetch('/data')";
+    let table = [
+        ("opens.js", opens, "", "href=\"/behind\""),
+        (
+            "throws.js",
+            "await fetch('/data'); throw new TypeError('no such thing')",
+            "throws.js: TypeError: no such thing",
+            "",
+        ),
+        ("broken.js", "const = 1", "broken.js: SyntaxError: Unexpected token '='", ""),
+    ];
+    let page = "<body><p id=secret></p><script>secret.addEventListener('knock', () => setTimeout(() => \
+                secret.innerHTML = '<a href=/behind>x</a>', 2000))</script>";
+    for (name, script, error, shown) in table {
+        let behaviour = Behaviour { name: name.to_owned(), script: script.to_owned() };
+        let renderer = Renderer::new(Settings { behaviours: vec![behaviour], ..patient() });
+        let rendered = render(&renderer, page, &posts()).await.expect(name);
+        assert_eq!(rendered.script_errors.join("\n"), error, "{name}");
+        assert!(rendered.html.contains(shown), "{name}: {}", rendered.html);
+    }
+    let endless = Behaviour { name: "endless.js".to_owned(), script: "await new Promise(() => {})".to_owned() };
+    let renderer = Renderer::new(Settings { behaviours: vec![endless], ..patient() });
+    let rendered = render(&renderer, page, &posts()).await.expect("a page");
+    assert_eq!(rendered.left_out.to_string(), "1 actions left out (render_time)");
 }
 
 /// How often each page is shown.

@@ -67,6 +67,25 @@ async fn a_page_that_loads_itself_again_is_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_sends_a_form_is_shown() {
+    let renderer = Renderer::new(settings());
+    let form = |field: &str| format!("<form method=post action=/save><input name=a value=1>{field}</form>");
+    for (does, refused) in [
+        (format!("{}<script>document.forms[0].submit()</script>", form("")), 1),
+        (format!("{}<script>setTimeout(() => document.forms[0].requestSubmit(), 1000)</script>", form("")), 1),
+        (
+            format!("{}<button id=b>x</button><script>b.onclick = () => document.forms[0].submit()</script>", form("")),
+            1,
+        ),
+        (form("<button>send</button>"), 0),
+    ] {
+        let rendered = check(&renderer, &does, &["name=\"a\""]).await;
+        assert_eq!((rendered.redirect, rendered.found.as_slice()), (None, &[][..]), "{does}");
+        assert_eq!(rendered.refused.total(), refused, "{does}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_never_comes_is_not_waited_for() {
     let quick = Settings { page_time_max: Duration::from_secs(8), ..settings() };
     let renderer = Renderer::new(quick);

@@ -5,11 +5,12 @@ use std::time::Duration;
 use fetch::DenyPrivate;
 use frontier::{Politeness, TrapRules};
 use model::Limits;
-use render::Wait;
+use render::{Behaviour, Wait};
 use store_postgres::Schema;
 use warc::Compression;
 use weburl::CanonicalRules;
 
+use crate::behaviour::BehaviourOption;
 use crate::deny_private::DenyPrivateOption;
 use crate::login::LoginOption;
 use crate::options::Options;
@@ -259,5 +260,7 @@ fn rendering(options: &mut Options) -> render::Settings {
         (_, Ok(span)) => Wait::Clock(span.0),
         (selector, Err(_)) => Wait::Selector(selector.to_owned()),
     };
+    let given = options.behaviour.iter().cloned();
+    rendering.behaviours = given.map(|BehaviourOption { name, script }| Behaviour { name, script }).collect();
     rendering
 }

@@ -1,0 +1,67 @@
+//! A page to be rendered, and what came of it.
+
+use bytes::Bytes;
+use model::{Headers, LeftOut, Refusals, Tally};
+use weburl::CanonicalUrl;
+
+/// The answer of a server that is to be rendered.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The URL.
+    pub url: CanonicalUrl,
+    /// The status.
+    pub status: u16,
+    /// The fields of the head.
+    pub headers: Headers,
+    /// The body without content coding.
+    pub body: Bytes,
+}
+
+/// A page as a person would see it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// The document after its scripts ran: shadow trees and frames without a URL stand in it where they are seen.
+    pub html: String,
+    /// URLs that are no links in it, each once.
+    pub found: Vec<ScriptLink>,
+    /// Where the page wanted to go by itself, by a script or a refresh.
+    pub redirect: Option<String>,
+    /// Its scripts make pages of hash routes.
+    pub has_router: bool,
+    /// A picture of it as PNG, if there is to be one: the width of a window, and down to [`SCREENSHOT_HEIGHT_MAX`].
+    pub screenshot: Option<Bytes>,
+    /// The answered requests of the page.
+    pub served: u32,
+    /// The requests of the page that got no answer.
+    pub refused: Refusals,
+    /// What was not clicked or scrolled.
+    pub left_out: Tally<LeftOut>,
+    /// What went wrong in scripts of the user's, with their names.
+    pub script_errors: Vec<String>,
+}
+
+/// A URL that a page's scripts lead to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ScriptLink {
+    /// The URL, absolute.
+    pub url: String,
+    /// How.
+    pub by: FoundBy,
+}
+
+/// How a page's scripts lead somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FoundBy {
+    /// Something was clicked.
+    Click,
+    /// It was there while the page was scrolled.
+    Scroll,
+    /// A script of the user's led to it.
+    Script,
+    /// It put the URL into the address bar (`history.pushState`).
+    History,
+    /// It wanted to open a window.
+    Window,
+    /// It wanted to save a file.
+    Download,
+}
