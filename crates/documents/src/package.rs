@@ -140,7 +140,7 @@ pub(crate) fn text_of(xml: &str, vocabulary: &Vocabulary) -> (String, bool) {
                 open.count(vocabulary, name.as_ref(), |count| count + 1);
             }
             Event::Empty(element) if open.without == 0 => {
-                into.push_str(white_space(vocabulary, element.local_name().as_ref()))
+                into.push_str(white_space(vocabulary, element.local_name().as_ref()));
             }
             Event::End(element) => {
                 let name = element.local_name();

@@ -185,13 +185,21 @@ fn answer<T: Serialize>(answer: &Result<T, String>) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
 
     /// A program in place of ours, as a script; its document follows on standard input.
     fn script(lines: &str) -> Reader {
         Reader::of("/bin/sh", ["-c", lines])
+    }
+
+    /// Waits until it is so.
+    async fn until(is_so: impl Fn() -> bool) {
+        let waiting = async {
+            while !is_so() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(TIME_MAX, waiting).await.expect("it comes to be so");
     }
 
     #[test]
@@ -229,19 +237,12 @@ mod tests {
         let named = dir.join("process");
         let reader = script(&format!("echo $$ > '{0}.new'; mv '{0}.new' '{0}'; exec sleep 1000", named.display()));
         let began = tokio::spawn(async move { reader.read_beside(Kind::Pdf, b"").await });
-        let until = Instant::now() + TIME_MAX;
-        let pause = || tokio::time::sleep(Duration::from_millis(5));
-        while !named.exists() && Instant::now() < until {
-            pause().await;
-        }
+        until(|| named.exists()).await;
         let process = std::fs::read_to_string(&named).expect("it runs");
         began.abort();
         // A process that has ended and is not waited for yet has no command line.
-        let runs = || std::fs::read(format!("/proc/{}/cmdline", process.trim())).is_ok_and(|line| !line.is_empty());
-        while runs() && Instant::now() < until {
-            pause().await;
-        }
-        assert!(!runs(), "process {process}");
+        let line = format!("/proc/{}/cmdline", process.trim());
+        until(|| std::fs::read(&line).map_or(true, |line| line.is_empty())).await;
         std::fs::remove_dir_all(&dir).expect("it is ours");
     }
 }

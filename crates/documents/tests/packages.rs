@@ -1,4 +1,5 @@
 //! Documents in packages: which parts are read, in which order, and what is missing.
+#![expect(clippy::expect_used, reason = "a test may panic")]
 
 use std::io::{Cursor, Write as _};
 
