@@ -26,6 +26,8 @@ pub(crate) struct Block {
     /// How many elements are around it.
     pub(crate) depth: u8,
     pub(crate) count: Count,
+    /// Whether it is more than space.
+    is_shown: bool,
     /// For each level, how deep the innermost element is that has it, from 1; 0 for none.
     pub(crate) levels: [u8; LEVELS],
     /// Elements in its line: links, images, emphasis, line breaks.
@@ -76,6 +78,8 @@ pub(crate) struct Holds {
 /// A page in blocks.
 pub(crate) struct Blocks {
     pub(crate) blocks: Vec<Block>,
+    /// Texts without words, between the others: symbols, of which the models know nothing.
+    pub(crate) wordless: Vec<Block>,
     /// By node.
     pub(crate) holds: Vec<Holds>,
     /// The levels that any block has.
@@ -135,13 +139,14 @@ pub(crate) fn read(tree: &Document<'_>, said: &Said) -> Blocks {
             is_border: true,
             line: ROOT,
         }],
+        wordless: Vec::new(),
         in_block: false,
         code: 0..0,
         names: Vec::new(),
         roles: HashMap::default(),
     };
     reader.read();
-    let Reader { blocks, names, .. } = reader;
+    let Reader { blocks, wordless, names, .. } = reader;
     let mut holds = vec![Holds::default(); tree.len()];
     for block in &blocks {
         let of = &mut holds[block.element];
@@ -164,7 +169,7 @@ pub(crate) fn read(tree: &Document<'_>, said: &Said) -> Blocks {
     for block in &blocks {
         has_level.iter_mut().zip(block.levels).for_each(|(has, level)| *has |= level > 0);
     }
-    Blocks { blocks, holds, has_level }
+    Blocks { blocks, wordless, holds, has_level }
 }
 
 /// Notes, for each element that holds text, what the elements around it are that hold nothing else.
@@ -184,12 +189,16 @@ fn look_around(tree: &Document<'_>, holds: &mut [Holds]) {
 
 /// Counts, for each element that holds text, those of its siblings that are named alike.
 fn count_alike(tree: &Document<'_>, names: Vec<(Id, u64)>, holds: &mut [Holds]) {
-    let with_text = names.into_iter().filter(|(id, _)| holds[*id].blocks > 0);
-    let mut named: Vec<(Id, u64, Id)> = with_text.map(|(id, name)| (tree.parent(id), name, id)).collect();
-    named.sort_unstable();
-    for alike in named.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1)) {
-        alike.iter().for_each(|(_, _, id)| holds[*id].alike = alike.len() as u32);
+    let mut groups: HashMap<(Id, u64), usize> = HashMap::with_capacity_and_hasher(names.len(), Default::default());
+    let mut counts: Vec<u32> = Vec::new();
+    let mut group_of: Vec<(Id, usize)> = Vec::with_capacity(names.len());
+    for (id, name) in names.into_iter().filter(|(id, _)| holds[*id].blocks > 0) {
+        let group = *groups.entry((tree.parent(id), name)).or_insert(counts.len());
+        counts.resize(counts.len().max(group + 1), 0);
+        counts[group] += 1;
+        group_of.push((id, group));
     }
+    group_of.into_iter().for_each(|(id, group)| holds[id].alike = counts[group]);
 }
 
 /// A number for what an element is called: its tag and the first of its classes. Others say that one is the first or the chosen one.
@@ -204,6 +213,7 @@ struct Reader<'t, 'd> {
     said: &'t Said,
     blocks: Vec<Block>,
     open: Vec<Open>,
+    wordless: Vec<Block>,
     /// Whether the last block is still being read.
     in_block: bool,
     /// The last `pre` and what is in it: one block.
@@ -332,6 +342,7 @@ impl Reader<'_, '_> {
                 element: open.line,
                 depth: self.depth(),
                 count: Count::default(),
+                is_shown: false,
                 levels: open.levels,
                 links: u16::from(is_in_link),
                 images: 0,
@@ -347,13 +358,15 @@ impl Reader<'_, '_> {
         }
         if let Some(block) = self.blocks.last_mut() {
             block.last = id;
+            block.is_shown = block.is_shown || text.chars().any(is_shown);
             block.add(&text, is_in_link, self.said);
         }
     }
 
     fn end_block(&mut self) {
         if std::mem::take(&mut self.in_block) {
-            self.blocks.pop_if(|block| block.count.words == 0);
+            let wordless = self.blocks.pop_if(|block| block.count.words == 0);
+            self.wordless.extend(wordless.filter(|block| block.is_shown));
         }
     }
 }
@@ -361,6 +374,12 @@ impl Reader<'_, '_> {
 /// Whether a tag ends the line before it: all but those that stand inside of one.
 pub(crate) fn is_border(tag: Tag) -> bool {
     tag.is_block() || matches!(tag, Tag::Button | Tag::Option | Tag::Other | Tag::Legend)
+}
+
+/// Whether readers see something of a character: no space, nothing without width.
+fn is_shown(character: char) -> bool {
+    let is_nothing = matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
+    !(is_nothing || character.is_whitespace() || character.is_control())
 }
 
 fn is_hiding(style: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use extract::html::dom::{Document, Id, ROOT, Tag};
 
-use crate::blocks::{Blocks, is_border, is_no_text};
+use crate::blocks::{Block, is_border, is_no_text};
 
 /// What is kept of a page, by node: an element that holds anything that is kept is kept too.
 #[derive(Debug)]
@@ -25,17 +25,17 @@ impl Kept {
 }
 
 /// What of the page is kept for this choice: texts, and between them images, rules and formulas.
-pub(crate) fn of(tree: &Document<'_>, page: &Blocks, is_main: &[bool]) -> Kept {
+pub(crate) fn of(tree: &Document<'_>, all: &[Block], is_main: &[bool]) -> Kept {
     let mut holds = vec![false; tree.len()];
     // The elements that have a line that is kept.
     let mut is_line = vec![false; tree.len()];
-    for (block, _) in page.blocks.iter().zip(is_main).filter(|(_, is)| **is) {
+    for (block, _) in all.iter().zip(is_main).filter(|(_, is)| **is) {
         holds[block.first..=block.last].fill(true);
         is_line[block.element] = true;
     }
     let mut holds_blocks = vec![false; tree.len()];
     // The begin of the next block and whether it is chosen, and whether the one before is.
-    let mut blocks = page.blocks.iter().zip(is_main.iter().copied()).peekable();
+    let mut blocks = all.iter().zip(is_main.iter().copied()).peekable();
     let mut is_before = false;
     let mut skip_to = 0;
     for id in 1..tree.len() {

@@ -29,8 +29,9 @@ mod words;
 use extract::html::dom::{Document, Tag};
 use url::Url;
 
-use blocks::Blocks;
+use blocks::Block;
 use kept::Kept;
+use select::Selection;
 
 pub use kind::Kind;
 
@@ -50,7 +51,8 @@ pub struct MainText {
 /// A page that was read, with the choice that was made.
 pub struct Page<'d> {
     tree: &'d Document<'d>,
-    blocks: Blocks,
+    /// All blocks, those without words too.
+    blocks: Vec<Block>,
     is_main: Vec<bool>,
     confidence: f32,
     kinds: [f32; Kind::ALL.len()],
@@ -73,8 +75,9 @@ impl<'d> Page<'d> {
         let kinds = kind::shares(&page::row(tree, &blocks, url));
         let rows = features::rows(tree, &blocks, kinds);
         let is_documentation = kind::likeliest(kinds).0 == Kind::Documentation;
-        let selection = select::select(tree, &blocks, &rows, is_documentation);
-        Page { tree, blocks, is_main: selection.is_main, confidence: selection.confidence, kinds, url }
+        let Selection { is_main, confidence } = select::select(tree, &blocks, &rows, is_documentation);
+        let (blocks, is_main) = select::with_wordless(tree, blocks, is_main);
+        Page { tree, blocks, is_main, confidence, kinds, url }
     }
 
     /// The most likely kind, and how likely it is.
@@ -92,7 +95,7 @@ impl<'d> Page<'d> {
     /// The main text, a line for each block.
     #[must_use]
     pub fn text(&self) -> String {
-        let chosen = self.blocks.blocks.iter().zip(&self.is_main).filter(|(_, is)| **is);
+        let chosen = self.blocks.iter().zip(&self.is_main).filter(|(_, is)| **is);
         text::of(self.tree, chosen.map(|(block, _)| block))
     }
 

@@ -199,6 +199,46 @@ fn keep_whole(tree: &Document<'_>, page: &Blocks, is_main: &mut [bool]) {
     }
 }
 
+/// All blocks of the page and which of them are main text. One without words is if it stands between others, or beside one: in the same row or
+/// table, or next to it in the same element.
+pub(crate) fn with_wordless(tree: &Document<'_>, page: Blocks, is_main: Vec<bool>) -> (Vec<Block>, Vec<bool>) {
+    let Blocks { blocks, wordless, .. } = page;
+    if wordless.is_empty() {
+        return (blocks, is_main);
+    }
+    let mut all = Vec::with_capacity(blocks.len() + wordless.len());
+    let mut are_main = Vec::with_capacity(all.capacity());
+    let mut wordless = wordless.into_iter().peekable();
+    // The first text of the last block that has words, if it is main text.
+    let mut before = None;
+    for (block, is) in blocks.into_iter().zip(is_main) {
+        let behind = is.then_some(block.first);
+        while let Some(mark) = wordless.next_if(|mark| mark.first < block.first) {
+            are_main.push(belongs(tree, &mark, before, behind));
+            all.push(mark);
+        }
+        all.push(block);
+        are_main.push(is);
+        before = behind;
+    }
+    for mark in wordless {
+        are_main.push(belongs(tree, &mark, before, None));
+        all.push(mark);
+    }
+    (all, are_main)
+}
+
+/// Whether a block without words belongs to main text before or behind it.
+fn belongs(tree: &Document<'_>, block: &Block, before: Option<Id>, behind: Option<Id>) -> bool {
+    /// From a cell to its table: its row, a group of rows.
+    const STEPS_TO_TABLE: usize = 3;
+    let is_cell = matches!(tree.tag(block.element), Some(Tag::Td | Tag::Th));
+    let steps = if is_cell { STEPS_TO_TABLE } else { 1 };
+    let around = (0..steps).fold(block.element, |id, _| tree.parent(id));
+    let is_near = |text: Option<Id>| text.is_some_and(|text| tree.subtree(around).contains(&text));
+    (before.is_some() && behind.is_some()) || is_near(before) || is_near(behind)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

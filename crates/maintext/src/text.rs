@@ -91,7 +91,10 @@ fn for_each_run(text: &str, mut each: impl FnMut(&str)) {
 fn end_of_ascii_run(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_end = |(at, byte): (usize, &u8)| {
-        byte.is_ascii_whitespace() && (*byte != b' ' || bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace))
+        // Most bytes are letters, which one comparison tells.
+        *byte <= b' '
+            && byte.is_ascii_whitespace()
+            && (*byte != b' ' || bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace))
     };
     bytes.iter().enumerate().position(is_end).unwrap_or(bytes.len())
 }

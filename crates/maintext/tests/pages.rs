@@ -31,6 +31,18 @@ fn check(content: &str, expect: &str) {
 }
 
 #[test]
+fn symbols_are_text_too() {
+    check(
+        "<table><tr><th>Operator<th>Meaning<tr><td>+<td>adds<tr><td><code>||</code><td>or<tr><td>\u{2713}<td>\u{2014}</table>",
+        "| Operator | Meaning |\n| --- | --- |\n| + | adds |\n| `\\|\\|` | or |\n| \u{2713} | \u{2014} |",
+    );
+    check("<p>\u{1f600}</p>", "\u{1f600}");
+    check("<pre>+++</pre>", "```\n+++\n```");
+    let html = page(&format!("<h1>Spiders</h1><p>{TEXT}</p><p>&nbsp;</p><p>\u{200b}</p><p>{TEXT}</p>"));
+    assert_eq!(read(&html, "http://example.com/").text, format!("Spiders\n\n{TEXT}\n\n{TEXT}"));
+}
+
+#[test]
 fn menus_and_footers_are_left_out() {
     let html = page(&format!("<h1>Spiders</h1><p>{TEXT}</p><p>{TEXT}</p>"));
     let said = read(&html, "http://example.com/blog/spiders");

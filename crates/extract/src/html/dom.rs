@@ -32,26 +32,30 @@ pub const BYTES_MAX: usize = 8 << 20;
 #[derive(Debug)]
 pub struct Document<'d> {
     source: &'d str,
-    nodes: Vec<Stored<'d>>,
+    /// Where each node is, and what it is: small, for many look at all nodes, and at nothing else of most.
+    places: Vec<Place>,
+    /// What each node has.
+    nodes: Vec<Data<'d>>,
     attributes: Vec<(&'d str, Part)>,
     is_cut: bool,
 }
 
-/// A node of the arena. The first is the document itself.
+/// A node of the arena, among others. The first is the document itself.
 #[derive(Clone, Copy, Debug)]
-struct Stored<'d> {
-    data: Data<'d>,
+struct Place {
     parent: u32,
     /// The sibling before; the node itself if there is none.
     before: u32,
     /// Behind the last descendant.
     end: u32,
+    /// Which element it is; `None` for text. The document counts as another one.
+    tag: Option<Tag>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Data<'d> {
     Document,
-    Element { name: &'d str, tag: Tag, attributes: u32, attributes_end: u32 },
+    Element { name: &'d str, attributes: u32, attributes_end: u32 },
     Text(Text<'d>),
 }
 
@@ -112,8 +116,12 @@ impl<'d> Document<'d> {
 }
 
 impl<'a> Node<'a> {
-    fn stored(self) -> &'a Stored<'a> {
-        &self.document.nodes[self.id as usize]
+    fn place(self) -> &'a Place {
+        &self.document.places[self.id as usize]
+    }
+
+    fn data(self) -> Data<'a> {
+        self.document.nodes[self.id as usize]
     }
 
     /// Its number: the place in the order of the document.
@@ -131,25 +139,25 @@ impl<'a> Node<'a> {
     /// The number behind its last descendant.
     #[must_use]
     pub fn end(self) -> u32 {
-        self.stored().end
+        self.place().end
     }
 
     /// Whether it is an element.
     #[must_use]
     pub fn is_element(self) -> bool {
-        matches!(self.stored().data, Data::Element { .. })
+        self.id > 0 && self.place().tag.is_some()
     }
 
     /// Whether it is a text.
     #[must_use]
     pub fn is_text(self) -> bool {
-        matches!(self.stored().data, Data::Text(_))
+        self.place().tag.is_none()
     }
 
     /// The name of an element as the page writes it, in any case; empty for other nodes.
     #[must_use]
     pub fn name(self) -> &'a str {
-        match self.stored().data {
+        match self.data() {
             Data::Element { name, .. } => name,
             Data::Document | Data::Text(_) => "",
         }
@@ -170,7 +178,7 @@ impl<'a> Node<'a> {
     /// The node that it is in; `None` for the document.
     #[must_use]
     pub fn parent(self) -> Option<Node<'a>> {
-        (self.id > 0).then(|| self.at(self.stored().parent))
+        (self.id > 0).then(|| self.at(self.place().parent))
     }
 
     /// The nodes that it is in, innermost first.
@@ -199,7 +207,7 @@ impl<'a> Node<'a> {
     /// The sibling before it.
     #[must_use]
     pub fn previous_sibling(self) -> Option<Node<'a>> {
-        let before = self.stored().before;
+        let before = self.place().before;
         (before != self.id).then(|| self.at(before))
     }
 
@@ -213,7 +221,7 @@ impl<'a> Node<'a> {
     }
 
     fn raw_attributes(self) -> &'a [(&'a str, Part)] {
-        match self.stored().data {
+        match self.data() {
             Data::Element { attributes, attributes_end, .. } => {
                 &self.document.attributes[attributes as usize..attributes_end as usize]
             }
@@ -250,7 +258,7 @@ impl<'a> Node<'a> {
     /// The text of a text node; empty for other nodes.
     #[must_use]
     pub fn own_text(self) -> Cow<'a, str> {
-        match self.stored().data {
+        match self.data() {
             Data::Text(text) => text.whole(),
             Data::Document | Data::Element { .. } => Cow::Borrowed(""),
         }
@@ -261,7 +269,7 @@ impl<'a> Node<'a> {
     pub fn text_content(self, bytes_max: usize) -> String {
         let mut text = String::new();
         let mut push = |node: Node<'a>| {
-            if let Data::Text(own) = node.stored().data {
+            if let Data::Text(own) = node.data() {
                 own.pieces(|piece| push_within(&mut text, piece, bytes_max));
             }
         };
@@ -279,7 +287,7 @@ impl<'a> Node<'a> {
         while id < self.end().max(self.id + 1) {
             let node = self.at(id);
             id += 1;
-            match node.stored().data {
+            match node.data() {
                 Data::Text(_) if text.truncated() => break,
                 Data::Text(own) => own.pieces(|piece| text.push(piece)),
                 Data::Element { name, .. } if names::is_hidden(name) => id = node.end(),
@@ -310,7 +318,7 @@ impl<'a> Node<'a> {
             if markup.len() >= bytes_max {
                 break;
             }
-            match node.stored().data {
+            match node.data() {
                 Data::Document => {}
                 Data::Text(text) if node.parent().is_some_and(|parent| names::is_raw_text(parent.name())) => {
                     markup.push_str(&text.whole());

@@ -6,7 +6,7 @@ use super::super::scanner::content_model;
 use super::super::tag::Tag;
 use super::super::tokenizer::{Text, Token, Tokenizer};
 use super::names::Kind;
-use super::{DEPTH_MAX, Data, Document, NODES_MAX, Stored};
+use super::{DEPTH_MAX, Data, Document, NODES_MAX, Place};
 
 /// Bytes of a page for each of its nodes and attributes, as many pages have them: room is made for so many at first.
 const BYTES_A_NODE: usize = 40;
@@ -78,11 +78,13 @@ impl<'d> Builder<'d> {
         let nodes = (source.len() / BYTES_A_NODE).min(NODES_MAX);
         let mut document = Document {
             source,
+            places: Vec::with_capacity(nodes + 8),
             nodes: Vec::with_capacity(nodes + 8),
             attributes: Vec::with_capacity(nodes + 8),
             is_cut: false,
         };
-        document.nodes.push(Stored { data: Data::Document, parent: 0, before: 0, end: 1 });
+        document.places.push(Place { parent: 0, before: 0, end: 1, tag: Some(Tag::Other) });
+        document.nodes.push(Data::Document);
         Self {
             document,
             open: Vec::new(),
@@ -97,32 +99,33 @@ impl<'d> Builder<'d> {
 
     fn finish(self) -> Document<'d> {
         let mut document = self.document;
-        for id in (1..document.nodes.len()).rev() {
-            let Stored { parent, end, .. } = document.nodes[id];
-            let above = &mut document.nodes[parent as usize];
+        for id in (1..document.places.len()).rev() {
+            let Place { parent, end, .. } = document.places[id];
+            let above = &mut document.places[parent as usize];
             above.end = above.end.max(end);
         }
         document
     }
 
     /// Appends a node to the innermost open element.
-    fn append(&mut self, data: Data<'d>) -> Option<u32> {
-        let nodes = &mut self.document.nodes;
-        if nodes.len() >= NODES_MAX {
+    fn append(&mut self, data: Data<'d>, tag: Option<Tag>) -> Option<u32> {
+        let places = &mut self.document.places;
+        if places.len() >= NODES_MAX {
             self.document.is_cut = true;
             return None;
         }
-        let id = u32::try_from(nodes.len()).ok()?;
+        let id = u32::try_from(places.len()).ok()?;
         let parent = self.open.last().map_or(0, |open| open.id);
         let last = self.last.last_mut()?;
-        nodes.push(Stored { data, parent, before: last.unwrap_or(id), end: id + 1 });
+        places.push(Place { parent, before: last.unwrap_or(id), end: id + 1, tag });
+        self.document.nodes.push(data);
         *last = Some(id);
         Some(id)
     }
 
     /// Appends an element and opens it, unless it would be too deep.
     fn push(&mut self, name: &'d str, tag: Tag, kind: Kind, attributes: usize) -> Option<u32> {
-        let id = self.append(self.element(name, tag, attributes))?;
+        let id = self.append(self.element(name, attributes), Some(tag))?;
         if self.open.len() < DEPTH_MAX {
             self.paragraphs += usize::from(kind == Kind::Paragraph);
             self.open.push(Open { id, name, kind });
@@ -132,10 +135,10 @@ impl<'d> Builder<'d> {
     }
 
     /// An element with the attributes from this place on.
-    fn element(&self, name: &'d str, tag: Tag, attributes: usize) -> Data<'d> {
+    fn element(&self, name: &'d str, attributes: usize) -> Data<'d> {
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let (attributes, attributes_end) = (place(attributes), place(self.document.attributes.len()));
-        Data::Element { name, tag, attributes, attributes_end }
+        Data::Element { name, attributes, attributes_end }
     }
 
     /// An element that the page leaves out.
@@ -170,13 +173,13 @@ impl<'d> Builder<'d> {
         }
         // What stands directly behind the last text is the same text.
         if let Some(Some(last)) = self.last.last()
-            && let Data::Text(before) = &mut self.document.nodes[*last as usize].data
+            && let Data::Text(before) = &mut self.document.nodes[*last as usize]
             && let Some(joined) = before.joined(&text)
         {
             *before = joined;
             return;
         }
-        self.append(Data::Text(text));
+        self.append(Data::Text(text), None);
     }
 
     fn open_html(&mut self) {
@@ -203,9 +206,9 @@ impl<'d> Builder<'d> {
 
     /// Gives an element that was implied, or given without them, attributes.
     fn add_attributes(&mut self, element: Option<u32>, attributes: usize) {
-        let given = self.element("", Tag::Other, attributes);
+        let given = self.element("", attributes);
         let (Some(id), Data::Element { attributes: begin, attributes_end: end, .. }) = (element, given) else { return };
-        if let Data::Element { attributes, attributes_end, .. } = &mut self.document.nodes[id as usize].data
+        if let Data::Element { attributes, attributes_end, .. } = &mut self.document.nodes[id as usize]
             && attributes == attributes_end
         {
             (*attributes, *attributes_end) = (begin, end);
@@ -242,7 +245,7 @@ impl<'d> Builder<'d> {
         }
         match kind {
             Kind::Void | Kind::VoidMeta | Kind::VoidBlock | Kind::Column => {
-                self.append(self.element(name, tag, attributes));
+                self.append(self.element(name, attributes), Some(tag));
             }
             _ => {
                 let id = self.push(name, tag, kind, attributes);
@@ -375,7 +378,7 @@ impl<'d> Builder<'d> {
             self.open_body();
         }
         if self_closing {
-            self.append(self.element(name, tag, attributes));
+            self.append(self.element(name, attributes), Some(tag));
         } else {
             self.push(name, tag, Kind::Other, attributes);
         }
@@ -391,7 +394,7 @@ impl<'d> Builder<'d> {
             Kind::Paragraph => match self.paragraph_in_scope() {
                 Some(place) => self.close_to(place),
                 None if self.body.is_some() => {
-                    self.append(self.element("p", Tag::P, self.document.attributes.len()));
+                    self.append(self.element("p", self.document.attributes.len()), Some(Tag::P));
                 }
                 None => {}
             },

@@ -16,25 +16,21 @@ impl<'d> Document<'d> {
     #[inline]
     #[must_use]
     pub fn tag(&self, id: Id) -> Option<Tag> {
-        match self.nodes[id].data {
-            Data::Element { tag, .. } => Some(tag),
-            Data::Document => Some(Tag::Other),
-            Data::Text(_) => None,
-        }
+        self.places[id].tag
     }
 
     /// The node around a node; that of the document is the document.
     #[inline]
     #[must_use]
     pub fn parent(&self, id: Id) -> Id {
-        self.nodes[id].parent as usize
+        self.places[id].parent as usize
     }
 
     /// The number behind the last node below this one.
     #[inline]
     #[must_use]
     pub fn end(&self, id: Id) -> Id {
-        self.nodes[id].end as usize
+        self.places[id].end as usize
     }
 
     /// The node itself and all below it.
@@ -69,7 +65,7 @@ impl<'d> Document<'d> {
     }
 
     fn written_attributes(&self, id: Id) -> &[(&'d str, super::Part)] {
-        match self.nodes[id].data {
+        match self.nodes[id] {
             Data::Element { attributes, attributes_end, .. } => {
                 &self.attributes[attributes as usize..attributes_end as usize]
             }
@@ -87,7 +83,7 @@ impl<'d> Document<'d> {
     /// The text of a node that is text, references decoded; else nothing.
     #[must_use]
     pub fn text(&self, id: Id) -> Cow<'d, str> {
-        match self.nodes[id].data {
+        match self.nodes[id] {
             Data::Text(text) => text.whole(),
             Data::Document | Data::Element { .. } => Cow::Borrowed(""),
         }
@@ -96,7 +92,7 @@ impl<'d> Document<'d> {
     /// Whether a node is text that is nothing but white space as it is written; references are not.
     #[must_use]
     pub fn is_blank(&self, id: Id) -> bool {
-        matches!(self.nodes[id].data, Data::Text(text) if text.is_blank())
+        matches!(self.nodes[id], Data::Text(text) if text.is_blank())
     }
 
     /// All text below a node, as it stands there; a `br` is a line end.
