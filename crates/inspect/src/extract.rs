@@ -34,6 +34,10 @@ pub struct ExtractAnswer {
     pub url: String,
     /// What each rule that is about it takes out.
     pub items: Vec<ItemsAnswer>,
+    /// Rules whose `url` does not match the page.
+    pub elsewhere: Vec<String>,
+    /// The page is longer than what is read of it, or has more elements.
+    pub is_cut: bool,
     /// Selectors that find the text, the most certain first.
     pub suggestions: Vec<SuggestionAnswer>,
 }
@@ -73,7 +77,8 @@ pub struct SuggestionAnswer {
 /// The page or the rules cannot be read, or a rule is wrong.
 pub fn inspect(question: &Question, input: Input) -> anyhow::Result<ExtractAnswer> {
     let rules = question.rules.as_deref().map(rules_in).transpose()?.unwrap_or_default();
-    let body = input.read(PAGE_BYTES_MAX)?.bytes;
+    let content = input.read(PAGE_BYTES_MAX)?;
+    let body = content.bytes;
     let is_json = matches!(body.trim_ascii_start(), [b'{' | b'[', ..]);
     let text = html::decode_as(&body, None);
     let document = Document::parse(&text);
@@ -87,7 +92,10 @@ pub fn inspect(question: &Question, input: Input) -> anyhow::Result<ExtractAnswe
         attr: attribute,
         matches,
     };
-    Ok(ExtractAnswer { url: url.to_owned(), items, suggestions: found.into_iter().map(shown).collect() })
+    let elsewhere = rules.rules.iter().filter(|rule| !rule.is_about(url)).map(|rule| rule.name.clone()).collect();
+    let is_cut = content.is_cut || document.is_cut();
+    let suggestions = found.into_iter().map(shown).collect();
+    Ok(ExtractAnswer { url: url.to_owned(), items, elsewhere, is_cut, suggestions })
 }
 
 fn answer(rules: &RuleSet, items: Items) -> ItemsAnswer {

@@ -82,7 +82,9 @@ impl RuleSet {
 }
 
 impl Rule {
-    fn is_about(&self, url: &str) -> bool {
+    /// Whether it is about this URL.
+    #[must_use]
+    pub fn is_about(&self, url: &str) -> bool {
         self.urls.iter().any(|pattern| pattern.matches(url))
     }
 

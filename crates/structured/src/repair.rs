@@ -8,7 +8,10 @@ use serde_json::{Map, Number, Value};
 /// How deep values are nested, at most: what is deeper is null.
 pub const DEPTH_MAX: usize = 100;
 
-/// Something that a strict reader refuses.
+/// Digits that every whole number keeps. More may be lost.
+const DIGITS_KEPT: usize = 18;
+
+/// Something that a strict reader refuses, or loses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flaw {
     /// A comment, of JavaScript or HTML, or a CDATA section around it.
@@ -31,10 +34,12 @@ pub enum Flaw {
     End,
     /// It is nested deeper than [`DEPTH_MAX`].
     Depth,
+    /// A whole number with more digits than numbers keep, which is a text.
+    Digits,
 }
 
 /// All flaws, with their names.
-const FLAWS: [(Flaw, &str); 10] = [
+const FLAWS: [(Flaw, &str); 11] = [
     (Flaw::Comment, "comment"),
     (Flaw::Comma, "comma"),
     (Flaw::Control, "control"),
@@ -45,6 +50,7 @@ const FLAWS: [(Flaw, &str); 10] = [
     (Flaw::Value, "value"),
     (Flaw::End, "end"),
     (Flaw::Depth, "depth"),
+    (Flaw::Digits, "digits"),
 ];
 
 /// A set of flaws.
@@ -90,12 +96,21 @@ pub struct Repaired {
 /// Reads JSON, whatever state it is in.
 #[must_use]
 pub fn read(text: &str) -> Repaired {
-    if let Ok(value) = serde_json::from_str(text) {
+    if !may_lose_digits(text)
+        && let Ok(value) = serde_json::from_str(text)
+    {
         return Repaired { values: vec![value], ..Repaired::default() };
     }
     let mut reader = Reader { rest: text, flaws: Flaws::default(), steps: 0, depth: 0 };
     let values = reader.values();
     Repaired { values, flaws: reader.flaws, steps: reader.steps }
+}
+
+/// Whether there are so many digits in a row that a number may lose some. In a text they do no harm: the patient reader reads the same.
+fn may_lose_digits(text: &str) -> bool {
+    text.as_bytes()
+        .chunk_by(|left, right| left.is_ascii_digit() && right.is_ascii_digit())
+        .any(|run| run.len() > DIGITS_KEPT)
 }
 
 /// The end of a text: what quotes it.
@@ -258,7 +273,7 @@ impl Reader<'_> {
     fn object(&mut self) -> Value {
         let mut object = Map::new();
         loop {
-            if self.ends('}') {
+            if self.ends('}', !object.is_empty()) {
                 return Value::Object(object);
             }
             let name = match self.quote() {
@@ -285,7 +300,7 @@ impl Reader<'_> {
     fn array(&mut self) -> Value {
         let mut array = Vec::new();
         loop {
-            if self.ends(']') {
+            if self.ends(']', !array.is_empty()) {
                 return Value::Array(array);
             }
             let before = self.rest.len();
@@ -296,8 +311,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether an object or array ends here; skips a comma before the next member.
-    fn ends(&mut self, close: char) -> bool {
+    /// Whether an object or array ends here; skips a comma before the next member, which is wanted behind another one.
+    fn ends(&mut self, close: char, wants_comma: bool) -> bool {
         let mut commas = 0;
         loop {
             self.skip_space();
@@ -327,7 +342,7 @@ impl Reader<'_> {
                     self.next();
                 }
                 Some(_) => {
-                    if commas > 1 {
+                    if commas > 1 || wants_comma && commas == 0 {
                         self.flaws.add(Flaw::Comma);
                     }
                     return false;
@@ -372,7 +387,7 @@ impl Reader<'_> {
             };
             match next {
                 _ if quote == Quote::Char(next) => {
-                    if self.is_end_of_text() {
+                    if self.is_end_of_text() || self.has_name_behind(next) {
                         return text;
                     }
                     self.flaws.add(Flaw::Quote);
@@ -404,6 +419,14 @@ impl Reader<'_> {
             }
         }
         true
+    }
+
+    /// Whether a name and a colon follow: the comma before them is missing.
+    fn has_name_behind(&mut self, quote: char) -> bool {
+        let Some(name) = self.rest.trim_start().strip_prefix(quote) else { return false };
+        let end = name.find(quote);
+        self.steps += self.rest.len() - name.len() + end.unwrap_or(name.len());
+        end.is_some_and(|end| end > 0 && name[end + quote.len_utf8()..].trim_start().starts_with(':'))
     }
 
     fn escape(&mut self, text: &mut String) {
@@ -490,6 +513,10 @@ impl Reader<'_> {
         // A comment begins behind a space, so that an address without quotes stays whole.
         let comment = [" //", "\t//", " /*", "\t/*"].iter().filter_map(|mark| word.find(mark)).min();
         let word = comment.map_or(word, |at| &word[..at]);
+        // A comma is missing before a name.
+        let scalar =
+            word.find('"').map(|at| &word[..at]).filter(|scalar| serde_json::from_str::<Value>(scalar).is_ok());
+        let word = scalar.unwrap_or(word);
         let length = word.len();
         let word = word.trim().to_owned();
         self.rest = &before[length..];
@@ -500,6 +527,11 @@ impl Reader<'_> {
             _ => {}
         }
         if let Ok(number) = serde_json::from_str::<Number>(&word) {
+            let is_whole = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+            if number.is_f64() && is_whole && word.len() > DIGITS_KEPT {
+                self.flaws.add(Flaw::Digits);
+                return Value::String(word);
+            }
             return Value::Number(number);
         }
         self.flaws.add(Flaw::Value);
@@ -540,8 +572,27 @@ mod tests {
         check(r#"{"a": 1};"#, json!({"a": 1}), "around");
         check(r#"{"a": , "b": undefined}"#, json!({"a": null, "b": null}), "value");
         check(r#"{"a": [1, {"b": "c"#, json!({"a": [1, {"b": "c"}]}), "end");
-        check("{\"a\": \"b\"\n\"c\": 1}", json!({"a": "b", "c": 1}), "");
+        check("{\"a\": \"b\"\n\"c\": 1}", json!({"a": "b", "c": 1}), "comma");
+        check(
+            r#"{"a": "b" "c": 1 "d": true "e" : {"f": 1} "g": [1] "h": "i"}"#,
+            json!({"a": "b", "c": 1, "d": true, "e": {"f": 1}, "g": [1], "h": "i"}),
+            "comma",
+        );
+        check(r#"{"a": "say "b" twice", "c": 1}"#, json!({"a": "say \"b\" twice", "c": 1}), "quote");
         check(r#"{"a": "\ud83d\ude00 \ud83d", }"#, json!({"a": "\u{1f600} \u{fffd}"}), "comma");
+    }
+
+    #[test]
+    fn whole_numbers_keep_their_digits() {
+        check(r#"{"a": 12345678901234567890123}"#, json!({"a": "12345678901234567890123"}), "digits");
+        check(r#"[-9999999999999999999]"#, json!(["-9999999999999999999"]), "digits");
+        check("[18446744073709551615, -9223372036854775808]", json!([u64::MAX, i64::MIN]), "");
+        check(
+            r#"["12345678901234567890123", 0.12345678901234567890123, 1e400]"#,
+            json!(["12345678901234567890123", 0.123_456_789_012_345_68, "1e400"]),
+            "value",
+        );
+        check(r#"["12345678901234567890123"]"#, json!(["12345678901234567890123"]), "");
     }
 
     #[test]
@@ -566,6 +617,8 @@ mod tests {
             "[a".repeat(50_000),
             "[{\"\\u".repeat(30_000),
             "]]>".repeat(50_000),
+            format!("[\"{}", "a\" \"".repeat(50_000)),
+            format!("[{}", "1\" ".repeat(50_000)),
         ];
         for text in nasty {
             let steps = read(&text).steps;

@@ -76,3 +76,4 @@ pub use record_types::{RecordType, Truncated};
 pub use repair::{Moved, Repair, RepairError, repair};
 pub use segment::{SEGMENT_BYTES_MAX, SegmentError, SegmentFile, SegmentWriter, segment_name};
 pub use surt::surt;
+pub use walk::{Stretch, Walk};

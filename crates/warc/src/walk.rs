@@ -8,7 +8,8 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// A part of a file. The stretches of a file follow each other without gaps.
-pub(crate) enum Stretch<T> {
+#[derive(Debug)]
+pub enum Stretch<T> {
     /// A whole record, and what the visitor made of it.
     Whole(Location, T),
     /// Bytes that are no whole record.
@@ -16,7 +17,7 @@ pub(crate) enum Stretch<T> {
 }
 
 /// The walk over a file.
-pub(crate) struct Walk {
+pub struct Walk {
     path: PathBuf,
     file_len: u64,
     reader: Reader<BufReader<File>>,
@@ -25,10 +26,14 @@ pub(crate) struct Walk {
 }
 
 /// A record of a file that is walked over.
-pub(crate) type Visited<'r> = StoredRecord<'r, BufReader<File>>;
+pub type Visited<'r> = StoredRecord<'r, BufReader<File>>;
 
 impl Walk {
-    pub(crate) fn open(path: &Path) -> Result<Walk, ReadError> {
+    /// Begins at the beginning of a file.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub fn open(path: &Path) -> Result<Walk, ReadError> {
         let reader = Reader::open(path, 0)?;
         let file_len = std::fs::metadata(path).map_err(ReadError::Io)?.len();
         Ok(Walk { path: path.to_owned(), file_len, reader, position: 0, resync: None })
@@ -41,7 +46,10 @@ impl Walk {
 
     /// The next stretch, nothing at the end of the file. `visit` sees each record before it is
     /// known whether the record is whole; what it does not read is read after it.
-    pub(crate) fn next<T>(
+    ///
+    /// # Errors
+    /// The file cannot be read, or a record is longer than `visit` allows. Damage is no error.
+    pub fn next<T>(
         &mut self,
         visit: impl FnOnce(&mut Visited<'_>) -> Result<T, ReadError>,
     ) -> Result<Option<Stretch<T>>, ReadError> {

@@ -131,7 +131,7 @@ fn run_on_archives(args: &DeriveArgs, output: &Path) -> anyhow::Result<ExitCode>
         console::say!("{count} passed over: the URL or the body cannot be read");
     }
     for (path, damage) in &damaged {
-        console::say!("{}: {damage}; what lies before was read", path.display());
+        console::say!("{}: {damage}", path.display());
     }
     Ok(if damaged.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

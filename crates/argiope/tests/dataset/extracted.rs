@@ -219,10 +219,24 @@ fn items_are_taken_out_of_archives_of_other_tools() {
     std::fs::write(path("cut.warc"), &whole[..whole.len() - 40]).expect("a file");
     let ran = argiope(&["derive", "--extract", &rules, "-o", &path("of-cut"), &path("cut.warc")]);
     assert!(
-        ran.code == 1 && ran.stderr.contains("cut.warc: ") && ran.stderr.contains("what lies before was read"),
+        ran.code == 1 && ran.stderr.contains("cut.warc: ") && ran.stderr.contains("the other records were read"),
         "{ran:?}"
     );
     assert_eq!(count(&path("of-cut")), json!([[1, 1, 900.5, 0]]));
+    // What is no archive, and a damaged record, cost only themselves.
+    let warcs = files.path().join("warcs");
+    std::fs::write(warcs.join("0.warc"), "").expect("a file");
+    std::fs::write(warcs.join("junk.warc.gz"), "no archive").expect("a file");
+    let mut damaged = std::fs::read(warcs.join("a.warc.gz")).expect("an archive");
+    let second = damaged.windows(3).rposition(|bytes| bytes == [0x1f, 0x8b, 8]).expect("a member");
+    damaged.splice(0..0, damaged[second..].to_vec());
+    damaged[20] ^= 0xff;
+    std::fs::write(warcs.join("b.warc.gz"), damaged).expect("a file");
+    let ran = argiope(&["derive", "--extract", &rules, "-o", &path("of-damaged"), &path("warcs")]);
+    assert!(ran.code == 1 && ran.stdout.contains(": 6 rows from 6 pages of 3 archives"), "{ran:?}");
+    for what in ["0.warc: is no WARC", "junk.warc.gz: is no WARC", "b.warc.gz: is damaged at 1 place, first: "] {
+        assert!(ran.stderr.contains(what), "{what}: {ran:?}");
+    }
 
     for (arguments, code, why) in [
         (vec!["-o", "of-cut", "cut.warc"], 2, "is not empty"),

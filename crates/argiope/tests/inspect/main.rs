@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod batch;
+mod extract;
 mod html;
 mod robots;
 mod run;

@@ -6,13 +6,16 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use dataset::{ItemRow, ItemTables, Layout};
 use engine::{Settings, look_into};
 use model::{Method, Purpose, Timestamp};
+use printable::counted;
 use replay::RecordedAnswer;
 use rules::Items;
-use warc::{Chunked, LoadedRecord, ReadError, Reader, RecordType, is_chunked};
+use warc::{
+    Chunked, Header, LoadedRecord, Location, ReadError, Reader, RecordType, StoredRecord, Stretch, Walk, is_chunked,
+};
 use weburl::CanonicalUrl;
 use zip::ZipArchive;
 
@@ -36,7 +39,7 @@ pub struct Foreign {
     pub rows: u64,
     /// Responses without a usable URL, or whose body cannot be read: they were passed over.
     pub passed_over: u64,
-    /// Archives that are damaged, and how: what lies before the damage was read.
+    /// Files that are damaged or no archives, with what is wrong and what was read all the same.
     pub damaged: Vec<(PathBuf, String)>,
 }
 
@@ -44,7 +47,7 @@ pub struct Foreign {
 /// `progress` receives the number of rows.
 ///
 /// # Errors
-/// There is no archive, one cannot be read, or the tables cannot be written.
+/// A file that was named is no archive, a directory has none, or the tables cannot be written.
 pub fn items_of_archives(
     given: &[PathBuf],
     layout: &Layout,
@@ -54,36 +57,50 @@ pub fn items_of_archives(
     let settings = Settings { details: true, archive: false, ..settings.clone() };
     let layout = layout.clone().with_rules(settings.rules.clone());
     let mut reading = Reading { layout, settings, done: Foreign::default(), files: 0, progress };
-    for path in archives(given)? {
+    let found = archives(given)?;
+    reading.done.damaged = found.others;
+    for path in found.archives {
         reading.archive(&path).with_context(|| path.display().to_string())?;
         reading.done.archives += 1;
     }
     Ok(reading.done)
 }
 
-/// The archives at these paths: files as they are given, and in directories those with the name of one.
-fn archives(given: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
+/// Files at the paths that are given.
+#[derive(Default)]
+struct Found {
+    archives: Vec<PathBuf>,
+    /// Files in directories with the name of an archive that are none, and why.
+    others: Vec<(PathBuf, String)>,
+}
+
+/// The archives at these paths, before anything is written: files as they are given, and in directories those with the name of one.
+fn archives(given: &[PathBuf]) -> anyhow::Result<Found> {
+    let mut found = Found::default();
     for path in given {
-        let before = found.len();
-        search(path, 0, &mut found).with_context(|| path.display().to_string())?;
-        if found.len() == before {
+        let mut files = Vec::new();
+        search(path, 0, &mut files).with_context(|| path.display().to_string())?;
+        if files.is_empty() {
             bail!("{}: there is no WARC or WACZ file in this directory", path.display());
         }
-    }
-    // Before anything is written.
-    for path in &found {
-        let mut begin = [0; ZIP_MAGIC.len()];
-        let read = fresh::open_to_read(path).and_then(|mut file| file.read_exact(&mut begin));
-        match read {
-            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
-                return Err(error).with_context(|| path.display().to_string());
+        for file in files {
+            match check_beginning(&file) {
+                Ok(()) => found.archives.push(file),
+                Err(error) if file == *path => return Err(error.context(path.display().to_string())),
+                Err(error) => found.others.push((file, format!("{error:#}"))),
             }
-            Ok(()) if BEGINNINGS.iter().any(|magic| begin.starts_with(magic)) => {}
-            _ => bail!("{}: is no WARC or WACZ file", path.display()),
         }
     }
     Ok(found)
+}
+
+fn check_beginning(path: &Path) -> anyhow::Result<()> {
+    let mut begin = [0; ZIP_MAGIC.len()];
+    match fresh::open_to_read(path).and_then(|mut file| file.read_exact(&mut begin)) {
+        Ok(()) if BEGINNINGS.iter().any(|magic| begin.starts_with(magic)) => Ok(()),
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error.into()),
+        _ => Err(anyhow!("is no WARC or WACZ file")),
+    }
 }
 
 fn search(path: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -113,85 +130,117 @@ struct Reading<'p> {
     progress: &'p dyn Fn(u64),
 }
 
+/// What a record is for the rules.
+enum Seen {
+    /// Nothing: no response, or of a page that no rule is about.
+    Other,
+    /// Its URL or body cannot be read.
+    Unreadable,
+    /// A response, with its header and HTTP message.
+    Response(CanonicalUrl, Header, Vec<u8>),
+}
+
 impl Reading<'_> {
+    /// An archive. What is wrong with it is reported, and costs no more than that part of it.
     fn archive(&mut self, path: &Path) -> anyhow::Result<()> {
         let mut input = BufReader::new(fresh::open_to_read(path)?);
         if !input.fill_buf()?.starts_with(ZIP_MAGIC) {
-            return self.warc(path, input);
+            return self.file(path);
         }
-        let mut zip = ZipArchive::new(input).context("is no valid WACZ file")?;
+        let zip = ZipArchive::new(input);
+        let mut zip = match zip {
+            Ok(zip) => zip,
+            Err(error) => {
+                self.damage(path, format!("is no valid WACZ file: {error}"));
+                return Ok(());
+            }
+        };
         for number in 0..zip.len() {
-            let part = zip.by_index(number).context("is no valid WACZ file")?;
-            let is_warc = part.name().is_ok_and(|name| name.starts_with("archive/") && !name.ends_with('/'));
-            if is_warc {
-                self.warc(path, BufReader::new(part))?;
+            match zip.by_index(number) {
+                Ok(part) if part.name().is_ok_and(|name| name.starts_with("archive/") && !name.ends_with('/')) => {
+                    self.part(path, BufReader::new(part))?;
+                }
+                Ok(_) => {}
+                Err(error) => self.damage(path, format!("a part cannot be read: {error}")),
             }
         }
         Ok(())
     }
 
-    /// The records of a WARC file.
-    fn warc(&mut self, path: &Path, input: impl BufRead) -> anyhow::Result<()> {
+    fn damage(&mut self, path: &Path, what: String) {
+        self.done.damaged.push((path.to_owned(), what));
+    }
+
+    /// The tables of one WARC file.
+    fn tables(&mut self, path: &Path) -> anyhow::Result<ItemTables> {
         // Archives in several directories may have the same name.
         let stem = path.file_name().unwrap_or_default().to_string_lossy();
         let stem = [".gz", ".warc", ".wacz"].iter().fold(&*stem, |stem, ending| stem.trim_end_matches(ending));
-        let mut tables = ItemTables::create(&self.layout, &format!("{:05}-{stem}", self.files))?;
+        let tables = ItemTables::create(&self.layout, &format!("{:05}-{stem}", self.files))?;
         self.files += 1;
-        let mut reader = Reader::new(input, 0);
-        let read = self.records(&mut reader, &mut tables)?;
-        if let Err(damage) = read {
-            self.done.damaged.push((path.to_owned(), damage.to_string()));
+        Ok(tables)
+    }
+
+    /// The records of a WARC file. Behind a damaged one it goes on with the next.
+    fn file(&mut self, path: &Path) -> anyhow::Result<()> {
+        let mut tables = self.tables(path)?;
+        let mut walk = Walk::open(path)?;
+        let mut damaged = 0_u64;
+        let mut first = None;
+        loop {
+            match walk.next(|record| seen(record, &self.settings)) {
+                Ok(None) => break,
+                Ok(Some(Stretch::Whole(location, seen))) => self.take(location, seen, &mut tables)?,
+                Ok(Some(Stretch::Damaged(location, damage))) => {
+                    damaged += 1;
+                    first.get_or_insert_with(|| ReadError::Damaged { offset: location.offset, damage }.to_string());
+                }
+                Err(error) => {
+                    self.damage(path, format!("{error}; what lies before was read"));
+                    break;
+                }
+            }
+        }
+        if let Some(first) = first {
+            let places = counted(damaged, "place");
+            self.damage(path, format!("is damaged at {places}, first: {first}; the other records were read"));
         }
         Ok(tables.finish(0)?)
     }
 
-    /// Takes rows out of all responses. The inner error is damage, after which nothing can be read.
-    fn records(
-        &mut self,
-        reader: &mut Reader<impl BufRead>,
-        tables: &mut ItemTables,
-    ) -> anyhow::Result<Result<(), ReadError>> {
+    /// The records of a WARC file in a WACZ file, up to a damaged one.
+    fn part(&mut self, path: &Path, input: impl BufRead) -> anyhow::Result<()> {
+        let mut tables = self.tables(path)?;
+        let mut reader = Reader::new(input, 0);
         loop {
-            let mut record = match reader.next_record() {
-                Ok(Some(record)) => record,
-                Ok(None) => return Ok(Ok(())),
-                Err(damage) => return Ok(Err(damage)),
-            };
-            let header = record.header().clone();
-            if header.record_type() != Some(RecordType::Response) || !header.holds_http() {
-                continue;
+            let read = reader.next_record().and_then(|record| {
+                let Some(mut record) = record else { return Ok(None) };
+                let seen = seen(&mut record, &self.settings)?;
+                Ok(Some((record.finish()?, seen)))
+            });
+            match read {
+                Ok(None) => break,
+                Ok(Some((location, seen))) => self.take(location, seen, &mut tables)?,
+                Err(damage) => {
+                    self.damage(path, format!("{damage}; what lies before was read"));
+                    break;
+                }
             }
-            // Some tools put the URL in angle brackets, as WARC 1.0 has it.
-            let uri = header.target_uri().unwrap_or_default().trim_start_matches('<').trim_end_matches('>');
-            let Ok(url) = CanonicalUrl::parse(uri, &self.settings.canonical) else {
+        }
+        Ok(tables.finish(0)?)
+    }
+
+    fn take(&mut self, location: Location, seen: Seen, tables: &mut ItemTables) -> anyhow::Result<()> {
+        match seen {
+            Seen::Other => Ok(()),
+            Seen::Unreadable => {
                 self.done.passed_over += 1;
-                continue;
-            };
-            if !self.settings.rules.is_about(url.as_str()) {
-                continue;
+                Ok(())
             }
-            let head = match record.read_http_head() {
-                Ok(head) => head,
-                Err(damage) => return Ok(Err(damage)),
-            };
-            let mut block = head.bytes().to_vec();
-            let bytes_max = self.settings.limits.body_bytes_max;
-            let is_chunked = record.fill_buf().is_ok_and(|begin| is_chunked(&head, begin));
-            let read = match is_chunked {
-                true => Chunked::new(&mut record).take(bytes_max).read_to_end(&mut block),
-                false => record.by_ref().take(bytes_max).read_to_end(&mut block),
-            };
-            let is_read = read.is_ok();
-            let location = match record.finish() {
-                Ok(location) => location,
-                Err(damage) => return Ok(Err(damage)),
-            };
-            if !is_read {
-                self.done.passed_over += 1;
-                continue;
+            Seen::Response(url, header, block) => {
+                let answer = RecordedAnswer::new(LoadedRecord { location, header, block }, None);
+                self.page(&url, &answer, tables)
             }
-            let answer = RecordedAnswer::new(LoadedRecord { location, header, block }, None);
-            self.page(&url, &answer, tables)?;
         }
     }
 
@@ -212,4 +261,27 @@ impl Reading<'_> {
         }
         Ok(())
     }
+}
+
+/// Reads a record, as far as rules want it.
+fn seen(record: &mut StoredRecord<'_, impl BufRead>, settings: &Settings) -> Result<Seen, ReadError> {
+    let header = record.header().clone();
+    if header.record_type() != Some(RecordType::Response) || !header.holds_http() {
+        return Ok(Seen::Other);
+    }
+    // Some tools put the URL in angle brackets, as WARC 1.0 has it.
+    let uri = header.target_uri().unwrap_or_default().trim_start_matches('<').trim_end_matches('>');
+    let Ok(url) = CanonicalUrl::parse(uri, &settings.canonical) else { return Ok(Seen::Unreadable) };
+    if !settings.rules.is_about(url.as_str()) {
+        return Ok(Seen::Other);
+    }
+    let head = record.read_http_head()?;
+    let mut block = head.bytes().to_vec();
+    let bytes_max = settings.limits.body_bytes_max;
+    let is_chunked = record.fill_buf().is_ok_and(|begin| is_chunked(&head, begin));
+    let read = match is_chunked {
+        true => Chunked::new(&mut *record).take(bytes_max).read_to_end(&mut block),
+        false => record.by_ref().take(bytes_max).read_to_end(&mut block),
+    };
+    Ok(if read.is_ok() { Seen::Response(url, header, block) } else { Seen::Unreadable })
 }

@@ -52,6 +52,12 @@ fn is_url(page: &str) -> bool {
 
 fn write(answer: &ExtractAnswer, output: &mut Output<impl Write>) -> io::Result<()> {
     output.field("url", Printable(&answer.url))?;
+    if answer.is_cut {
+        output.field("limit", "the page is longer than what is read of it")?;
+    }
+    for rule in &answer.elsewhere {
+        output.field(rule, "is about other pages: its `url` does not match this one")?;
+    }
     for items in &answer.items {
         output.field(
             &items.rule,
@@ -61,6 +67,9 @@ fn write(answer: &ExtractAnswer, output: &mut Output<impl Write>) -> io::Result<
             output.line(format_args!("  {}", Printable(&serde_json::json!(row).to_string())))?;
         }
         output.words("empty", &items.empty)?;
+        if items.is_cut {
+            output.field("limit", "rows or values were left out: docs/extract.md, Limits")?;
+        }
     }
     for found in &answer.suggestions {
         let attr = found.attr.as_ref().map(|attr| format!(", attr = \"{attr}\"")).unwrap_or_default();
