@@ -12,7 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::SystemTime;
 
-use model::{ArchiveLocation, Exchange, Method, PayloadDigest, RenderedDocument, Rendering, Timestamp, Truncation};
+use model::{
+    ArchiveLocation, Exchange, Method, PayloadDigest, Picture, RenderedDocument, Rendering, Timestamp, Truncation,
+};
 use store::{Segment, StoreError};
 use warc::{Compression, IndexWriter, Location, Record, RecordId, RefersTo, SegmentWriter};
 
@@ -313,8 +315,8 @@ impl Archive {
     }
 
     /// Appends the rendering of an answer that was appended before: a metadata record with the reason and the targets of
-    /// its scripts, a conversion record with the rendered page, a resource record with a picture of it (under
-    /// `urn:view:` and its URL), and the answered requests of the page.
+    /// its scripts, a conversion record with the rendered page, a resource record with each picture of it (under a URN, as
+    /// [`PictureKind`](model::PictureKind) has it), and the answered requests of the page.
     ///
     /// # Errors
     /// The segment cannot be written; earlier records stay complete.
@@ -346,10 +348,10 @@ impl Archive {
             let id = record_id("conversion of", &of.to_string(), rendering.at);
             let seen = Record::conversion(id, at, url, RenderedDocument::CONTENT_TYPE, &document.html);
             self.append_record(rendering.at, seen.refers_to(of))?;
-            if let Some(screenshot) = &document.screenshot {
-                let id = record_id("view of", &of.to_string(), rendering.at);
-                let view = format!("urn:view:{url}");
-                let picture = Record::resource(id, at, &view, "image/png", screenshot);
+            for Picture { kind, bytes } in &document.pictures.taken {
+                let urn = format!("{}{url}", kind.prefix());
+                let id = record_id("picture", &urn, rendering.at);
+                let picture = Record::resource(id, at, &urn, kind.media_type(), bytes).packed();
                 self.append_record(rendering.at, picture.concurrent_to(of))?;
             }
         }

@@ -114,7 +114,7 @@ impl Browsing {
             outlinks: rendered.found.into_iter().map(|found| found.url).collect(),
             redirect: rendered.redirect,
             has_router: rendered.has_router,
-            screenshot: rendered.screenshot,
+            pictures: rendered.pictures,
         });
         outcome.rendering = Some(Box::new(Rendering {
             at,

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use dataset::Rows;
-use model::Purpose;
+use model::{PictureKind, Purpose};
 use store::{Entry, Segment};
 use warc::{ReadError, Reader};
 use weburl::CanonicalUrl;
@@ -61,6 +61,8 @@ impl<'a, 's> Admission<'a, 's> {
 
     /// The same, without remembering it.
     pub(crate) fn look_up(&mut self, url: &str) -> Result<RecordUrl, ExportError> {
+        // A picture goes with its page.
+        let url = PictureKind::of(url).map_or(url, |(_, page)| page);
         let entry = match CanonicalUrl::from_canonical(url) {
             Some(url) => self.crawl.current(url.key())?,
             None => None,

@@ -5,7 +5,7 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use crate::{Exchange, Timestamp};
+use crate::{Exchange, Pictures, Timestamp};
 
 /// The result of rendering an answer in a browser.
 #[derive(Clone, Debug)]
@@ -185,8 +185,8 @@ pub struct RenderedDocument {
     pub redirect: Option<String>,
     /// Its scripts make pages of hash routes.
     pub has_router: bool,
-    /// A picture of it, as PNG, if there is to be one.
-    pub screenshot: Option<Bytes>,
+    /// How it looked.
+    pub pictures: Pictures,
 }
 
 impl RenderedDocument {
@@ -218,9 +218,8 @@ impl Rendering {
     /// The bytes to record of it.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        let document = self.document.as_ref().map_or(0, |document| {
-            document.html.len() as u64 + document.screenshot.as_ref().map_or(0, |picture| picture.len() as u64)
-        });
+        let document =
+            self.document.as_ref().map_or(0, |document| document.html.len() as u64 + document.pictures.bytes());
         document + self.resources.iter().map(|exchange| exchange.payload.len() as u64).sum::<u64>()
     }
 
@@ -244,6 +243,7 @@ impl Rendering {
         for error in &self.script_errors {
             note.push_str(&format!("; behaviour {error}"));
         }
+        note.push_str(&self.document.as_ref().map(|document| document.pictures.note()).unwrap_or_default());
         note
     }
 }

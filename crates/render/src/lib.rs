@@ -21,6 +21,7 @@ mod renderer;
 mod settings;
 mod source;
 mod tab;
+mod viewport;
 mod window;
 
 pub use failure::{BrowserError, RenderFailure};
@@ -28,5 +29,5 @@ pub use rendered::{FoundBy, Page, Rendered, ScriptLink};
 pub use renderer::Renderer;
 pub use settings::{BROWSERS, Behaviour, PAGE_CLOCK, Settings, Wait};
 pub use source::{Kind, Served, Source, Wanted};
-pub use tab::SCREENSHOT_HEIGHT_MAX;
+pub use viewport::Viewport;
 pub use window::Window;

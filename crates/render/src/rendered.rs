@@ -1,7 +1,7 @@
 //! A page to be rendered, and what came of it.
 
 use bytes::Bytes;
-use model::{Headers, LeftOut, Refusals, Tally};
+use model::{Headers, LeftOut, Pictures, Refusals, Tally};
 use weburl::CanonicalUrl;
 
 /// The answer of a server that is to be rendered.
@@ -28,8 +28,8 @@ pub struct Rendered {
     pub redirect: Option<String>,
     /// Its scripts make pages of hash routes.
     pub has_router: bool,
-    /// A picture of it as PNG, if there is to be one: the width of a window, and down to [`SCREENSHOT_HEIGHT_MAX`].
-    pub screenshot: Option<Bytes>,
+    /// The pictures of it that were wanted.
+    pub pictures: Pictures,
     /// The answered requests of the page.
     pub served: u32,
     /// The requests of the page that got no answer.

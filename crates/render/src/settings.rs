@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::BrowserError;
+use model::PictureKind;
+
+use crate::{BrowserError, Viewport};
 
 /// Where Chromium is looked for, in `PATH`, if none is named.
 pub const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
@@ -47,8 +49,14 @@ pub struct Settings {
     pub wait: Wait,
     /// Scroll a page that watches it to its end, and what scrolls in it, again while it grows.
     pub scroll: bool,
-    /// Take a picture of the page.
-    pub screenshot: bool,
+    /// The window in which pages are shown, unless it is the browser's own.
+    pub viewport: Option<Viewport>,
+    /// The pictures that are taken of a page.
+    pub pictures: Vec<PictureKind>,
+    /// Device pixels of a picture of a whole page; it ends where they are used up.
+    pub picture_pixels_max: u64,
+    /// The greatest picture that is kept, in bytes.
+    pub picture_bytes_max: usize,
     /// Clicks on a page at most. Those that undo others are not counted.
     pub clicks_max: u32,
     /// Scripts that run in a page after what is done on every page.
@@ -75,7 +83,10 @@ impl Default for Settings {
             page_time_max: Duration::from_secs(30),
             wait: Wait::Clock(PAGE_CLOCK),
             scroll: true,
-            screenshot: false,
+            viewport: None,
+            pictures: Vec::new(),
+            picture_pixels_max: 40_000_000,
+            picture_bytes_max: 20_000_000,
             clicks_max: 100,
             behaviours: Vec::new(),
             html_bytes_max: 64 << 20,

@@ -5,6 +5,7 @@ mod clock;
 mod custom;
 mod frames;
 mod order;
+mod pictures;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -29,10 +30,6 @@ const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("behaviours.j
 const BINDING: &str = "argiopeSaw";
 /// URLs that a page may say it saw.
 const FOUND_MAX: usize = 10_000;
-/// A picture of a page is no wider than this, in CSS pixels.
-const SCREENSHOT_WIDTH_MAX: f64 = 4_096.0;
-/// A picture of a page ends here, in CSS pixels.
-pub const SCREENSHOT_HEIGHT_MAX: f64 = 10_000.0;
 /// What a page goes on doing after this part of its time is not waited for.
 const LOOKED_AT_AFTER: (u32, u32) = (3, 4);
 /// How often a page that loads itself again is given.
@@ -174,6 +171,7 @@ impl<'a> Tab<'a> {
             let agent = json!({"userAgent": self.settings.user_agent});
             self.call("Emulation.setUserAgentOverride", agent).await?;
         }
+        self.set_window().await?;
         self.call("Fetch.enable", all_requests()).await?;
         Ok(())
     }
@@ -195,9 +193,7 @@ impl<'a> Tab<'a> {
         if self.settings.scroll {
             self.note_passed().await?;
         }
-        if self.settings.screenshot {
-            self.rendered.screenshot = Some(self.screenshot().await?);
-        }
+        self.take_pictures().await?;
         if self.rendered.redirect.is_none() && self.settings.clicks_max > 0 {
             self.click_in_time().await?;
             self.look_for_router().await?;
@@ -242,19 +238,6 @@ impl<'a> Tab<'a> {
             self.see(url, FoundBy::Download);
         }
         Ok(())
-    }
-
-    /// A picture of the page.
-    async fn screenshot(&mut self) -> Result<Bytes, RenderFailure> {
-        const METHOD: &str = "Page.captureScreenshot";
-        let metrics = self.send_and_attend("Page.getLayoutMetrics", json!({})).await?;
-        let side = |name: &str| metrics["cssContentSize"][name].as_f64().unwrap_or(0.0).max(1.0);
-        let (width, height) = (side("width").min(SCREENSHOT_WIDTH_MAX), side("height").min(SCREENSHOT_HEIGHT_MAX));
-        let clip = json!({"x": 0, "y": 0, "width": width, "height": height, "scale": 1});
-        let asked = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
-        let taken = self.send_and_attend(METHOD, asked).await?;
-        let png = BASE64.decode(taken["data"].as_str().unwrap_or_default().as_bytes());
-        png.map(Bytes::from).map_err(|error| RenderFailure::Protocol { method: METHOD, answer: error.to_string() })
     }
 
     /// The value of an expression in the page, or that of the promise that it gives.

@@ -244,7 +244,23 @@ pub struct Options {
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub behaviour: Vec<BehaviourOption>,
-    /// Keep a picture of each rendered page in the archive
+    /// Pictures of rendered pages to keep in the archive: view (the window), full-page, thumbnail. They show images, which are requested then
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', help_heading = "Fetching")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub screenshots: Vec<String>,
+    /// Keep each rendered page as PDF in the archive, too
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
+    pub pdf: Option<bool>,
+    /// The window of rendered pages: desktop, tablet, phone, WIDTHxHEIGHT or WIDTHxHEIGHT@SCALE [default: 1280x800 with pictures or PDF, else the browser's]
+    #[arg(long, value_name = "WINDOW", help_heading = "Fetching")]
+    pub viewport: Option<String>,
+    /// Pixels of a picture of a whole page; it ends where they are used up
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, hide_short_help = true, help_heading = "Fetching")]
+    pub max_screenshot_pixels: Option<u64>,
+    /// Bytes of a picture or PDF; a larger one is not kept
+    #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Fetching")]
+    pub max_screenshot_bytes: Option<Bytes>,
+    /// As --screenshots full-page
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_short_help = true, help_heading = "Fetching")]
     pub render_screenshot: Option<bool>,
     /// After this a page is not rendered

@@ -2,6 +2,7 @@
 
 mod contradictions;
 mod fetching;
+mod pictures;
 mod settled;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use warc::Compression;
 use weburl::{CanonicalRules, CanonicalUrl, HashRoutes, Pattern, Scope, ScopeKind, Site, UserInfo, without_user_info};
 
 use self::fetching::fetch_config;
+use self::pictures::with_pictures;
 pub(crate) use self::settled::Settled;
 use crate::options::Options;
 use crate::site_name::SiteDelay;
@@ -173,6 +175,7 @@ impl Plan {
             rules: rules_of(&options, dataset)?,
         };
         let rendering = render::Settings { user_agent: user_agent.clone(), media: settings.images, ..rendering };
+        let rendering = with_pictures(rendering, &options)?;
         let config = FetchConfig { user_agent, deny_private, ..FetchConfig::default() };
         let LoginSet { forms: logins, fields } = logins_of(&options)?;
         let mut fetch = fetch_config(&options, &settings, config, fields)?;
@@ -320,6 +323,8 @@ fn check_counts(options: &Options) -> anyhow::Result<()> {
         ("segment-size", is_zero(options.segment_size)),
         ("render-tabs", options.render_tabs == Some(0)),
         ("render-rate", options.render_rate == Some(0)),
+        ("max-screenshot-pixels", options.max_screenshot_pixels == Some(0)),
+        ("max-screenshot-bytes", is_zero(options.max_screenshot_bytes)),
     ];
     match zero.into_iter().find(|(_, is_zero)| *is_zero) {
         Some((flag, _)) if flag.starts_with("max-") => Err(usage(format!(
@@ -477,6 +482,8 @@ mod tests {
             "# cookies =",
             "# login =",
             "# browser =",
+            "# screenshots =",
+            "# viewport =",
             "# proxy =",
             "# resolve =",
             "# connect-to =",

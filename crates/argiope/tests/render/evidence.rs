@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::path::Path;
 
 use testweb::{Pages, Reply, Web};
 
 use crate::crawls::Crawled;
 use testkit::python::script;
+use testkit::pywb::{Pywb, get};
 
 /// Text that is enough to be read without scripts.
 const WORDS: &str = "Enough words to be read without any script at all, again and again and again. ";
@@ -124,8 +126,18 @@ fn what_cannot_be_shown_is_counted_too() {
 }
 
 #[test]
-fn a_picture_is_kept_in_the_archive() {
-    let arguments = ["--render", "always", "--render-screenshot", "--max-pages", "1"];
+fn pictures_and_print_are_kept_in_the_archive_and_come_back_from_pywb() {
+    let arguments = [
+        "--render",
+        "always",
+        "--screenshots",
+        "view,full-page,thumbnail",
+        "--pdf",
+        "--viewport",
+        "700x500",
+        "--max-pages",
+        "1",
+    ];
     let crawled = Crawled::of(web(), "http://app.test/", &arguments);
     let list = "import sys, glob; from warcio.archiveiterator import ArchiveIterator\n\
                 for path in glob.glob(sys.argv[1] + '/archive/*.warc.gz'):\n \
@@ -134,7 +146,15 @@ fn a_picture_is_kept_in_the_archive() {
                 print(record.rec_headers.get_header('WARC-Target-URI'), record.rec_headers.get_header('Content-Type'),\n    \
                 record.content_stream().read()[:4])";
     let printed = script(&["warcio"], list, &[&crawled.dir()]);
-    assert!(printed.contains("urn:view:http://app.test/ image/png b'\\x89PNG'\n"), "{printed}");
+    let kinds = [
+        ("view", "image/png", r"b'\x89PNG'"),
+        ("fullPage", "image/png", r"b'\x89PNG'"),
+        ("thumbnail", "image/jpeg", r"b'\xff\xd8\xff\xe0'"),
+        ("pdf", "application/pdf", "b'%PDF'"),
+    ];
+    for (kind, media_type, begin) in kinds {
+        assert!(printed.contains(&format!("urn:{kind}:http://app.test/ {media_type} {begin}\n")), "{printed}");
+    }
     assert_eq!(crawled.run("check", &[]).code, 0);
     assert_eq!(crawled.run("derive", &["--all"]).code, 0);
     for format in ["cdxj", "wacz"] {
@@ -143,7 +163,23 @@ fn a_picture_is_kept_in_the_archive() {
         assert_eq!(exported.code, 0, "{exported:?}");
     }
     let cdxj = fs::read_to_string(format!("{}.cdxj", crawled.dir())).expect("an index");
-    assert!(cdxj.contains("urn:view:http://app.test/"), "{cdxj}");
+    let filtered = crawled.run("export", &["cdxj", "--site", "app.test"]).stdout;
+    for (kind, ..) in kinds {
+        let urn = format!("urn:{kind}:http://app.test/");
+        assert!(cdxj.contains(&urn) && filtered.contains(&urn), "{urn}: {cdxj} {filtered}");
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let pywb = Pywb::serve(dir.path(), Path::new(&format!("{}.wacz", crawled.dir())));
+    for (kind, media_type, _) in kinds {
+        let (status, head, body) = get(pywb.port, &format!("/it/2030id_/urn:{kind}:http://app.test/"));
+        assert_eq!(status, "200", "{kind}: {head}");
+        assert!(head.contains(&format!("content-type: {media_type}")), "{kind}: {head}");
+        assert!(body.len() > 500, "{kind}: {} bytes", body.len());
+    }
+    let ran = crawled.run("export", &["warc", "--site", "other.test", "-o", &format!("{}.warc.gz", crawled.dir())]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let other = fs::read(format!("{}.warc.gz", crawled.dir())).expect("a copy");
+    assert!(other.len() < 5_000, "no page, and no picture of one: {} bytes", other.len());
 }
 
 #[test]

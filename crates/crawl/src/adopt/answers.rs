@@ -12,8 +12,8 @@ use bytes::Bytes;
 use engine::{Record, Settings, sitemaps_of};
 use frontier::{Verdict, verdict};
 use model::{
-    Exchange, FetchOutcome, FetchTask, Fetched, Headers, Method, Response, RobotsAnswer, RobotsRecord, SiteRecord,
-    TaskId, Timestamp, Truncation,
+    Exchange, FetchOutcome, FetchTask, Fetched, Headers, Method, Picture, PictureKind, Response, RobotsAnswer,
+    RobotsRecord, SiteRecord, TaskId, Timestamp, Truncation,
 };
 use replay::{RecordedAnswer, Replay};
 use store::Store;
@@ -309,9 +309,9 @@ impl Answers {
             truncated: response.truncated,
         };
         let mut seen = beside.seen.map(|seen| rendering(at, seen, beside.html));
-        if let (Some(picture), Some(Ok(document))) = (beside.picture, seen.as_mut().map(|seen| seen.document.as_mut()))
-        {
-            document.screenshot = Some(picture.into());
+        if let Some(Ok(document)) = seen.as_mut().map(|seen| seen.document.as_mut()) {
+            document.pictures.taken =
+                beside.pictures.into_iter().map(|(kind, bytes)| Picture { kind, bytes: bytes.into() }).collect();
         }
         Ok((exchange, response, seen))
     }
@@ -330,7 +330,10 @@ impl Answers {
                 Some(RecordType::Request) => &mut beside.request,
                 Some(RecordType::Metadata) => beside.seen.insert(Vec::new()),
                 Some(RecordType::Conversion) => beside.html.insert(Vec::new()),
-                Some(RecordType::Resource) => beside.picture.insert(Vec::new()),
+                Some(RecordType::Resource) => match header.target_uri().and_then(PictureKind::of) {
+                    Some((kind, _)) => beside.pictures.entry(kind).or_default(),
+                    None => break,
+                },
                 _ => break,
             };
             record.read_to_end(part).with_context(|| path.display().to_string())?;
@@ -348,8 +351,8 @@ struct Beside {
     seen: Option<Vec<u8>>,
     /// The page as it was seen.
     html: Option<Vec<u8>>,
-    /// A picture of it.
-    picture: Option<Vec<u8>>,
+    /// Pictures of it.
+    pictures: BTreeMap<PictureKind, Vec<u8>>,
 }
 
 /// The method of a recorded request.

@@ -11,8 +11,8 @@ use dataset::schema::Table;
 use dataset::{Layout, Rows, SegmentTables, UNRECORDED, UnrecordedPages, covered_bytes};
 use engine::{Details, Settings, Visited, look_into};
 use model::{
-    ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Purpose, Refusals, RenderedDocument, Rendering,
-    Shown, Tally, TaskId, Timestamp, Visit,
+    ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Pictures, Purpose, Refusals, RenderedDocument,
+    Rendering, Shown, Tally, TaskId, Timestamp, Visit,
 };
 use replay::{RecordedAnswer, Replay, ReplayError};
 use store::{CrawlView, Entry, Segment};
@@ -373,7 +373,7 @@ pub fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Renderi
         outlinks: values(archive::OUTLINK).collect(),
         redirect: values(archive::REDIRECT).next(),
         has_router: values(archive::ROUTER).next().is_some(),
-        screenshot: None,
+        pictures: Pictures::default(),
     });
     let number = |name| values(name).next().and_then(|number| number.parse().ok()).unwrap_or(0);
     Rendering {

@@ -9,6 +9,7 @@ mod kept;
 mod kinds;
 mod namespace;
 mod offline;
+mod pictures;
 mod requests;
 mod shown;
 mod site;

@@ -130,30 +130,6 @@ async fn pages_share_nothing() {
     }
 }
 
-/// The sides of a PNG, in pixels (PNG specification, 11.2.2: the header comes first).
-fn sides(png: &[u8]) -> (u32, u32) {
-    assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
-    let side = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes"));
-    (side(16), side(20))
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_picture_shows_the_whole_page() {
-    let site = Arc::new(Site::new());
-    let page = |height: u32| format!("<!DOCTYPE html><body style='margin:0'><div style='height:{height}px'>tall</div>");
-    let renderer = Renderer::new(Settings { screenshot: true, ..settings() });
-    let mut widths = Vec::new();
-    for (height, expect) in [(3_000, 3_000), (50_000, render::SCREENSHOT_HEIGHT_MAX as u32)] {
-        let rendered = render(&renderer, &page(height), &site).await.expect("a page");
-        let (width, height) = sides(&rendered.screenshot.expect("a picture"));
-        assert_eq!(height, expect);
-        widths.push(width);
-    }
-    assert!(widths[0] >= 600, "{widths:?}");
-    let without = render(&Renderer::new(settings()), &page(100), &site).await.expect("a page");
-    assert_eq!(without.screenshot, None);
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn links_lead_where_they_lead_in_the_browser() {
     let renderer = Renderer::new(settings());

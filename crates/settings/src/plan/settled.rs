@@ -158,6 +158,7 @@ forms! {
     bool, bool: given => given, kept => kept;
     u8, u8: given => given, kept => kept;
     u32, u32: given => given, kept => kept;
+    u64, u64: given => given, kept => kept;
     usize, usize: given => given, kept => kept;
     f64, f64: given => given, kept => kept;
     Span, Duration: given => given.0, kept => Span(kept);
@@ -252,8 +253,11 @@ fn rendering(options: &mut Options) -> render::Settings {
         render_time = page_time_max,
         render_scroll = scroll,
         render_clicks = clicks_max,
-        render_screenshot = screenshot,
+        max_screenshot_pixels = picture_pixels_max,
+        max_screenshot_bytes = picture_bytes_max,
     }
+    options.render_screenshot.get_or_insert(false);
+    options.pdf.get_or_insert(false);
     let wait = options.render_wait.get_or_insert_with(|| Span(render::PAGE_CLOCK).to_string());
     rendering.wait = match (wait.as_str(), wait.parse::<Span>()) {
         ("idle", _) => Wait::Idle,
