@@ -59,6 +59,14 @@ impl Shot {
         [self.pixels[at], self.pixels[at + 1], self.pixels[at + 2]]
     }
 
+    /// The share of pixels that are about as in another picture of the same size.
+    pub fn likeness(&self, other: &Shot) -> f64 {
+        assert_eq!((self.width, self.height), (other.width, other.height), "the same window");
+        let is_like = |(one, other): &(&[u8], &[u8])| one.iter().zip(*other).all(|(a, b)| a.abs_diff(*b) < 12);
+        let like = self.pixels.chunks(3).zip(other.pixels.chunks(3)).filter(is_like).count();
+        like as f64 / f64::from(self.width * self.height)
+    }
+
     /// The share of pixels of about this colour, in a rectangle.
     pub fn share(&self, colour: [u8; 3], [left, top, width, height]: [u32; 4]) -> f64 {
         let is_like = |pixel: [u8; 3]| pixel.iter().zip(colour).all(|(a, b)| a.abs_diff(b) < 12);
@@ -76,10 +84,16 @@ impl Shot {
 impl Browser {
     /// Starts the browser.
     pub fn start() -> Self {
+        Browser::with(&[])
+    }
+
+    /// The same with more flags.
+    pub fn with(flags: &[&str]) -> Self {
         let profile = TempDir::new().expect("a directory");
         let mut process = Command::new("sh")
             .args(["-c", START, "chromium"])
             .args(FLAGS)
+            .args(flags)
             .arg(format!("--user-data-dir={}", profile.path().display()))
             // The directory of its socket goes with the profile.
             .env("TMPDIR", profile.path())

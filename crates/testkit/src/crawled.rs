@@ -75,6 +75,11 @@ impl Crawled {
         self.server.log()
     }
 
+    /// Where its web is served.
+    pub fn address(&self) -> std::net::SocketAddr {
+        self.server.address()
+    }
+
     /// The directory of the crawl.
     pub fn dir(&self) -> &str {
         self.root.path().to_str().expect("a path in UTF-8")

@@ -1,8 +1,8 @@
 //! What the tests of several crates share. Only tests and benchmarks depend on it.
 //!
 //! A test crawl runs the real binary ([`ran`], [`crawled`]). [`judge`] says whether a server's log is polite, [`tables`] reads a dataset, and
-//! [`batches`] and [`any_batches`] are commits for stores. [`python`] and [`pywb`] run the tools that read exports. [`browser`] is a real one, [`axe`]
-//! judges the page it shows, and [`ui`] serves a crawl to it.
+//! [`batches`] and [`any_batches`] are commits for stores. [`python`], [`pywb`] and [`replaywebpage`] run the tools that read
+//! exports. [`browser`] is a real one, [`axe`] judges the page it shows, and [`ui`] serves a crawl to it.
 
 #![expect(
     clippy::expect_used,
@@ -22,6 +22,7 @@ pub mod numbered_pages;
 pub mod python;
 pub mod pywb;
 pub mod ran;
+pub mod replaywebpage;
 pub mod robots_files;
 pub mod tables;
 pub mod ui;

