@@ -123,8 +123,9 @@ fn documents_have_their_text_in_the_dataset() {
 
     // What was fetched can be read later, with all that the crawl would have.
     let settings = Path::new(without.dir()).join("crawl.toml");
-    let mut wanted = std::fs::read_to_string(&settings).expect("settings");
-    wanted.insert_str(0, "documents-text = true\n");
+    let given = std::fs::read_to_string(&settings).expect("settings");
+    let wanted = given.replace("documents-text = false", "documents-text = true");
+    assert_ne!(given, wanted);
     std::fs::write(&settings, wanted).expect("settings");
     let derived = without.run("derive", &["--all"]);
     assert_eq!(derived.code, 0, "{derived:?}");
