@@ -26,7 +26,7 @@ use crate::details::{self, Details, HtmlDetails, RenderedDetails};
 use crate::document::ToRead;
 use crate::features;
 use crate::references::{self, Resolver};
-use crate::requisites;
+use crate::requisites::{self, Needs};
 
 /// How feeds are declared.
 const FEED_TYPES: [&str; 4] = ["application/rss+xml", "application/atom+xml", "application/xml", "text/xml"];
@@ -58,8 +58,8 @@ pub struct Content {
     pub features: Option<Box<Features>>,
     /// Its values for the dataset, if the crawl writes one.
     pub details: Option<Box<Details>>,
-    /// What it needs to be shown, each once; empty unless requisites are fetched.
-    pub requisites: Vec<CanonicalUrl>,
+    /// What it needs to be shown, however it was asked for; nothing unless requisites are fetched.
+    pub requisites: Needs,
     /// Further links from hooks.
     pub more_links: Vec<CanonicalUrl>,
 }
@@ -336,8 +336,8 @@ fn look_into_document(
     html.truncated.href |= resolver.has_too_long;
     content.limits = cut::limits_of(html.truncated);
     if settings.requisites {
-        let needs = time(Stage::Extract, || requisites::of_page(outcome, &response.body, html.encoding, settings));
-        add_needs(needs, content);
+        content.requisites =
+            time(Stage::Extract, || requisites::of_page(outcome, &response.body, html.encoding, settings));
     }
     let targets: Arc<[CanonicalUrl]> = resolver.urls.into();
     let is_shown = settings.render.is_some() || rendered.is_some();
@@ -373,12 +373,7 @@ fn look_into_document(
 fn needs_of_document(outcome: &FetchOutcome, response: &Response, settings: &Settings, content: &mut Content) {
     let content_type = response.headers.get("content-type");
     let find = || requisites::of_document(&outcome.url, &response.body, content_type, settings);
-    add_needs(time(Stage::Extract, find), content);
-}
-
-fn add_needs(needs: requisites::Found, content: &mut Content) {
-    content.limits = content.limits.union(needs.limit().into_iter().collect());
-    content.requisites = needs.urls;
+    content.requisites = time(Stage::Extract, find);
 }
 
 /// Content that is not kept. Its description must be the same with its bytes and without them, when it is derived from the archive.

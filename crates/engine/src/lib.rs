@@ -39,6 +39,7 @@ pub use hook::{Admit, Answer, Extra, Hook, Hooks};
 pub use keep::Keep;
 pub use pin::Pin;
 pub use recorder::{Guard, RecordError, Recorded, Recorder, Sink, SinkError, Visited};
+pub use requisites::{Needs, Reading};
 pub use settings::{PATIENCE, RenderMode, Settings};
 pub use shell::{Change, Control, CrawlError, Ownership, Progress, Question, Shell, Steered, Work, Worked};
 pub use step::{Prospect, SiteWaits, Start, State, Turn, Wait, read_rules, robots_state, sitemaps_of};

@@ -1,11 +1,11 @@
-//! What a document needs to be shown, as URLs.
+//! What a document needs to be shown, as URLs; and what may be read of an answer, which follows from what it was asked for.
 
 use std::collections::HashSet;
 
 use extract::media_type::{Kind, sniff};
-use extract::requisites::{self, Limits, Requisites};
+use extract::requisites::{self, Limits, Requisites, Role};
 use extract::{charset, html};
-use model::{Exchange, FetchOutcome, Limit, Method, essence};
+use model::{Candidate, Exchange, FetchOutcome, Method, Purpose, Via, essence};
 use weburl::{CanonicalUrl, UrlKey};
 
 use crate::Settings;
@@ -14,39 +14,88 @@ use crate::references::{Resolver, base_of};
 /// Where browsers look for the icon of a page that names none.
 const ICON: &str = "/favicon.ico";
 
-/// What documents need, collected.
+/// What a document needs.
 #[derive(Debug, Default)]
-pub struct Found {
-    /// Each once.
-    pub urls: Vec<CanonicalUrl>,
+pub struct Needs {
+    /// Each once, with what for.
+    pub urls: Vec<(CanonicalUrl, Role)>,
     /// There are more than may be taken, or longer ones.
-    pub(crate) is_cut: bool,
+    pub is_cut: bool,
+    /// How the document was read; `None` if it was not.
+    pub reading: Option<Reading>,
 }
 
 /// How a document is read.
-#[derive(Clone, Copy)]
-enum Reading {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// HTML.
     Page,
+    /// SVG, which is read as HTML is.
+    Svg,
+    /// CSS.
     StyleSheet,
+    /// A script.
     Script,
+    /// A manifest.
     Manifest,
+    /// As CSS, though nothing says what it is.
+    Unlabelled,
+}
+
+impl Reading {
+    /// Whether a file that is needed for this may be read so. HTML in place of another file is an error page, whatever its status says:
+    /// what it names belongs to no page.
+    fn is_for(self, role: Role) -> bool {
+        match self {
+            Reading::Page => role == Role::Frame,
+            Reading::Unlabelled => role == Role::StyleSheet,
+            Reading::Svg | Reading::StyleSheet | Reading::Script | Reading::Manifest => true,
+        }
+    }
+
+    /// Whether the answer for this URL may be read so.
+    fn is_of(self, source: &Candidate) -> bool {
+        let is_page = self == Reading::Page && source.purpose != Purpose::Requisite;
+        is_page || self.is_for(role_of(source.via))
+    }
+}
+
+/// How a requisite for this came to be known.
+pub(crate) fn via_of(role: Role) -> Via {
+    match role {
+        Role::File => Via::Link,
+        Role::StyleSheet => Via::StyleSheet,
+        Role::Frame => Via::Frame,
+    }
+}
+
+fn role_of(via: Via) -> Role {
+    match via {
+        Via::Frame => Role::Frame,
+        Via::StyleSheet => Role::StyleSheet,
+        Via::Seed | Via::Link | Via::Redirect | Via::Sitemap => Role::File,
+    }
 }
 
 /// What a page needs whose bytes are in an encoding of this name; a rendered one, what it shows in the browser without what the browser
 /// has loaded.
-pub(crate) fn of_page(outcome: &FetchOutcome, body: &[u8], encoding: &str, settings: &Settings) -> Found {
+pub(crate) fn of_page(outcome: &FetchOutcome, body: &[u8], encoding: &str, settings: &Settings) -> Needs {
     let rendering = outcome.rendering.as_ref();
     let document = rendering.and_then(|rendering| rendering.document.as_ref().ok());
     let (bytes, encoding) = document.map_or((body, encoding), |document| (&document.html[..], "UTF-8"));
-    let mut found = Found::default();
-    found.add_page(&outcome.url, bytes, encoding, settings);
+    let mut found = Needs::of_page(&outcome.url, bytes, encoding, settings);
     let loaded = rendering.map_or(&[][..], |rendering| &rendering.resources);
     let got = || loaded.iter().filter(|exchange| exchange.method == Method::Get);
     for exchange in got() {
         let headers = fetch::parse_fields(&exchange.response_head);
         let bytes_max = usize::try_from(settings.limits.body_bytes_max).unwrap_or(usize::MAX);
         let body = fetch::decode(headers.all("content-encoding"), exchange.payload.to_vec(), bytes_max);
-        found.add_document(&exchange.url, &body, headers.get("content-type"), settings);
+        let content_type = headers.get("content-type");
+        let needed = found.urls.iter().find(|(url, _)| url.key() == exchange.url.key());
+        let role = needed.map_or(Role::File, |(_, role)| *role);
+        if let Some(reading) = reading_of(&exchange.url, &body, content_type).filter(|reading| reading.is_for(role)) {
+            found.add_document(&exchange.url, &body, (reading, content_type), settings);
+        }
     }
     found.leave_out(got());
     found
@@ -54,42 +103,56 @@ pub(crate) fn of_page(outcome: &FetchOutcome, body: &[u8], encoding: &str, setti
 
 /// What a page needs whose bytes come with this media type: what it was when it was fetched, or in the browser.
 #[must_use]
-pub fn of_html(url: &CanonicalUrl, body: &[u8], content_type: Option<&str>, settings: &Settings) -> Found {
-    let mut found = Found::default();
-    found.add_page(url, body, charset::decide(body, content_type).encoding.name(), settings);
-    found
+pub fn of_html(url: &CanonicalUrl, body: &[u8], content_type: Option<&str>, settings: &Settings) -> Needs {
+    Needs::of_page(url, body, charset::decide(body, content_type).encoding.name(), settings)
 }
 
 /// What another document needs: a style sheet, a script, a manifest, an SVG image, a frame.
 #[must_use]
-pub fn of_document(url: &CanonicalUrl, body: &[u8], content_type: Option<&str>, settings: &Settings) -> Found {
-    let mut found = Found::default();
-    found.add_document(url, body, content_type, settings);
+pub fn of_document(url: &CanonicalUrl, body: &[u8], content_type: Option<&str>, settings: &Settings) -> Needs {
+    let reading = reading_of(url, body, content_type);
+    let mut found = Needs { reading, ..Needs::default() };
+    if let Some(reading) = reading {
+        found.add_document(url, body, (reading, content_type), settings);
+    }
     found
 }
 
-impl Found {
-    fn add_page(&mut self, url: &CanonicalUrl, bytes: &[u8], encoding: &str, settings: &Settings) {
-        let text = html::decode(bytes, encoding);
-        let mut references = none(settings);
-        requisites::of_page(&text, &mut references);
-        if !references.has_icon {
-            references.add(ICON);
-        }
-        self.add(url, &references, encoding, settings);
+impl Needs {
+    /// What counts for a document that was asked for in this way: all, or nothing.
+    #[must_use]
+    pub fn of(self, source: &Candidate) -> Self {
+        if self.reading.is_some_and(|reading| reading.is_of(source)) { self } else { Needs::default() }
     }
 
-    fn add_document(&mut self, url: &CanonicalUrl, body: &[u8], content_type: Option<&str>, settings: &Settings) {
-        let Some(reading) = reading_of(url, body, content_type) else { return };
+    fn of_page(url: &CanonicalUrl, bytes: &[u8], encoding: &str, settings: &Settings) -> Self {
+        let mut references = none(settings);
+        requisites::of_page(&html::decode(bytes, encoding), &mut references);
+        if !references.has_icon {
+            references.add(ICON, Role::File);
+        }
+        let mut found = Needs { reading: Some(Reading::Page), ..Needs::default() };
+        found.add(url, &references, encoding, settings);
+        found
+    }
+
+    fn add_document(
+        &mut self,
+        url: &CanonicalUrl,
+        body: &[u8],
+        (reading, content_type): (Reading, Option<&str>),
+        settings: &Settings,
+    ) {
         let encoding = match reading {
-            Reading::Page => charset::decide(body, content_type).encoding.name(),
-            Reading::StyleSheet | Reading::Script | Reading::Manifest => "UTF-8",
+            Reading::Page | Reading::Svg => charset::decide(body, content_type).encoding.name(),
+            Reading::StyleSheet | Reading::Unlabelled => charset::of_style_sheet(body, content_type).name(),
+            Reading::Script | Reading::Manifest => "UTF-8",
         };
         let text = html::decode(body, encoding);
         let mut references = none(settings);
         match reading {
-            Reading::Page => requisites::of_page(&text, &mut references),
-            Reading::StyleSheet => requisites::of_style_sheet(&text, &mut references),
+            Reading::Page | Reading::Svg => requisites::of_page(&text, &mut references),
+            Reading::StyleSheet | Reading::Unlabelled => requisites::of_style_sheet(&text, &mut references),
             Reading::Script => requisites::of_script(&text, &mut references),
             Reading::Manifest => requisites::of_manifest(&text, &mut references),
         }
@@ -100,22 +163,22 @@ impl Found {
         self.is_cut |= references.is_cut;
         let base = base_of(url, references.base_href.as_deref(), settings);
         let mut resolver = Resolver::new(base, encoding, &settings.canonical, references.references.len());
+        let mut roles: Vec<Role> = Vec::with_capacity(references.references.len());
         for reference in &references.references {
-            resolver.place(reference);
+            let Some(place) = resolver.place(&reference.href) else { continue };
+            match roles.get_mut(place) {
+                Some(role) => *role = (*role).max(reference.role),
+                None => roles.push(reference.role),
+            }
         }
         self.is_cut |= resolver.has_too_long;
-        self.urls.extend(resolver.urls.into_iter().filter(|other| other.key() != url.key()));
+        self.urls.extend(resolver.urls.into_iter().zip(roles).filter(|(other, _)| other.key() != url.key()));
     }
 
     /// Leaves out what was loaded already, and what several documents need.
     fn leave_out<'e>(&mut self, loaded: impl Iterator<Item = &'e Exchange>) {
         let mut known: HashSet<UrlKey> = loaded.map(|exchange| exchange.url.key()).collect();
-        self.urls.retain(|url| known.insert(url.key()));
-    }
-
-    /// What it is cut by.
-    pub(crate) fn limit(&self) -> Option<Limit> {
-        self.is_cut.then_some(Limit::Requisites)
+        self.urls.retain(|(url, _)| known.insert(url.key()));
     }
 }
 
@@ -134,12 +197,13 @@ fn reading_of(url: &CanonicalUrl, body: &[u8], content_type: Option<&str>) -> Op
         "application/manifest+json" | "application/json" => Some(Reading::Manifest),
         script if script.ends_with("javascript") || script.ends_with("ecmascript") => Some(Reading::Script),
         _ => match sniff(body, content_type, ending).kind {
-            Kind::Html | Kind::Xhtml | Kind::Svg => Some(Reading::Page),
-            Kind::Other | Kind::Text => match ending?.to_ascii_lowercase().as_str() {
+            Kind::Html | Kind::Xhtml => Some(Reading::Page),
+            Kind::Svg => Some(Reading::Svg),
+            Kind::Other | Kind::Text => match ending.unwrap_or_default().to_ascii_lowercase().as_str() {
                 "css" => Some(Reading::StyleSheet),
                 "js" | "mjs" => Some(Reading::Script),
                 "webmanifest" => Some(Reading::Manifest),
-                _ => None,
+                _ => content_type.is_none().then_some(Reading::Unlabelled),
             },
             _ => None,
         },

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use engine::Needs;
 use engine::requisites::{of_document, of_html};
 use model::{Visit, essence};
 use replay::Replay;
@@ -63,7 +64,7 @@ impl Needed {
     fn of_page(&mut self, crawl: &Crawl<'_>, entry: &Entry, replay: &mut Replay<'_>) -> Vec<CanonicalUrl> {
         match html_of(entry, replay, crawl.body_bytes_max()) {
             Ok(Some(html)) => {
-                of_html(&entry.candidate.url, &html.body, html.content_type.as_deref(), crawl.settings).urls
+                urls_of(of_html(&entry.candidate.url, &html.body, html.content_type.as_deref(), crawl.settings))
             }
             Ok(None) => Vec::new(),
             Err(_) => self.unreadable(),
@@ -83,7 +84,8 @@ impl Needed {
             Ok(Some(answer)) => {
                 let body = answer.body(usize::try_from(crawl.body_bytes_max()).unwrap_or(usize::MAX));
                 let headers = answer.headers();
-                of_document(&entry.candidate.url, &body, headers.get("content-type"), crawl.settings).urls
+                let found = of_document(&entry.candidate.url, &body, headers.get("content-type"), crawl.settings);
+                urls_of(found.of(&entry.candidate))
             }
             Ok(None) => Vec::new(),
             Err(_) => self.unreadable(),
@@ -94,6 +96,10 @@ impl Needed {
         self.unread += 1;
         Vec::new()
     }
+}
+
+fn urls_of(needs: Needs) -> Vec<CanonicalUrl> {
+    needs.urls.into_iter().map(|(url, _)| url).collect()
 }
 
 /// False for what needs nothing by its media type, so that it is not read: images without SVG, fonts, sound, video.

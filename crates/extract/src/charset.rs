@@ -66,6 +66,14 @@ pub fn decide(bytes: &[u8], content_type: Option<&str>) -> Charset {
     detect(bytes)
 }
 
+/// The encoding of a style sheet (CSS Syntax Module Level 3, §3.2): byte order mark, HTTP header, `@charset`, else UTF-8.
+#[must_use]
+pub fn of_style_sheet(bytes: &[u8], content_type: Option<&str>) -> &'static Encoding {
+    let marked = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
+    let by_header = || content_type.and_then(from_content_type);
+    marked.or_else(by_header).or_else(|| prescan::at_charset(bytes)).unwrap_or(UTF_8)
+}
+
 /// The encoding that `charset=` of a `Content-Type` value names, if it is known.
 #[must_use]
 pub fn from_content_type(content_type: &str) -> Option<&'static Encoding> {

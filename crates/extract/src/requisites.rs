@@ -13,7 +13,7 @@ pub use html::of_page;
 pub use json::of_manifest;
 pub use script::of_script;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::href::{self, Target};
 
@@ -26,19 +26,41 @@ pub struct Limits {
     pub href_bytes_max: usize,
 }
 
+/// What a document needs a file for, as far as it decides how the answer is read. The last prevails where several hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// A script, an image, a font, a film, a manifest.
+    #[default]
+    File,
+    /// A style sheet.
+    StyleSheet,
+    /// A document of its own within it: in a frame or an object.
+    Frame,
+}
+
+/// A reference to a file that a document needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// As written, cleaned as [`href::clean`](crate::href::clean) says.
+    pub href: String,
+    /// What for.
+    pub role: Role,
+}
+
 /// What one document needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requisites {
     limits: Limits,
-    /// The references, cleaned as [`href::clean`](crate::href::clean) says, each once.
-    pub references: Vec<String>,
+    /// The references, each once.
+    pub references: Vec<Reference>,
     /// `href` of the first `base` element of a page, cleaned.
     pub base_href: Option<String>,
     /// A page names an icon. Browsers request `/favicon.ico` of the site of a page that names none.
     pub has_icon: bool,
     /// References were left out for their number or length, or a part of the page was not read.
     pub is_cut: bool,
-    known: HashSet<String>,
+    /// What was seen, with its place among the references if it has one.
+    known: HashMap<String, Option<usize>>,
 }
 
 impl Requisites {
@@ -51,26 +73,39 @@ impl Requisites {
             base_href: None,
             has_icon: false,
             is_cut: false,
-            known: HashSet::new(),
+            known: HashMap::new(),
         }
     }
 
     /// Adds a reference, unless it leads nowhere that HTTP reaches, or into the document itself. Two that differ behind `#` only are one.
-    pub fn add(&mut self, reference: &str) {
+    pub fn add(&mut self, reference: &str, role: Role) {
         let (reference, target) = href::read(reference);
         let whole = reference.split('#').next().unwrap_or_default();
-        if target != Target::Web || whole.is_empty() || self.known.contains(whole) {
+        if target != Target::Web || whole.is_empty() {
+            return;
+        }
+        if let Some(place) = self.known.get(whole) {
+            if let Some(known) = place.and_then(|place| self.references.get_mut(place)) {
+                known.role = known.role.max(role);
+            }
             return;
         }
         if self.references.len() >= self.limits.references_max {
             self.is_cut = true;
             return;
         }
-        self.known.insert(whole.to_owned());
-        if reference.len() > self.limits.href_bytes_max {
+        let is_kept = reference.len() <= self.limits.href_bytes_max;
+        self.known.insert(whole.to_owned(), is_kept.then_some(self.references.len()));
+        if is_kept {
+            self.references.push(Reference { href: reference.into_owned(), role });
+        } else {
             self.is_cut = true;
-            return;
         }
-        self.references.push(reference.into_owned());
     }
+}
+
+/// The references as texts.
+#[cfg(test)]
+fn hrefs(found: &Requisites) -> Vec<&str> {
+    found.references.iter().map(|reference| reference.href.as_str()).collect()
 }

@@ -105,6 +105,29 @@ fn a_character_cut_off_at_the_end_does_not_mislead() {
 }
 
 #[test]
+fn style_sheets_say_it_in_their_own_way() {
+    for (css, content_type, expect) in [
+        (&b"a{}"[..], None, "UTF-8"),
+        (b"\xe8", Some("text/css"), "UTF-8"),
+        (b"@charset \"windows-1251\"; a{}", None, "windows-1251"),
+        (b"@charset \"windows-1251\"; a{}", Some("text/css; charset=koi8-r"), "KOI8-R"),
+        (b"\xef\xbb\xbf@charset \"koi8-r\";", Some("text/css; charset=koi8-r"), "UTF-8"),
+        (b"\xff\xfea\0", Some("text/css"), "UTF-16LE"),
+        (b"a\0", Some("text/css; charset=utf-16le"), "UTF-16LE"),
+        // What can be read so is not in UTF-16.
+        (b"@charset \"utf-16\"; a{}", None, "UTF-8"),
+        (b"@charset 'koi8-r'; a{}", None, "UTF-8"),
+        (b" @charset \"koi8-r\"; a{}", None, "UTF-8"),
+        (b"@charset \"koi8-r\" ; a{}", None, "UTF-8"),
+        (b"@charset \"koi8-r", None, "UTF-8"),
+        (b"@charset \"x\";", None, "UTF-8"),
+    ] {
+        let encoding = extract::charset::of_style_sheet(css, content_type);
+        assert_eq!(encoding.name(), expect, "{:?} {content_type:?}", String::from_utf8_lossy(css));
+    }
+}
+
+#[test]
 fn pages_are_decoded_whatever_their_encoding() {
     let html = "<meta charset=x><title>č</title><a href='/č'>日本 č</a>";
     let utf_16: Vec<u8> = html.encode_utf16().flat_map(u16::to_le_bytes).collect();

@@ -481,6 +481,12 @@ impl SiteState {
         before_pages.into_iter().any(|waiting| waiting.candidate.purpose == Purpose::Requisite)
     }
 
+    /// True if what waits in memory are requisites alone, for the sake of pages elsewhere maybe.
+    #[must_use]
+    pub fn has_only_requisites_waiting(&self) -> bool {
+        !self.queue.is_empty() && self.queue.iter().all(|waiting| waiting.candidate.purpose == Purpose::Requisite)
+    }
+
     /// True if a URL of it waits in memory, other than its robots.txt, which waits on behalf of other sites.
     #[must_use]
     pub fn has_more_than_robots_waiting(&self) -> bool {

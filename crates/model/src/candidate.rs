@@ -16,6 +16,10 @@ pub enum Via {
     Redirect,
     /// Listed in a sitemap or feed, or named as a sitemap by robots.txt.
     Sitemap,
+    /// Shown in a page as a document of its own, in a frame or an object; or the target of its redirect.
+    Frame,
+    /// Named as a style sheet; or the target of its redirect.
+    StyleSheet,
 }
 
 impl Via {
@@ -27,6 +31,17 @@ impl Via {
             Via::Link => "link",
             Via::Redirect => "redirect",
             Via::Sitemap => "sitemap",
+            Via::Frame => "frame",
+            Via::StyleSheet => "style-sheet",
+        }
+    }
+
+    /// How the target of its redirect came to be known. What a page needs in a certain way it needs so wherever that lies.
+    #[must_use]
+    pub const fn of_redirect(self) -> Self {
+        match self {
+            Via::Frame | Via::StyleSheet => self,
+            Via::Seed | Via::Link | Via::Redirect | Via::Sitemap => Via::Redirect,
         }
     }
 }

@@ -24,8 +24,9 @@ mod tests;
 /// 1 had the records of URLs that wait in the table of URLs, where they still may be; 2 had one generation of the queue; 3 had no limits
 /// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates; 4 had no sites aside, and
 /// the counters of shapes in the records of their sites; 5 had one visit of each URL; 6 kept no validators of a robots.txt; 7 knew no
-/// requisites; 8 kept nothing of what sites say of changes.
-pub(crate) const FORMAT_VERSION: u32 = 9;
+/// requisites; 8 kept nothing of what sites say of changes; 9 did not tell how a page needs a
+/// requisite.
+pub(crate) const FORMAT_VERSION: u32 = 10;
 /// The oldest that is still read.
 pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
 /// The first byte of every record.
@@ -52,6 +53,9 @@ const PURPOSE_SHIFT: u8 = 6;
 const REACHED_LIMITS: u8 = 1 << 7;
 /// Beside the code of the outcome: behind that come the round, and whether the URL is to be visited again.
 const HAS_ROUND: u8 = 1 << 6;
+/// Behind the URL of a requisite that was named so.
+const IN_FRAME: u8 = 1;
+const AS_STYLE_SHEET: u8 = 2;
 const VIAS: [Via; 4] = [Via::Seed, Via::Link, Via::Redirect, Via::Sitemap];
 const PURPOSES: [Purpose; 4] = [Purpose::Page, Purpose::Sitemap, Purpose::Robots, Purpose::Requisite];
 
@@ -59,7 +63,8 @@ pub(crate) fn encode_url(record: &UrlRecord) -> Vec<u8> {
     let UrlRecord { candidate, attempts, queued, again, visit } = record;
     let via = match candidate.via {
         Via::Seed => 0,
-        Via::Link => 1,
+        // Behind the URL follows which.
+        Via::Link | Via::Frame | Via::StyleSheet => 1,
         Via::Redirect => 2,
         Via::Sitemap => 3,
     };
@@ -90,7 +95,13 @@ pub(crate) fn encode_url(record: &UrlRecord) -> Vec<u8> {
     if let Some(found_on) = candidate.found_on {
         to.fixed(&found_on.to_bytes());
     }
-    to.text(candidate.url.as_str()).finish()
+    to.text(candidate.url.as_str());
+    match candidate.via {
+        Via::Frame => to.byte(IN_FRAME),
+        Via::StyleSheet => to.byte(AS_STYLE_SHEET),
+        Via::Seed | Via::Link | Via::Redirect | Via::Sitemap => &mut to,
+    };
+    to.finish()
 }
 
 /// How a URL stands, without the rest of its record.
@@ -105,9 +116,16 @@ pub(crate) fn decode_url(bytes: &[u8]) -> Result<UrlRecord, StoreError> {
     let mut from = Decoder::new("urls", RECORD_VERSION, bytes)?;
     let UrlHead { flags, purpose, distance: Distance { depth, redirects }, attempts, again, visit } =
         url_head(&mut from)?;
-    let via = VIAS[usize::from(flags >> VIA_SHIFT & 3)];
+    let mut via = VIAS[usize::from(flags >> VIA_SHIFT & 3)];
     let found_on = optional(flags, HAS_FOUND_ON, || Ok(UrlKey::from_bytes(from.fixed()?)))?;
     let url = url(&mut from)?;
+    if !from.is_at_end() {
+        via = match from.byte()? {
+            IN_FRAME => Via::Frame,
+            AS_STYLE_SHEET => Via::StyleSheet,
+            _ => return Err(from.damaged("unknown way to a requisite")),
+        };
+    }
     from.finish()?;
     let candidate = Candidate { url, depth, redirects, via, purpose, found_on };
     Ok(UrlRecord { candidate, attempts, queued: flags & QUEUED != 0, again, visit })

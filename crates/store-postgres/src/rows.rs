@@ -326,7 +326,9 @@ fn purpose(word: &str) -> Option<Purpose> {
 }
 
 fn via(word: &str) -> Option<Via> {
-    [Via::Seed, Via::Link, Via::Redirect, Via::Sitemap].into_iter().find(|via| via.as_str() == word)
+    [Via::Seed, Via::Link, Via::Redirect, Via::Sitemap, Via::Frame, Via::StyleSheet]
+        .into_iter()
+        .find(|via| via.as_str() == word)
 }
 
 const FAILURES: [FailureKind; 11] = [

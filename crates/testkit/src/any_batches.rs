@@ -17,11 +17,12 @@ fn url(n: u8) -> CanonicalUrl {
 
 fn candidate() -> impl Strategy<Value = Candidate> {
     let purpose = prop_oneof![8 => Just(Purpose::Page), 1 => Just(Purpose::Sitemap), 2 => Just(Purpose::Requisite)];
-    (0..URLS, distance(), purpose).prop_map(|(n, Distance { depth, redirects }, purpose)| Candidate {
+    let via = prop_oneof![Just(Via::Link), Just(Via::Frame), Just(Via::StyleSheet)];
+    (0..URLS, distance(), purpose, via).prop_map(|(n, Distance { depth, redirects }, purpose, via)| Candidate {
         depth,
         redirects,
         purpose,
-        via: Via::Link,
+        via,
         ..Candidate::seed(url(n))
     })
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use model::{Limit, Outcome, Purpose};
 use store::Entry;
-use testweb::{Pages, Reply, Web, furnished};
+use testweb::{Pages, Reply, Web, from_fn, furnished};
 
 use crate::crawl::{Crawl, Found, serve};
 
@@ -150,4 +150,115 @@ async fn a_crawl_that_is_killed_goes_on_with_what_its_pages_need() {
     // What was in flight at a kill is requested again, one URL of each site.
     let again: usize = furnished::files().iter().map(|file| asked[&file.url] - 1).sum();
     assert!(again <= 2 * 3 * 2, "{asked:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn html_in_place_of_a_file_leads_nowhere() {
+    // As servers do that answer every missing file with their application.
+    let soft = "<link rel=stylesheet href=css/main.css><link rel=icon href=img/i.png><script src=js/main.js></script>
+        <img src=img/logo.png><iframe src=frame/></iframe>Page not found";
+    let page = "<link rel=icon href=data:,><link rel=stylesheet href=/missing.css><script src=/missing.js></script>
+        <img src=/missing.png><iframe src=http://frames.test/f></iframe><object data=http://frames.test/moved></object>";
+    let site = from_fn(move |request| match request.target.as_str() {
+        "/robots.txt" => Reply::new(404),
+        "/" => Reply::html(page),
+        _ => Reply::html(soft),
+    });
+    let frames = Pages::new()
+        .html("/f", "<link rel=icon href=data:,><img src=in-frame.png>")
+        .reply("/moved", Reply::redirect(302, "/object"))
+        .html("/object", "<link rel=icon href=data:,><img src=in-object.png>");
+    let server = serve(Web::new().site("a.test", site).site("frames.test", frames)).await;
+    let crawl = Crawl::of(&server, &["http://a.test/"]).at_once().with(&["--requisites", "--no-sitemaps"]);
+    crawl.run().await;
+    let found = crawl.found();
+    let urls: Vec<&str> = requisites(&found).into_keys().collect();
+    let expect = ["http://a.test/missing.css", "http://a.test/missing.js", "http://a.test/missing.png"];
+    let in_frames =
+        ["f", "in-frame.png", "in-object.png", "moved", "object"].map(|path| format!("http://frames.test/{path}"));
+    assert_eq!(urls, expect.into_iter().chain(in_frames.iter().map(String::as_str)).collect::<Vec<_>>());
+    assert_eq!(outcome(requisites(&found)[expect[0]]), Some(Outcome::Binary));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sitemaps_are_read_of_sites_with_pages_only() {
+    let page =
+        |body: &str| format!("<link rel=icon href=data:,><link rel=stylesheet href=http://cdn.test/s.css>{body}");
+    let home = Pages::new()
+        .html("/", page("<a href=/second>x</a>"))
+        .html("/second", page("<a href=http://cdn.test/page>x</a>"));
+    let cdn = Pages::new()
+        .text("/robots.txt", "Sitemap: http://cdn.test/list.xml\n")
+        .reply("/s.css", Reply::new(200).header("Content-Type", "text/css").body("a {}"))
+        .reply("/list.xml", Reply::new(200).header("Content-Type", "text/plain").body("http://cdn.test/listed\n"))
+        .html("/page", page(""))
+        .html("/listed", page(""));
+    let server = serve(Web::new().site("home.test", home).site("cdn.test", cdn)).await;
+    for (scope, expect) in [("site", 0), ("any", 1)] {
+        let before = usize::try_from(server.requests()).expect("few");
+        let crawl = Crawl::of(&server, &["http://home.test/"]).at_once().with(&["--requisites", "--scope", scope]);
+        crawl.run().await;
+        let asked = |path: &str| {
+            let log = server.log();
+            log[before..].iter().filter(|entry| entry.host == "cdn.test" && entry.target == path).count()
+        };
+        assert_eq!((asked("/robots.txt"), asked("/s.css")), (1, 1), "{scope}");
+        assert_eq!((asked("/list.xml"), asked("/listed"), asked("/page")), (expect, expect, expect), "{scope}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_limit_of_a_page_counts_each_file_once() {
+    let sheets: String = (0..5).map(|n| format!("<link rel=stylesheet href=/{n}.css>")).collect();
+    let site = Pages::new().html("/", format!("<link rel=icon href=data:,>{sheets}"));
+    let sheet = |n: usize| {
+        let shared: String = (0..4).map(|n| format!("p {{ background: url(shared-{n}.png) }}")).collect();
+        let body = format!("{shared} q {{ background: url(own-{n}.png) }}");
+        Reply::new(200).header("Content-Type", "text/css").body(body)
+    };
+    let site = (0..5).fold(site, |site, n| site.reply(format!("/{n}.css"), sheet(n)));
+    let server = serve(Web::new().site("a.test", site)).await;
+    // 5 style sheets, 4 images that all of them need, 5 of their own.
+    for (max, is_cut) in [("14", false), ("13", true)] {
+        let limit = ["--requisites", "--max-requisites-per-page", max];
+        let crawl = Crawl::of(&server, &["http://a.test/"]).at_once().with(&limit);
+        crawl.run().await;
+        assert_eq!(requisites(&crawl.found()).len().to_string(), max);
+        assert_eq!(crawl.said().contains("--max-requisites-per-page"), is_cut, "{}", crawl.said());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn style_sheets_are_read_in_their_encoding_and_without_a_media_type() {
+    let names = ["by-header", "by-rule", "by-mark", "without-type"];
+    let sheets: String = names.iter().map(|name| format!("<link rel=stylesheet href=/{name}>")).collect();
+    let page = format!("<link rel=icon href=data:,>{sheets}<img src=/no-sheet>");
+    let cyrillic = |text: &str| [text.as_bytes(), b"a { background: url(/\xf6\xf1.png) }"].concat();
+    let wide: Vec<u8> = "\u{feff}@import '/wide.css';".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let css = |kind: &'static str, body: Vec<u8>| Reply::new(200).header("Content-Type", kind).body(body);
+    let site = Pages::new()
+        .html("/", page)
+        .reply("/by-header", css("text/css; charset=windows-1251", cyrillic("")))
+        .reply("/by-rule", css("text/css", cyrillic("@charset \"windows-1251\"; @import '/ruled.css';")))
+        .reply("/by-mark", css("text/css", wide))
+        .reply("/without-type", Reply::new(200).body("a { background: url(/bare.png) }"))
+        .reply("/no-sheet", Reply::new(200).body("a { background: url(/no.png) }"));
+    let server = serve(Web::new().site("a.test", site)).await;
+    let crawl = Crawl::of(&server, &["http://a.test/"]).at_once().with(&["--requisites"]);
+    crawl.run().await;
+    let found = crawl.found();
+    let paths: Vec<&str> =
+        requisites(&found).into_keys().filter_map(|url| url.strip_prefix("http://a.test/")).collect();
+    let expect = [
+        "%D1%86%D1%81.png",
+        "bare.png",
+        "by-header",
+        "by-mark",
+        "by-rule",
+        "no-sheet",
+        "ruled.css",
+        "wide.css",
+        "without-type",
+    ];
+    assert_eq!(paths, expect);
 }

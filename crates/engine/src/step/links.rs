@@ -109,7 +109,7 @@ impl State {
         let candidate = Candidate {
             url: target.clone(),
             redirects: source.redirects.saturating_add(1),
-            via: Via::Redirect,
+            via: source.via.of_redirect(),
             found_on: source.found_on.filter(|_| source.purpose == Purpose::Requisite).or(Some(source.url.key())),
             ..source.clone()
         };

@@ -5,14 +5,17 @@ use std::collections::VecDeque;
 use foldhash::{HashMap, HashSet};
 use frontier::Settled;
 use model::{Candidate, Exchange, Limit, LimitSet, Method, Outcome, Purpose, Rendering, Timestamp, Via, Visit};
-use weburl::{CanonicalUrl, UrlKey};
+use weburl::UrlKey;
 
 use super::{ROBOTS_PATH, State};
 use crate::Record;
 use crate::content::bounded;
+use crate::requisites::{Needs, via_of};
 
-/// Pages whose requisites are counted at a time, some 60 bytes each. One that is forgotten, as all are between runs, may have as many again.
+/// Pages whose requisites are counted at a time, some 100 bytes each. One that is forgotten, as all are between runs, may have as many again.
 const PAGES_MAX: usize = 10_000;
+/// Requisites of these together, some 30 bytes each. If there are more, pages are forgotten earlier.
+const TAKEN_MAX: usize = 500_000;
 
 /// The requisites that wait, and what those of each page have taken.
 #[derive(Default)]
@@ -22,12 +25,15 @@ pub(super) struct Requisites {
     taken: HashMap<UrlKey, Taken>,
     /// The pages counted, the earliest first.
     order: VecDeque<UrlKey>,
+    /// The requisites of all of them.
+    count: usize,
 }
 
 /// What a page has taken.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Taken {
-    requisites: usize,
+    /// Whatever names them, and however often.
+    requisites: HashSet<UrlKey>,
     bytes: u64,
 }
 
@@ -44,14 +50,28 @@ impl Requisites {
 
     fn of(&mut self, page: UrlKey) -> &mut Taken {
         if !self.taken.contains_key(&page) {
-            if self.order.len() >= PAGES_MAX
+            while (self.order.len() >= PAGES_MAX || self.count >= TAKEN_MAX)
                 && let Some(earliest) = self.order.pop_front()
             {
-                self.taken.remove(&earliest);
+                self.count -= self.taken.remove(&earliest).map_or(0, |taken| taken.requisites.len());
             }
             self.order.push_back(page);
         }
         self.taken.entry(page).or_default()
+    }
+
+    /// Takes a URL for a page that may have so many, unless it has. `None` if it has as many as it may.
+    fn take(&mut self, page: UrlKey, url: UrlKey, max: usize) -> Option<bool> {
+        let taken = &mut self.of(page).requisites;
+        if taken.contains(&url) {
+            return Some(false);
+        }
+        if taken.len() >= max {
+            return None;
+        }
+        taken.insert(url);
+        self.count += 1;
+        Some(true)
     }
 }
 
@@ -68,22 +88,22 @@ impl State {
         &mut self,
         now: Timestamp,
         source: &Candidate,
-        urls: Vec<CanonicalUrl>,
+        needs: Needs,
         record: &mut Record,
     ) -> LimitSet {
-        if urls.is_empty() {
-            return LimitSet::EMPTY;
-        }
         let (page, max) = (page_of(source), self.settings.limits.requisites_per_page_max);
-        let taken = &mut self.requisites.of(page).requisites;
-        let room = max.saturating_sub(*taken);
-        *taken += urls.len().min(room);
-        let limits = if urls.len() > room { Limit::Requisites.into() } else { LimitSet::EMPTY };
-        for url in urls.into_iter().take(room) {
-            let (depth, purpose, found_on) = (source.depth, Purpose::Requisite, Some(page));
-            self.judge(now, Candidate { url, depth, redirects: 0, via: Via::Link, purpose, found_on }, record);
+        let Needs { urls, mut is_cut, .. } = needs.of(source);
+        for (url, role) in urls {
+            let Some(is_new) = self.requisites.take(page, url.key(), max) else {
+                is_cut = true;
+                continue;
+            };
+            if is_new {
+                let (depth, via, purpose) = (source.depth, via_of(role), Purpose::Requisite);
+                self.judge(now, Candidate { url, depth, redirects: 0, via, purpose, found_on: Some(page) }, record);
+            }
         }
-        limits
+        if is_cut { Limit::Requisites.into() } else { LimitSet::EMPTY }
     }
 
     /// Records what a browser loaded with a page as requisites that need no request. Where their records lie, the recorder notes.

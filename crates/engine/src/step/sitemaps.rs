@@ -3,6 +3,8 @@
 //! One process reads those of every site that it comes to. Where several workers crawl, a seed may have a depth of its own (`Crawl`):
 //! links are followed so far, and no sitemap is read for it, since its entries are not links. So workers read the sitemaps of the sites
 //! that belong to the crawl by a seed at depth 0, from which the crawl goes as deep as it may.
+//!
+//! A site of which pages elsewhere need files only has no page in the crawl: its robots.txt is read, and no sitemap before a page comes.
 
 use foldhash::HashSet;
 use frontier::RobotsState;
@@ -79,12 +81,16 @@ impl State {
     }
 
     /// Takes up the sitemaps of a site whose robots.txt was known before a page of it: it was asked for on behalf of other sites, whose
-    /// robots.txt leads there.
+    /// robots.txt leads there, or of files that pages of other sites need.
     pub(super) fn take_up_late_sitemaps(&mut self, site: SiteKey) {
         let may_be_late = |front: &Front| {
-            !front.sitemaps_named && front.state.has_fetched_nothing() && front.state.has_more_than_robots_waiting()
+            !front.sitemaps_named
+                && front.state.has_fetched_nothing()
+                && front.state.has_more_than_robots_waiting()
+                && !front.state.has_only_requisites_waiting()
         };
-        if self.start != Start::Shared || !self.front(site).is_some_and(|front| may_be_late(front)) {
+        let may_be_early = self.start == Start::Shared || self.settings.requisites;
+        if !self.settings.sitemaps || !may_be_early || !self.front(site).is_some_and(|front| may_be_late(front)) {
             return;
         }
         self.name_sitemaps(site);
@@ -108,6 +114,8 @@ impl State {
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return Vec::new() };
         let is_wanted =
             self.settings.sitemaps && !front.sitemaps_named && self.sitemap_sites.includes(front.state.site());
+        let has_page = !front.state.has_fetched_nothing() || !front.state.has_only_requisites_waiting();
+        let is_wanted = is_wanted && has_page;
         let is_stored = matches!(front.state.robots(), RobotsState::Stored { .. });
         front.names_sitemaps = is_wanted && is_stored && file.is_none();
         if !is_wanted {

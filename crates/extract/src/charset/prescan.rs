@@ -15,6 +15,14 @@ pub(super) fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     in_markup(head).or_else(|| in_xml_declaration(head))
 }
 
+/// The encoding that `@charset` names, which must be written in exactly this way and be the first of a style sheet.
+pub(super) fn at_charset(bytes: &[u8]) -> Option<&'static Encoding> {
+    let head = &bytes[..bytes.len().min(PRESCAN_BYTES_MAX)];
+    let rest = head.strip_prefix(b"@charset \"")?;
+    let end = position(rest, |b| b == b'"');
+    rest[end..].starts_with(b"\";").then(|| label(&rest[..end]))?
+}
+
 /// `<?x` in UTF-16 without a byte order mark.
 fn utf_16_xml(head: &[u8]) -> Option<&'static Encoding> {
     match head {

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::Requisites;
+use super::{Requisites, Role};
 
 /// Functions in functions that are told apart, at most; what is deeper has no strings that are URLs.
 const NESTED_MAX: usize = 64;
@@ -17,8 +17,8 @@ pub fn of_style_sheet(text: &str, found: &mut Requisites) {
 /// What the strings in a function are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Function {
-    /// URLs.
-    OfUrls,
+    /// URLs, for this.
+    OfUrls(Role),
     /// Anything else.
     Other,
 }
@@ -97,12 +97,13 @@ impl<'t> Scanner<'t> {
 
     /// Takes a string where one is a URL.
     fn take(&mut self, string: &str, found: &mut Requisites) {
-        let is_import = self.prelude == Prelude::Import && self.functions.is_empty();
-        if is_import || (self.functions.last() == Some(&Function::OfUrls) && self.prelude != Prelude::OfNames) {
-            found.add(string);
-        }
-        if is_import {
+        if self.prelude == Prelude::Import && self.functions.is_empty() {
+            found.add(string, Role::StyleSheet);
             self.prelude = Prelude::None;
+        } else if let Some(Function::OfUrls(role)) = self.functions.last()
+            && self.prelude != Prelude::OfNames
+        {
+            found.add(string, *role);
         }
     }
 
@@ -115,9 +116,10 @@ impl<'t> Scanner<'t> {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         if !is("url") {
             let of_urls = ["image-set", "-webkit-image-set", "image", "src"].into_iter().any(is);
-            return self.open(if of_urls { Function::OfUrls } else { Function::Other });
+            return self.open(if of_urls { Function::OfUrls(Role::File) } else { Function::Other });
         }
-        self.open(Function::OfUrls);
+        let role = if self.prelude == Prelude::Import { Role::StyleSheet } else { Role::File };
+        self.open(Function::OfUrls(role));
         let inside = self.rest.trim_start_matches(is_space);
         if inside.starts_with(['"', '\'']) {
             self.rest = inside;
@@ -132,7 +134,7 @@ impl<'t> Scanner<'t> {
         if let Some(url) = self.bare_url()
             && self.prelude != Prelude::OfNames
         {
-            found.add(&url);
+            found.add(&url, role);
         }
         if self.prelude == Prelude::Import {
             self.prelude = Prelude::None;
@@ -293,12 +295,12 @@ fn is_space(char: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::requisites::Limits;
+    use crate::requisites::{Limits, hrefs};
 
     fn check(css: &str, expect: &[&str]) {
         let mut found = Requisites::new(Limits { references_max: 100, href_bytes_max: 1_000 });
         of_style_sheet(css, &mut found);
-        assert_eq!(found.references, expect, "{css}");
+        assert_eq!(hrefs(&found), expect, "{css}");
         assert!(!found.is_cut);
     }
 
@@ -314,6 +316,18 @@ mod tests {
         check("@import", &[]);
         check("@namespace svg url(http://www.w3.org/2000/svg); @namespace 'x'; p { background: url(e) }", &["e"]);
         check("@document url(http://a.test/) { p { background: url(f) } }", &["f"]);
+    }
+
+    #[test]
+    fn imports_are_style_sheets() {
+        let mut found = Requisites::new(Limits { references_max: 100, href_bytes_max: 1_000 });
+        of_style_sheet(
+            "@import 'a'; @import url(b); @import url('c') print; p { background: url(d) url('e') }",
+            &mut found,
+        );
+        let sheets: Vec<&str> =
+            found.references.iter().filter(|one| one.role == Role::StyleSheet).map(|one| one.href.as_str()).collect();
+        assert_eq!((sheets, found.references.len()), (vec!["a", "b", "c"], 5));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{Requisites, css, json, script};
+use super::{Requisites, Role, css, json, script};
 use crate::html::dom::{Document, Node};
 use crate::page::has_token;
 use crate::srcset;
@@ -73,47 +73,54 @@ fn element(node: Node<'_>, found: &mut Requisites, depth: usize) {
         "link" => link(node, found),
         "script" => script_element(node, found),
         "style" => css::of_style_sheet(&node.text_content(INLINE_BYTES_MAX), found),
-        "img" | "source" | "picture" | "video" | "audio" | "track" | "embed" | "frame" | "bgsound" => {
-            shown(node, found);
-        }
+        "img" | "source" | "picture" | "video" | "audio" | "track" | "bgsound" => shown(node, Role::File, found),
+        "embed" | "frame" => shown(node, Role::Frame, found),
         "iframe" => {
-            shown(node, found);
+            shown(node, Role::Frame, found);
             if let Some(page) = node.attribute("srcdoc").filter(|_| depth < SRCDOC_DEPTH_MAX) {
                 read(&page, found, depth + 1);
             }
         }
-        "input" if node.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => shown(node, found),
-        "object" => add(node, "data", found),
-        "image" | "use" | "feimage" => {
-            add(node, "href", found);
-            add(node, "xlink:href", found);
-            // In HTML an `image` is an `img`.
-            add(node, "src", found);
+        "input" if node.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => {
+            shown(node, Role::File, found);
         }
-        "body" | "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" => add(node, "background", found),
+        "object" => add(node, "data", Role::Frame, found),
+        "image" | "use" | "feimage" => {
+            add(node, "href", Role::File, found);
+            add(node, "xlink:href", Role::File, found);
+            // In HTML an `image` is an `img`.
+            add(node, "src", Role::File, found);
+        }
+        "body" | "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" => {
+            add(node, "background", Role::File, found)
+        }
         _ => {}
     }
     if let Some(style) = node.attribute("style") {
         css::of_style_sheet(&style, found);
     }
     for background in LATE_BACKGROUND.iter().filter_map(|name| node.attribute(name)) {
-        if background.contains("url(") { css::of_style_sheet(&background, found) } else { late(&background, found) }
+        if background.contains("url(") {
+            css::of_style_sheet(&background, found)
+        } else {
+            late(&background, Role::File, found)
+        }
     }
 }
 
-fn add(node: Node<'_>, attribute: &str, found: &mut Requisites) {
+fn add(node: Node<'_>, attribute: &str, role: Role, found: &mut Requisites) {
     if let Some(reference) = node.attribute(attribute) {
-        found.add(&reference);
+        found.add(&reference, role);
     }
 }
 
 /// What an element shows: by its own attributes, and by those of scripts.
-fn shown(node: Node<'_>, found: &mut Requisites) {
-    add(node, "src", found);
-    add(node, "poster", found);
+fn shown(node: Node<'_>, role: Role, found: &mut Requisites) {
+    add(node, "src", role, found);
+    add(node, "poster", Role::File, found);
     candidates(node.attribute("srcset"), found);
     for reference in LATE_SRC.iter().filter_map(|name| node.attribute(name)) {
-        late(&reference, found);
+        late(&reference, role, found);
     }
     for name in LATE_SRCSET {
         candidates(node.attribute(name), found);
@@ -121,15 +128,15 @@ fn shown(node: Node<'_>, found: &mut Requisites) {
 }
 
 /// An attribute that only scripts know: a path, not a number, an identifier, or a template's `{{name}}`.
-fn late(reference: &str, found: &mut Requisites) {
+fn late(reference: &str, role: Role, found: &mut Requisites) {
     if reference.contains(['/', '.']) && !reference.contains(['{', '<', ' ']) {
-        found.add(reference);
+        found.add(reference, role);
     }
 }
 
 fn candidates(srcset: Option<Cow<'_, str>>, found: &mut Requisites) {
     for url in srcset::urls(&srcset.unwrap_or_default()) {
-        found.add(url);
+        found.add(url, Role::File);
     }
 }
 
@@ -137,7 +144,8 @@ fn link(node: Node<'_>, found: &mut Requisites) {
     let rel = node.attribute("rel").unwrap_or_default();
     let is_icon = ICONS.iter().any(|icon| has_token(&rel, icon));
     if is_icon || LOADED.iter().any(|loaded| has_token(&rel, loaded)) {
-        add(node, "href", found);
+        let is_sheet = has_token(&rel, "stylesheet") || node.attribute("as").is_some_and(|kind| kind == "style");
+        add(node, "href", if is_sheet { Role::StyleSheet } else { Role::File }, found);
         candidates(node.attribute("imagesrcset"), found);
     }
     found.has_icon |= is_icon;
@@ -145,7 +153,7 @@ fn link(node: Node<'_>, found: &mut Requisites) {
 
 fn script_element(node: Node<'_>, found: &mut Requisites) {
     for name in ["src", "href", "xlink:href"] {
-        add(node, name, found);
+        add(node, name, Role::File, found);
     }
     let kind = node.attribute("type").unwrap_or_default();
     if kind.trim().eq_ignore_ascii_case("importmap") {
@@ -158,7 +166,7 @@ fn script_element(node: Node<'_>, found: &mut Requisites) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::requisites::Limits;
+    use crate::requisites::{Limits, hrefs};
 
     fn found(html: &str) -> Requisites {
         let mut found = Requisites::new(Limits { references_max: 100, href_bytes_max: 1_000 });
@@ -167,7 +175,7 @@ mod tests {
     }
 
     fn check(html: &str, expect: &[&str]) {
-        assert_eq!(found(html).references, expect, "{html}");
+        assert_eq!(hrefs(&found(html)), expect, "{html}");
     }
 
     #[test]
@@ -213,6 +221,30 @@ mod tests {
             &["a.png", "b.png"],
         );
         check("<script type=importmap>{\"imports\":{\"x\":\"./x.js\"}}</script>", &["./x.js"]);
+    }
+
+    #[test]
+    fn what_for() {
+        let of = |html: &str| found(html).references.first().map(|reference| reference.role);
+        for (html, role) in [
+            ("<iframe src=a></iframe>", Role::Frame),
+            ("<iframe data-src=a/></iframe>", Role::Frame),
+            ("<frameset><frame src=a>", Role::Frame),
+            ("<object data=a></object>", Role::Frame),
+            ("<embed src=a>", Role::Frame),
+            ("<img src=a><iframe src=a></iframe>", Role::Frame),
+            ("<link rel=stylesheet href=a>", Role::StyleSheet),
+            ("<link rel=preload as=style href=a>", Role::StyleSheet),
+            ("<style>@import url(a)</style>", Role::StyleSheet),
+            ("<link rel=preload href=a>", Role::File),
+            ("<link rel=icon href=a>", Role::File),
+            ("<img src=a>", Role::File),
+            ("<iframe srcdoc='<img src=a>'></iframe>", Role::File),
+            ("<script src=a></script>", Role::File),
+            ("<video poster=a></video>", Role::File),
+        ] {
+            assert_eq!(of(html), Some(role), "{html}");
+        }
     }
 
     #[test]

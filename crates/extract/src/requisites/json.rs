@@ -2,14 +2,18 @@
 
 use serde_json::Value;
 
-use super::Requisites;
+use super::{Requisites, Role};
 
 /// Adds the modules that an import map names. Of a prefix (`"lib/": "/lib/"`) nobody knows what is behind it.
 pub(super) fn of_import_map(text: &str, found: &mut Requisites) {
     let Ok(Value::Object(map)) = serde_json::from_str(text) else { return };
     let scopes = map.get("scopes").and_then(Value::as_object).into_iter().flat_map(|scopes| scopes.values());
     for addresses in map.get("imports").into_iter().chain(scopes).filter_map(Value::as_object) {
-        addresses.values().filter_map(Value::as_str).filter(|url| !url.ends_with('/')).for_each(|url| found.add(url));
+        addresses
+            .values()
+            .filter_map(Value::as_str)
+            .filter(|url| !url.ends_with('/'))
+            .for_each(|url| found.add(url, Role::File));
     }
 }
 
@@ -21,18 +25,18 @@ pub fn of_manifest(text: &str, found: &mut Requisites) {
     for shortcut in list(manifest.get("shortcuts")) {
         images.extend(list(shortcut.get("icons")));
     }
-    images.iter().filter_map(|image| image.get("src")?.as_str()).for_each(|url| found.add(url));
+    images.iter().filter_map(|image| image.get("src")?.as_str()).for_each(|url| found.add(url, Role::File));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::requisites::Limits;
+    use crate::requisites::{Limits, hrefs};
 
     fn check(read: impl Fn(&str, &mut Requisites), json: &str, expect: &[&str]) {
         let mut found = Requisites::new(Limits { references_max: 100, href_bytes_max: 1_000 });
         read(json, &mut found);
-        assert_eq!(found.references, expect, "{json}");
+        assert_eq!(hrefs(&found), expect, "{json}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! Comments, strings, templates and regular expressions are skipped. Whether `/` divides or begins a regular expression is decided by what
 //! is before it. After `)`, `]` and `}` it counts as division, so a regular expression there may hide what follows in its line.
 
-use super::Requisites;
+use super::{Requisites, Role};
 
 /// Names behind which `/` begins a regular expression, since an expression follows them.
 const BEFORE_EXPRESSION: [&str; 16] = [
@@ -178,7 +178,7 @@ impl Scanner<'_> {
             Statement::Names | Statement::Other => false,
         };
         if is_imported && is_plain && is_url(&begin[..end]) {
-            found.add(&begin[..end]);
+            found.add(&begin[..end], Role::File);
         }
         // `import { "a b" as c } from "x"` goes on.
         self.statement = if self.statement == Statement::Names { Statement::Names } else { Statement::Other };
@@ -243,12 +243,12 @@ fn is_url(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::requisites::Limits;
+    use crate::requisites::{Limits, hrefs};
 
     fn check(script: &str, expect: &[&str]) {
         let mut found = Requisites::new(Limits { references_max: 100, href_bytes_max: 1_000 });
         of_script(script, &mut found);
-        assert_eq!(found.references, expect, "{script}");
+        assert_eq!(hrefs(&found), expect, "{script}");
     }
 
     #[test]

@@ -165,6 +165,11 @@ fn golden_bytes() {
         "01 77 03 06 9403 01 05 0a 0b 00 09 746578742f68746d6c 0707070707070707070707070707070707070707 \
          0000000000000003 0000000000000004 00 07 c801 09 ac02 00 0f 03 01 65 02 6c6d 02 04 05 06 07 08",
     );
+    let framed = Candidate { via: Via::Frame, purpose: Purpose::Requisite, ..full_url().candidate };
+    check(
+        encode_url(&UrlRecord { candidate: framed, visit: None, ..full_url() }),
+        "01 d9 ac02 02 03 0000000000000001 0000000000000002 0e 687474703a2f2f612e746573742f 01",
+    );
     check(encode_outlinks(&["a".to_owned(), String::new()]), "01 02 01 61 00");
     check(
         with_shapes(&full_site()),
@@ -196,7 +201,7 @@ fn golden_bytes() {
 #[test]
 fn records_read_back() {
     assert_eq!(decode_url(&encode_url(&full_url())).expect("url"), full_url());
-    for via in VIAS {
+    for via in VIAS.into_iter().chain([Via::Frame, Via::StyleSheet]) {
         for purpose in PURPOSES {
             let candidate = Candidate { via, purpose, found_on: None, ..full_url().candidate };
             let record = UrlRecord { candidate, visit: None, queued: false, again: false, attempts: 255 };
