@@ -59,7 +59,7 @@ pub struct Content {
     /// Its values for the dataset, if the crawl writes one.
     pub details: Option<Box<Details>>,
     /// What it needs to be shown, however it was asked for; nothing unless requisites are fetched.
-    pub requisites: Needs,
+    pub requisites: Option<Box<Needs>>,
     /// Further links from hooks.
     pub more_links: Vec<CanonicalUrl>,
 }
@@ -336,8 +336,8 @@ fn look_into_document(
     html.truncated.href |= resolver.has_too_long;
     content.limits = cut::limits_of(html.truncated);
     if settings.requisites {
-        content.requisites =
-            time(Stage::Extract, || requisites::of_page(outcome, &response.body, html.encoding, settings));
+        let needs = time(Stage::Extract, || requisites::of_page(outcome, &response.body, html.encoding, settings));
+        content.requisites = Some(Box::new(needs));
     }
     let targets: Arc<[CanonicalUrl]> = resolver.urls.into();
     let is_shown = settings.render.is_some() || rendered.is_some();
@@ -373,7 +373,7 @@ fn look_into_document(
 fn needs_of_document(outcome: &FetchOutcome, response: &Response, settings: &Settings, content: &mut Content) {
     let content_type = response.headers.get("content-type");
     let find = || requisites::of_document(&outcome.url, &response.body, content_type, settings);
-    content.requisites = time(Stage::Extract, find);
+    content.requisites = Some(Box::new(time(Stage::Extract, find)));
 }
 
 /// Content that is not kept. Its description must be the same with its bytes and without them, when it is derived from the archive.

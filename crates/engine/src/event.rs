@@ -298,6 +298,8 @@ pub struct Record {
     pub visited: Option<Box<(Candidate, Option<Box<Details>>)>>,
     /// URLs found.
     pub found: Vec<Candidate>,
+    /// The crawl has a limit of pages.
+    pub pages_are_few: bool,
     /// URLs found and settled at once.
     pub settled: Vec<(Candidate, Visit)>,
     /// A URL to request again, for which purpose, and the number of requests so far.
@@ -330,6 +332,7 @@ impl Record {
             last: None,
             visited: None,
             found: Vec::new(),
+            pages_are_few: false,
             settled: Vec::new(),
             attempts: None,
             kept: None,

@@ -276,6 +276,7 @@ impl Recorder {
         });
         batch.visits.extend(visit);
         batch.found.extend(record.found);
+        batch.pages_are_few |= record.pages_are_few;
         batch.settled.extend(record.settled);
         batch.attempts.extend(record.attempts);
         batch.kept.extend(record.kept);

@@ -371,6 +371,7 @@ impl State {
     fn record(&mut self, mut record: Record) {
         let settled = record.settled.iter_mut().map(|(_, visit)| visit);
         record.visit.iter_mut().chain(settled).for_each(|visit| visit.round = self.round);
+        record.pages_are_few = self.pages_are_few();
         let fetched: u64 = record.exchanges.iter().map(|exchange| exchange.payload.len() as u64).sum();
         let bytes = fetched + record.rendering.as_ref().map_or(0, |rendering| rendering.bytes());
         let weight = Weight { bytes, found: record.found_count() };

@@ -96,6 +96,12 @@ impl Candidate {
         if self.purpose == Purpose::Requisite { Distance::OF_REQUISITE } else { self.distance() }
     }
 
+    /// Whether a page needs it as a file: no document of its own, which may be a page too.
+    #[must_use]
+    pub fn is_file_of_page(&self) -> bool {
+        self.purpose == Purpose::Requisite && self.via != Via::Frame
+    }
+
     /// Whether a visit was made for its purpose: what a page needs is not looked into as a page is.
     #[must_use]
     pub fn is_purpose_of(&self, visit: &Visit) -> bool {

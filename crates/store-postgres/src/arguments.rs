@@ -336,11 +336,13 @@ fn found(batch: &Batch) -> Vec<FoundPath<'_>> {
     }
     let mut rows = Vec::new();
     for (key, ways) in &mut ways {
-        // A page takes the place of a requisite, whichever comes first.
-        if ways[0].purpose == Purpose::Requisite
-            && let Some(page) = ways.iter().position(|way| way.purpose == Purpose::Page)
+        // A page takes the place of a requisite, whichever comes first; or the requisite its place, where pages are few.
+        let file = ways.iter().position(|way| batch.pages_are_few && way.is_file_of_page());
+        let page = ways.iter().position(|way| way.purpose == Purpose::Page);
+        if matches!(ways[0].purpose, Purpose::Page | Purpose::Requisite)
+            && let Some(first) = file.or(page)
         {
-            ways.swap(0, page);
+            ways.swap(0, first);
         }
         let kinds = std::iter::once("first").chain(std::iter::repeat("other"));
         rows.extend(ways.iter().zip(kinds).map(|(candidate, kind)| FoundPath { key: *key, kind, candidate }));

@@ -156,11 +156,18 @@ impl UrlRecord {
     }
 
     /// True if finding this candidate changes it.
-    fn is_changed_by(&self, candidate: &Candidate) -> bool {
+    fn is_changed_by(&self, candidate: &Candidate, pages_are_few: bool) -> bool {
         let known = &self.candidate;
+        let waits = self.queued && self.visit.is_none();
         let is_kept_out = || !self.queued && self.visit.is_some_and(|visit| visit.outcome == Outcome::Excluded);
-        let is_for_more = candidate.purpose != Purpose::Requisite || known.purpose == Purpose::Requisite;
-        may_change(candidate, known.purpose, known.distance()) && (is_for_more || is_kept_out())
+        may_change(candidate, known.purpose, known.distance())
+            && match (candidate.purpose, known.purpose) {
+                (Purpose::Requisite, Purpose::Page) => {
+                    is_kept_out() || pages_are_few && candidate.is_file_of_page() && waits
+                }
+                (Purpose::Page, Purpose::Requisite) => !(pages_are_few && known.is_file_of_page()),
+                _ => true,
+            }
     }
 
     /// Puts it into the queue as if it had never been requested. In a later round the URL keeps its visit, and is visited again.
@@ -177,7 +184,7 @@ impl UrlRecord {
 }
 
 /// True if finding `candidate` may change a URL that is known for this purpose, so far away: its path is shorter; or it takes the
-/// place of a requisite that is a page as well, or of a page that is a requisite as well and that a rule keeps out. The depths of pages and
+/// place of a requisite that is a page as well, or of a page that is a requisite as well and that a rule, or the number of pages, keeps out. The depths of pages and
 /// sitemaps have different meanings, so neither relaxes the other.
 #[must_use]
 pub fn may_change(candidate: &Candidate, purpose: Purpose, distance: Distance) -> bool {
@@ -196,6 +203,7 @@ pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Co
     let committed = Committed::default();
     let mut state = State {
         known,
+        pages_are_few: batch.pages_are_few,
         urls: HashMap::default(),
         visits: BTreeMap::new(),
         followed: BTreeMap::new(),
@@ -247,6 +255,8 @@ pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Co
 /// The URLs that a batch touches, while its parts are applied.
 struct State<'k, 'b, K> {
     known: &'k K,
+    /// As [`Batch::pages_are_few`].
+    pages_are_few: bool,
     urls: HashMap<UrlKey, Touched>,
     visits: BTreeMap<UrlKey, &'b Visit>,
     /// The visits before the batch of the URLs that it visits.
@@ -364,7 +374,7 @@ impl<'b, K: Known> State<'_, 'b, K> {
                 }
             },
         };
-        if !url.now.is_changed_by(candidate) {
+        if !url.now.is_changed_by(candidate, self.pages_are_few) {
             return Ok(());
         }
         let was = url.now.candidate.position();

@@ -24,6 +24,8 @@ pub struct Batch {
     pub kept: Vec<(UrlKey, Purpose)>,
     /// URLs found and admitted.
     pub found: Vec<Candidate>,
+    /// Pages are few: what a page needs as a file is none, even where links lead to it.
+    pub pages_are_few: bool,
     /// URLs found and settled at once, without a fetch (excluded, trap).
     pub settled: Vec<(Candidate, Visit)>,
     /// The visits of URLs with a new outcome.

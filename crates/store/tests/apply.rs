@@ -83,11 +83,15 @@ fn events() -> Vec<(&'static str, Batch)> {
     let visited =
         |links, judged_at| Batch { visits: vec![visit(Outcome::Html, links, 2, judged_at)], ..Batch::default() };
     let judged = |depth| Batch { judged_again: vec![(key, Distance { depth, redirects: 0 })], ..Batch::default() };
+    let few = |candidate| Batch { found: vec![candidate], pages_are_few: true, ..Batch::default() };
     let sitemap = Candidate { purpose: Purpose::Sitemap, ..page(0) };
     let excluded = vec![(page(3), visit(Outcome::Excluded, 0, 2, 0))];
     vec![
         ("found at 3", found(3)),
         ("found at 5", found(5)),
+        ("found as requisite, few pages", few(as_requisite(3))),
+        ("found in a frame, few pages", few(Candidate { via: Via::Frame, ..as_requisite(3) })),
+        ("found at 3, few pages", few(page(3))),
         ("found as requisite", Batch { found: vec![as_requisite(3)], ..Batch::default() }),
         ("visited as requisite", Batch { visits: vec![visit_of_requisite(2)], ..Batch::default() }),
         ("found as sitemap", Batch { found: vec![sitemap], ..Batch::default() }),
@@ -160,6 +164,27 @@ found at 5
     unknown          q5 x0 fresh
     requisite        q5 x1 r>5
     requisite, had   q5 x0 r>5
+found as requisite, few pages
+    unknown          qr3 x0 fresh
+    waits            qr3 x1 5>3
+    excluded         qr3 x0 5>3
+    requisite        qr3 x1 r>3
+    requisite, had   r3 x1 binary r>out
+found in a frame, few pages
+    unknown          qr3 x0 fresh
+    excluded         qr3 x0 5>3
+    requisite        qr3 x1 r>3
+    requisite, had   r3 x1 binary r>out
+found at 3, few pages
+    unknown          q3 x0 fresh
+    waits            q3 x1 5>3
+    visited, links   q3 x1 html+ 5>3 judge 1
+    visited          3 x1 html 5>out
+    failed           3 x1 timeout 5>out
+    failed, round 2  3 x1 timeout 5>out
+    links to judge   q3 x1 html+ 5>3 judge 1
+    waits again      qa3 x1 html 5>3 again
+    excluded         3 x1 excluded 5>out
 found as requisite
     unknown          qr3 x0 fresh
     excluded         qr3 x0 5>3

@@ -17,12 +17,11 @@ fn url(n: u8) -> CanonicalUrl {
 
 fn candidate() -> impl Strategy<Value = Candidate> {
     let purpose = prop_oneof![8 => Just(Purpose::Page), 1 => Just(Purpose::Sitemap), 2 => Just(Purpose::Requisite)];
-    let via = prop_oneof![Just(Via::Link), Just(Via::Frame), Just(Via::StyleSheet)];
-    (0..URLS, distance(), purpose, via).prop_map(|(n, Distance { depth, redirects }, purpose, via)| Candidate {
+    (0..URLS, distance(), purpose).prop_map(|(n, Distance { depth, redirects }, purpose)| Candidate {
         depth,
         redirects,
         purpose,
-        via,
+        via: [Via::Link, Via::Frame, Via::StyleSheet][usize::from(n % 3)],
         ..Candidate::seed(url(n))
     })
 }
@@ -68,29 +67,33 @@ pub fn batch() -> impl Strategy<Value = Batch> {
     );
     let rounds = (
         prop::option::weighted(0.2, (prop_oneof![Just(1), Just(3)], any::<bool>())),
+        any::<bool>(),
         prop::collection::vec(0..URLS, 0..3),
         prop::collection::vec(0..URLS, 0..3),
     );
-    (urls, rounds, others).prop_map(|(urls, (round, again, kept), (holders, sites, seeds, segments, announced))| {
-        let (found, settled, visits, judged, attempts, reopened) = urls;
-        let began_at = Timestamp(5);
-        Batch {
-            round: round.map(|(number, is_choosing)| Round { number, began_at, is_choosing }),
-            again: again.into_iter().map(|n| url(n).key()).collect(),
-            kept: kept.into_iter().map(|n| (url(n).key(), Purpose::Page)).collect(),
-            reopened: reopened.into_iter().map(|n| url(n).key()).collect(),
-            found,
-            settled,
-            visits,
-            judged_again: judged.into_iter().map(|(n, distance)| (url(n).key(), distance)).collect(),
-            attempts: attempts.into_iter().map(|(n, count)| (url(n).key(), Purpose::Page, count)).collect(),
-            announced,
-            holders: holders.into_iter().map(|(digest, n)| (ContentDigest::of(&[digest]), url(n).key())).collect(),
-            sites: sites.into_iter().map(|(n, pages_fetched)| site(n, pages_fetched)).collect(),
-            seeds: seeds.into_iter().map(url).collect(),
-            segments: segments.into_iter().map(|(serial, length)| segment(serial, length)).collect(),
-        }
-    })
+    (urls, rounds, others).prop_map(
+        |(urls, (round, pages_are_few, again, kept), (holders, sites, seeds, segments, announced))| {
+            let (found, settled, visits, judged, attempts, reopened) = urls;
+            let began_at = Timestamp(5);
+            Batch {
+                round: round.map(|(number, is_choosing)| Round { number, began_at, is_choosing }),
+                again: again.into_iter().map(|n| url(n).key()).collect(),
+                kept: kept.into_iter().map(|n| (url(n).key(), Purpose::Page)).collect(),
+                reopened: reopened.into_iter().map(|n| url(n).key()).collect(),
+                found,
+                pages_are_few,
+                settled,
+                visits,
+                judged_again: judged.into_iter().map(|(n, distance)| (url(n).key(), distance)).collect(),
+                attempts: attempts.into_iter().map(|(n, count)| (url(n).key(), Purpose::Page, count)).collect(),
+                announced,
+                holders: holders.into_iter().map(|(digest, n)| (ContentDigest::of(&[digest]), url(n).key())).collect(),
+                sites: sites.into_iter().map(|(n, pages_fetched)| site(n, pages_fetched)).collect(),
+                seeds: seeds.into_iter().map(url).collect(),
+                segments: segments.into_iter().map(|(serial, length)| segment(serial, length)).collect(),
+            }
+        },
+    )
 }
 
 fn announcement() -> impl Strategy<Value = Announcement> {

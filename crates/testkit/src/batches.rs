@@ -84,6 +84,7 @@ pub fn numbered(number: u64) -> Batch {
         again: vec![page(number.saturating_sub(3), 1, 0).url.key()],
         kept: vec![(page(number.saturating_sub(4), 1, 0).url.key(), Purpose::Page)],
         found,
+        pages_are_few: number.is_multiple_of(2),
         settled: vec![(excluded, verdict)],
         visits,
         // The first batches are those of stores of earlier formats.

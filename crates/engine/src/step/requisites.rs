@@ -88,11 +88,11 @@ impl State {
         &mut self,
         now: Timestamp,
         source: &Candidate,
-        needs: Needs,
+        needs: Option<Box<Needs>>,
         record: &mut Record,
     ) -> LimitSet {
         let (page, max) = (page_of(source), self.settings.limits.requisites_per_page_max);
-        let Needs { urls, mut is_cut, .. } = needs.of(source);
+        let Needs { urls, mut is_cut, .. } = needs.map(|needs| needs.of(source)).unwrap_or_default();
         for (url, role) in urls {
             let Some(is_new) = self.requisites.take(page, url.key(), max) else {
                 is_cut = true;
@@ -148,6 +148,12 @@ impl State {
             reason: format!("more than {max} bytes of requisites of its page"),
             limits: Limit::RequisiteBytes.into(),
         })
+    }
+
+    /// True if there is a limit of pages: what pages need must not wait as a page that may never be fetched.
+    pub(super) fn pages_are_few(&self) -> bool {
+        let settings = &self.settings;
+        settings.requisites && (settings.pages_max.is_some() || settings.site_rules.pages_per_site_max.is_some())
     }
 
     /// True if only requisites are fetched from now on: there are as many pages as there may be.

@@ -92,7 +92,7 @@ fn element(node: Node<'_>, found: &mut Requisites, depth: usize) {
             add(node, "src", Role::File, found);
         }
         "body" | "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" => {
-            add(node, "background", Role::File, found)
+            add(node, "background", Role::File, found);
         }
         _ => {}
     }
@@ -101,9 +101,9 @@ fn element(node: Node<'_>, found: &mut Requisites, depth: usize) {
     }
     for background in LATE_BACKGROUND.iter().filter_map(|name| node.attribute(name)) {
         if background.contains("url(") {
-            css::of_style_sheet(&background, found)
+            css::of_style_sheet(&background, found);
         } else {
-            late(&background, Role::File, found)
+            late(&background, Role::File, found);
         }
     }
 }
