@@ -23,7 +23,6 @@ use crate::Settings;
 use crate::announced::announcement;
 use crate::cut;
 use crate::details::{self, Details, HtmlDetails, RenderedDetails};
-use crate::document::ToRead;
 use crate::features;
 use crate::references::{self, Resolver};
 use crate::requisites::{self, Needs};
@@ -112,17 +111,7 @@ pub struct Page {
     pub scripting: Scripting,
 }
 
-/// Examines the end of a fetch.
-#[must_use]
-pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) -> Content {
-    let mut content = look_into_answer(outcome, purpose, settings);
-    if let Some(document) = ToRead::of(outcome, &content, settings) {
-        content.take_document(time(Stage::Structure, || document.reader.read(document.kind, &document.bytes)));
-    }
-    content
-}
-
-/// The same, but the text of a document is left to be read.
+/// What an answer contains. The text of a document is left to be read.
 pub(crate) fn look_into_answer(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) -> Content {
     let Fetched::Response(response) = &outcome.fetched else { return Content::default() };
     let mut content = Content { content_type: response.headers.get("content-type").map(bounded), ..Content::default() };

@@ -3,10 +3,21 @@
 use bytes::Bytes;
 use documents::{Reader, Text, Unread};
 use extract::media_type::Kind;
-use model::{FetchOutcome, Fetched, Limit};
+use model::{FetchOutcome, Fetched, Limit, Purpose};
+use stages::{Stage, time};
 
 use crate::Settings;
-use crate::content::{Content, Finding};
+use crate::content::{Content, Finding, look_into_answer};
+
+/// Examines the end of a fetch.
+#[must_use]
+pub fn look_into(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) -> Content {
+    let mut content = look_into_answer(outcome, purpose, settings);
+    if let Some(document) = ToRead::of(outcome, &content, settings) {
+        content.take_document(time(Stage::Structure, || document.reader.read(document.kind, &document.bytes)));
+    }
+    content
+}
 
 /// A document to be read. Reading takes long: a crawl does it beside its fetches.
 pub(crate) struct ToRead {

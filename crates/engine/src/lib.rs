@@ -31,9 +31,10 @@ pub mod shell;
 mod step;
 
 pub use browsing::Browsing;
-pub use content::{Content, Finding, look_into};
+pub use content::{Content, Finding};
 pub use cut::limits_of;
 pub use details::{Details, HtmlDetails, ImageDetails, LinkDetails};
+pub use document::look_into;
 pub use event::{Command, End, Event, Fetch, Record, Waiting};
 pub use hook::{Admit, Answer, Extra, Hook, Hooks};
 pub use keep::Keep;

@@ -391,7 +391,7 @@ mod tests {
         let mut part = random();
         // Fast pages change and are signalled at most visits, slow ones at few, and neither because of the other.
         let page = |n: usize| {
-            let often = if n % 2 == 0 { 0.8 } else { 0.1 };
+            let often = if n.is_multiple_of(2) { 0.8 } else { 0.1 };
             let mut visit = |_| {
                 let (is_said, has_changed) = (part() < often, part() < often);
                 Interval { seconds: 10.0 * DAY, said_after: is_said.then_some(DAY), has_changed }

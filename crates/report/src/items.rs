@@ -1,26 +1,10 @@
 //! The tables of items: how many rows have a value, field by field.
 
 use dataset::{Fill, Layout, fill_of};
-use serde::Serialize;
 
 use crate::ReportError;
-use crate::statistics::Ranked;
+use crate::statistics::{FilledField, Ranked};
 use crate::top::ROWS_MAX;
-
-/// How often a field of a table of items has a value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FilledField {
-    /// The table.
-    pub table: String,
-    /// The field.
-    pub field: String,
-    /// Rows of the last round that has any.
-    pub rows: u64,
-    /// The share of them with a value, 0 to 1.
-    pub filled: f64,
-    /// The share in the round before; `None` without one.
-    pub filled_before: Option<f64>,
-}
 
 /// The fields of all tables, in the order of their names and columns.
 pub(crate) fn fields(dataset: &Layout) -> Result<Ranked<FilledField>, ReportError> {

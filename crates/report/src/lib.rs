@@ -32,13 +32,12 @@ pub use behind::Behind;
 pub use both::Both;
 pub use error::ReportError;
 pub use html::html;
-pub use items::FilledField;
 pub use picture::{Line, PICTURE_PAGES_MAX, PageNode, Picture};
 pub use rendering::RenderedPages;
 pub use speed::{BUCKETS_MAX, Bucket, Speed};
 pub use statistics::{
-    Copied, Duplicates, Images, LinkedPage, Links, Most, Named, NearDuplicates, Overview, Ranked, Share, SiteErrors,
-    SitePages, SizedDocument, SlowSite, Statistics,
+    Copied, Duplicates, FilledField, Images, LinkedPage, Links, Most, Named, NearDuplicates, Overview, Ranked, Share,
+    SiteErrors, SitePages, SizedDocument, SlowSite, Statistics,
 };
 pub use tables::{Column, Kind, Table, tables};
 pub use text::{shown, text};

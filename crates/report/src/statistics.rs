@@ -5,7 +5,7 @@ use extract::media_type::Kind;
 use serde::Serialize;
 
 use crate::picture::Picture;
-use crate::{Both, FilledField, RenderedPages, Speed};
+use crate::{Both, RenderedPages, Speed};
 
 /// The kinds of documents that a report always names, since people ask for them.
 pub(crate) const DOCUMENT_KINDS: [&str; 5] =
@@ -79,6 +79,21 @@ pub struct Named {
     /// How many.
     #[serde(flatten)]
     pub count: Both<u64>,
+}
+
+/// How often a field of a table of items has a value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FilledField {
+    /// The table.
+    pub table: String,
+    /// The field.
+    pub field: String,
+    /// Rows of the last round that has any.
+    pub rows: u64,
+    /// The share of them with a value, 0 to 1.
+    pub filled: f64,
+    /// The share in the round before; `None` without one.
+    pub filled_before: Option<f64>,
 }
 
 /// The crawl at a glance.

@@ -5,7 +5,6 @@
 
 mod canonical_flags;
 mod extract;
-mod fetched;
 mod html;
 mod output;
 mod robots;

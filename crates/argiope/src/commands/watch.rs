@@ -1,6 +1,6 @@
 //! `argiope watch`: visit the pages of a crawl again and again, those that are worth it most.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::bail;
 use ask::changes::{Question, Since, changes, sentence};
 use ask::freshness::Freshness;
-use ask::importance::important;
+use ask::importance::Ranked;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use crawl::importance::{Importance, Important};
@@ -34,8 +34,6 @@ use console::progress::{Printer, Show};
 use crawl::opened::is_in_use;
 use crawl::resume::resumed_plan;
 
-/// How often the importance of pages by their links is worked out.
-const RANKED_EVERY: Duration = Duration::from_secs(86_400);
 /// How often a watch looks whether it is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -130,27 +128,6 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
             console::say!("stopped; the same command goes on where this one ended");
             return Ok(ExitCode::from(exit::STOPPED));
         }
-    }
-}
-
-/// How important pages are, worked out now and then: links take time to read, and change little.
-struct Ranked {
-    by: Importance,
-    last: Option<(Timestamp, Important)>,
-}
-
-impl Ranked {
-    fn new(by: Importance) -> Self {
-        Ranked { by, last: None }
-    }
-
-    fn now(&mut self, dir: &Path, now: Timestamp) -> anyhow::Result<Important> {
-        if let Some((_, important)) = self.last.as_ref().filter(|(at, _)| now.since(*at) < RANKED_EVERY) {
-            return Ok(important.clone());
-        }
-        let important = important(dir, self.by)?;
-        self.last = Some((now, important.clone()));
-        Ok(important)
     }
 }
 

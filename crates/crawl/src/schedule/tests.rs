@@ -157,7 +157,7 @@ fn announced(is_honest: bool) -> MemoryStore {
     for page in 0..40_u32 {
         let (path, mut content) = (page.to_string(), 1);
         store.commit(&Batch { found: vec![model::Candidate::seed(url(&path))], ..Batch::default() }).expect("a commit");
-        let changes = |n: u32| (n * 7 + page * 5) % 3 == 0;
+        let changes = |n: u32| (n * 7 + page * 5).is_multiple_of(3);
         for n in 1..=20 {
             content += u8::from(changes(n));
             let visit = Visit { digest: Some(PayloadDigest([content; 20])), ..visit(&path, n) };

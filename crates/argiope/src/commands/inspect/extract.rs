@@ -7,12 +7,12 @@ use ::inspect::extract::{ExtractAnswer, Question, inspect};
 use ::inspect::input::Input;
 use ::inspect::reference::page_url;
 use clap::Args;
+use crawl::{OnePage, one_page};
 use printable::Printable;
 use weburl::CanonicalUrl;
 
 use settings::usage;
 
-use super::fetched::{self, Fetched};
 use super::output::Output;
 
 /// The arguments of `argiope inspect extract`.
@@ -36,7 +36,8 @@ pub(super) fn run(args: ExtractArgs, output: &mut Output<impl Write>) -> anyhow:
     let (url, input) = match (is_url(&args.page), args.url) {
         (true, Some(_)) => return Err(usage("--url names the URL of a file: a page that is fetched has its own")),
         (true, None) => {
-            let Fetched { url, body } = fetched::page(&args.page)?;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let OnePage { url, body } = runtime.block_on(one_page(&args.page))?;
             (url, Input::Inline(body))
         }
         (false, Some(url)) => (url, Input::named(args.page.into())),

@@ -4,29 +4,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use crawl::{CrawlDir, Session};
 use engine::{Answer, Extra, Hook, Recorded};
 use settings::options::Options;
 use settings::plan::Plan;
 use settings::units::Span;
 use weburl::CanonicalUrl;
 
+use crate::{CrawlDir, Session};
+
 /// The longest that all of it may take, redirects and waits included.
 const TIME_MAX: Duration = Duration::from_secs(60);
 
 /// A page that was fetched.
-pub(super) struct Fetched {
+pub struct OnePage {
     /// Its URL, behind all redirects.
-    pub(super) url: CanonicalUrl,
+    pub url: CanonicalUrl,
     /// Its body, without content coding.
-    pub(super) body: Vec<u8>,
+    pub body: Vec<u8>,
 }
 
 /// Fetches a page.
 ///
 /// # Errors
 /// The text is no URL of a page, or the page cannot be fetched; the message says why.
-pub(super) fn page(url: &str) -> anyhow::Result<Fetched> {
+pub async fn one_page(url: &str) -> anyhow::Result<OnePage> {
     let options = Options {
         depth: Some(0),
         max_time: Some(Span(TIME_MAX)),
@@ -45,8 +46,7 @@ pub(super) fn page(url: &str) -> anyhow::Result<Fetched> {
         Ok(())
     };
     let session = Session::builder(CrawlDir::at(place.path()), plan).seeds(seeds).hook(seen.clone()).sink(reasons);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async { session.open()?.run().await })?;
+    session.open()?.run().await?;
     match seen.take() {
         (Some(fetched), _) => Ok(fetched),
         (None, Some(why)) => bail!("{url}: {why}"),
@@ -56,7 +56,7 @@ pub(super) fn page(url: &str) -> anyhow::Result<Fetched> {
 
 /// What came so far: the page, and why the last visit brought none.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<(Option<Fetched>, Option<String>)>>);
+struct Seen(Arc<Mutex<(Option<OnePage>, Option<String>)>>);
 
 impl Seen {
     fn note(&self, recorded: &Recorded<'_>) {
@@ -70,7 +70,7 @@ impl Seen {
         }
     }
 
-    fn take(&self) -> (Option<Fetched>, Option<String>) {
+    fn take(&self) -> (Option<OnePage>, Option<String>) {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -78,7 +78,7 @@ impl Seen {
 impl Hook for Seen {
     fn responded(&self, answer: &Answer<'_>) -> Extra {
         if (200..=299).contains(&answer.response.status) {
-            let fetched = Fetched { url: answer.exchange.url.clone(), body: answer.response.body.to_vec() };
+            let fetched = OnePage { url: answer.exchange.url.clone(), body: answer.response.body.to_vec() };
             self.0.lock().unwrap_or_else(PoisonError::into_inner).0 = Some(fetched);
         }
         Extra::default()
