@@ -35,3 +35,24 @@ impl FromStr for BehaviourOption {
         Ok(BehaviourOption { name, script })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+
+    #[test]
+    fn a_script_is_kept_with_the_settings() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("open.js");
+        let script = "await open();\nconst quoted = `\"'`;\n";
+        std::fs::write(&path, script).expect("a file");
+        let option: BehaviourOption = path.to_str().expect("UTF-8").parse().expect("a script");
+        assert_eq!((option.name.as_str(), option.script.as_str()), ("open.js", script));
+        let options = Options { behaviour: vec![option], depth: Some(1), ..Options::default() };
+        let text = options.to_toml("").expect("written");
+        assert_eq!(toml::from_str::<Options>(&text).expect("read"), options, "{text}");
+        let missing = dir.path().join("missing.js").display().to_string();
+        assert!(missing.parse::<BehaviourOption>().expect_err("no file").starts_with(&missing));
+    }
+}

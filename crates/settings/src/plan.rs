@@ -482,6 +482,7 @@ mod tests {
             "# cookies =",
             "# login =",
             "# browser =",
+            "# behaviour =",
             "# screenshots =",
             "# viewport =",
             "# proxy =",

@@ -24,11 +24,7 @@ pub(super) fn refuse(options: &Options, politeness: &Politeness) -> anyhow::Resu
     if let Some((flag, _)) = needs_jar.iter().find(|(_, needs)| *needs && options.cookie_jar == Some(false)) {
         return Err(usage(format!("--{flag} needs the jar that --cookie-jar=false leaves out: give one of them")));
     }
-    if options.hash_routes.as_deref() == Some("always") && options.render.as_deref() == Some("never") {
-        return Err(usage(
-            "--hash-routes always needs a browser to show routes: give --render auto or always".to_owned(),
-        ));
-    }
+    browser(options)?;
     let (backoff, longest) = (politeness.backoff, politeness.backoff_max);
     if backoff > longest {
         let [backoff, longest] = [backoff, longest].map(Span);
@@ -47,6 +43,18 @@ fn info_url(options: &Options) -> anyhow::Result<()> {
             "--info-url {page} is named in the default User-Agent only: write it into --user-agent `{user_agent}`"
         ))),
         _ => Ok(()),
+    }
+}
+
+/// What is for rendered pages needs a browser.
+fn browser(options: &Options) -> anyhow::Result<()> {
+    let needs_browser = [
+        ("hash-routes always", options.hash_routes.as_deref() == Some("always")),
+        ("behaviour", !options.behaviour.is_empty()),
+    ];
+    match needs_browser.iter().find(|(_, needs)| *needs && options.render.as_deref() == Some("never")) {
+        Some((flag, _)) => Err(usage(format!("--{flag} needs a browser: give --render auto or always"))),
+        None => Ok(()),
     }
 }
 
@@ -69,6 +77,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::behaviour::BehaviourOption;
     use crate::plan::Plan;
 
     #[test]
@@ -83,6 +92,18 @@ mod tests {
             (
                 Options { info_url: text("http://a.test/"), user_agent: text("mine/1"), ..none() },
                 "--info-url http://a.test/ is named in the default User-Agent only: write it into --user-agent `mine/1`",
+            ),
+            (Options { hash_routes: text("always"), ..none() }, "--hash-routes always needs a browser: "),
+            (
+                Options { hash_routes: text("perhaps"), ..none() },
+                "--hash-routes perhaps: is none of never, auto, always",
+            ),
+            (
+                Options {
+                    behaviour: vec![BehaviourOption { name: "a.js".to_owned(), script: String::new() }],
+                    ..none()
+                },
+                "--behaviour needs a browser: ",
             ),
             (
                 Options { backoff: span(600), ..none() },
