@@ -181,7 +181,7 @@ impl Builder {
     /// The directory cannot be used, is in use, or has no seeds.
     pub fn open(self) -> anyhow::Result<Session> {
         let Builder { dir, mut plan, store, seeds, sinks, hooks, stream, against, member } = self;
-        // Before anything is written: later each document would seem to be at fault.
+        // Before anything is fetched: later each document would seem to be at fault.
         if let Some(reader) = &plan.settings.documents {
             reader.probe()?;
         }
