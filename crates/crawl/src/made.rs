@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use engine::clock::Clock;
+use printable::counted;
 
 use crate::opened::{Opened, is_in_use};
 use crate::steer::{Affected, Change, steer_stopped};
@@ -24,6 +25,10 @@ pub enum Made {
     WithNextRound,
     /// From the next run on.
     WithNextRun,
+    /// Now: so many URLs of a crawl that does not run are in its queue again.
+    Queued(u64),
+    /// Now: so many URLs have left the queue of a crawl that does not run.
+    Removed(u64),
 }
 
 impl Made {
@@ -35,6 +40,11 @@ impl Made {
             Made::WatchEnds => "the watch ends now, between two rounds".to_owned(),
             Made::WithNextRound => "noted; it counts from the watch's next round".to_owned(),
             Made::WithNextRun => format!("noted; it counts when `argiope crawl -o {}` goes on", dir.root().display()),
+            Made::Queued(urls) => {
+                let urls = counted(urls, "URL");
+                format!("in force; {urls} to visit again when `argiope crawl -o {}` goes on", dir.root().display())
+            }
+            Made::Removed(urls) => format!("in force; {} taken out of the queue", counted(urls, "URL")),
         }
     }
 }
@@ -57,10 +67,16 @@ pub fn make(dir: &CrawlDir, change: &Change) -> anyhow::Result<Made> {
         }
         match steer_stopped(dir, change) {
             Err(error) if is_in_use(&error) && clock.now().since(began) < BUSY_MAX => std::thread::sleep(ASK_EVERY),
-            steered => break steered?,
+            steered => {
+                return Ok(match (steered?, change) {
+                    (Some(urls), Change::Remove(_)) => Made::Removed(urls),
+                    (Some(urls), _) => Made::Queued(urls),
+                    (None, _) if watch_lock::is_watched(dir) => Made::WithNextRound,
+                    (None, _) => Made::WithNextRun,
+                });
+            }
         }
     }
-    Ok(if watch_lock::is_watched(dir) { Made::WithNextRound } else { Made::WithNextRun })
 }
 
 /// Whether something goes on that can be paused or stopped: a run, or a watch between two rounds.

@@ -112,7 +112,9 @@ impl Change {
             texts.iter().map(|text| text.parse().map_err(usage)).collect()
         }
         let takes_none = matches!(what, "pause" | "resume" | "stop");
-        if takes_none != to.is_empty() {
+        // A retry of all failures names none.
+        let is_whole = takes_none || what == "retry";
+        if takes_none && !to.is_empty() || !is_whole && to.is_empty() {
             bail!(usage(format!("{what}: {}", if takes_none { "takes no values" } else { "values are missing" })));
         }
         Ok(match what {
@@ -367,11 +369,11 @@ fn seeds_of(options: &Options, texts: &[String]) -> anyhow::Result<Vec<Canonical
     Ok(seeds)
 }
 
-/// Changes a crawl that does not run. The change counts from the next run on.
+/// Changes a crawl that does not run. A change of the queue is made at once, and its URLs are counted; others count from the next run on.
 ///
 /// # Errors
 /// The change cannot be used or needs a running crawl, the directory is in use, or the disk fails.
-pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<()> {
+pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<Option<u64>> {
     let on_disk = dir.options()?;
     fixed::check(dir, &on_disk)?;
     let options = dir.secrets()?.put_into(on_disk);
@@ -384,12 +386,16 @@ pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<()> {
     // Nobody can begin meanwhile.
     let store = dir.open_store(&options)?;
     let now = Clock::start().date();
-    match (change, changed) {
-        (Change::Retry(words), _) => drop(Retried::read(words)?.begin(store.as_ref(), &plan.settings)?),
-        (Change::Remove(words), _) => drop(Removed::read(words)?.commit(store.as_ref(), now)?),
-        (_, changed) => changed.iter().try_for_each(|plan| dir.write_options(&plan.options))?,
-    }
-    Changed::write(dir, change, now)
+    let urls = match (change, changed) {
+        (Change::Retry(words), _) => Some(Retried::read(words)?.commit(store.as_ref(), &plan.settings)?),
+        (Change::Remove(words), _) => Some(Removed::read(words)?.commit(store.as_ref(), now)?),
+        (_, changed) => {
+            changed.iter().try_for_each(|plan| dir.write_options(&plan.options))?;
+            None
+        }
+    };
+    Changed::write(dir, change, now)?;
+    Ok(urls)
 }
 
 /// What a change affects.
@@ -501,6 +507,7 @@ mod tests {
             (Change::DelayFor(vec![delay]), "delay a.test=5s"),
             (Change::Seeds(vec!["http://a.test/".to_owned()]), "seeds http://a.test/"),
             (Change::Retry(vec!["http_error".to_owned(), "*/docs/*".to_owned()]), "retry http_error */docs/*"),
+            (Change::Retry(Vec::new()), "retry"),
             (Change::Remove(vec!["*/docs/*".to_owned()]), "remove */docs/*"),
             (Change::Unset(vec!["max-pages".to_owned(), "include".to_owned()]), "unset max-pages include"),
             (Change::Set("delay = \"5s\"\npatience = \"1h\"\n".to_owned()), "set delay = \"5s\", patience = \"1h\""),

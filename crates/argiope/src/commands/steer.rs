@@ -82,7 +82,7 @@ pub enum What {
     /// Visit URLs again that failed or were refused, in a round
     Retry {
         /// Outcomes (http_error, timeout …) and patterns; without outcomes: all failures and refusals
-        #[arg(value_name = "OUTCOME|PATTERN", required = true)]
+        #[arg(value_name = "OUTCOME|PATTERN")]
         what: Vec<String>,
     },
     /// Take URLs out of the queue that match one of these patterns. Others that are found later are followed

@@ -139,8 +139,9 @@ fn failures_are_visited_again_and_urls_leave_the_queue() {
         steer(&dir, &["--dry-run", "remove", "*/lost", "*/x*"]).trim_end(),
         "remove */lost */x*: it would concern 0 URLs in the queue"
     );
-    assert!(steer(&dir, &["remove", "http://one.test/1*"]).contains("noted"));
+    let told = steer(&dir, &["remove", "http://one.test/1*"]);
     let ones = before - queued(&dir);
+    assert_eq!(told, format!("remove http://one.test/1*: in force; {ones} URLs taken out of the queue\n"));
     assert!((10..=11).contains(&ones), "{ones}: one of them may be fetched");
 
     let mut running = Running::start(&mut crawl(&served, &dir, &["--max-pages", "1000000"]));
@@ -155,6 +156,10 @@ fn failures_are_visited_again_and_urls_leave_the_queue() {
     assert!(!why.contains("remove"), "{why}");
     is_there.store(true, SeqCst);
     assert_eq!(steer(&dir, &["--dry-run", "retry", "http_error"]), "retry http_error: it would visit 1 URL again\n");
+    assert!(
+        steer(&dir, &["--dry-run", "retry"]).starts_with("retry: it would visit "),
+        "without outcomes: all of them"
+    );
     assert_eq!(
         steer(&dir, &["retry", "http_error", "http://one.test/*"]),
         "retry http_error http://one.test/*: in force\n"
@@ -191,6 +196,9 @@ fn failures_are_visited_again_and_urls_leave_the_queue() {
     assert_eq!(asked("/lost"), 2);
     assert!(removed.iter().all(|row| asked(row["url"].as_str().unwrap().trim_start_matches("http://one.test")) == 0));
     ask("check", &dir, &[]).expect_code(0);
+    assert!(
+        steer(&dir, &["retry", "http_error"]).starts_with("retry http_error: in force; 0 URLs to visit again when ")
+    );
 }
 
 #[test]

@@ -76,20 +76,40 @@ impl Retried {
     /// # Errors
     /// The state cannot be read or written. The same call goes on with the same round then.
     pub fn begin(&self, store: &dyn Store, settings: &Settings) -> Result<Vec<Control>, StoreError> {
+        let Queued { round, sites, .. } = self.queue(store, settings)?;
+        Ok(if sites.is_empty() { Vec::new() } else { vec![Control::RoundBegan(round), changed(sites)] })
+    }
+
+    /// The same in a state that no run uses. Returns the number of URLs.
+    ///
+    /// # Errors
+    /// As [`Retried::begin`].
+    pub fn commit(&self, store: &dyn Store, settings: &Settings) -> Result<u64, StoreError> {
+        Ok(self.queue(store, settings)?.urls)
+    }
+
+    fn queue(&self, store: &dyn Store, settings: &Settings) -> Result<Queued, StoreError> {
         let mut beginning = Beginning::new(store, settings)?;
-        let round = beginning.round.number;
-        let mut sites = BTreeSet::new();
+        let mut queued = Queued { round: beginning.round.number, sites: BTreeSet::new(), urls: 0 };
         each_part(store, &mut |entries| {
-            let is_chosen =
-                |entry: &&Entry| self.names(entry) && entry.visit.as_ref().is_some_and(|visit| visit.round < round);
+            let is_chosen = |entry: &&Entry| {
+                self.names(entry) && entry.visit.as_ref().is_some_and(|visit| visit.round < queued.round)
+            };
             let chosen: Vec<UrlKey> = entries.iter().filter(is_chosen).map(|entry| entry.candidate.url.key()).collect();
-            sites.extend(chosen.iter().map(|key| key.site));
+            queued.urls += chosen.len() as u64;
+            queued.sites.extend(chosen.iter().map(|key| key.site));
             beginning.choose(chosen)
         })?;
         beginning.end()?;
-        let told = |sites| vec![Control::RoundBegan(round), changed(sites)];
-        Ok(if sites.is_empty() { Vec::new() } else { told(sites) })
+        Ok(queued)
     }
+}
+
+/// URLs that are in the queue again.
+struct Queued {
+    round: u32,
+    sites: BTreeSet<SiteKey>,
+    urls: u64,
 }
 
 impl Removed {
@@ -131,12 +151,14 @@ impl Removed {
         Ok(if taken.is_empty() { Vec::new() } else { vec![changed(taken)] })
     }
 
-    /// Takes the URLs out of the queues of a state that no run of this process uses. Returns their sites.
+    /// Takes the URLs out of the queues of a state that no run uses. Returns their number.
     ///
     /// # Errors
     /// The state cannot be read or written.
-    pub fn commit(&self, store: &dyn Store, now: Timestamp) -> Result<BTreeSet<SiteKey>, StoreError> {
+    pub fn commit(&self, store: &dyn Store, now: Timestamp) -> Result<u64, StoreError> {
+        let mut urls = 0;
         self.each_taken(store, now, &mut |taken| {
+            urls += taken.len() as u64;
             let mut batch = Batch::default();
             for taken in taken {
                 match taken {
@@ -145,7 +167,8 @@ impl Removed {
                 }
             }
             store.commit(&batch).map(drop)
-        })
+        })?;
+        Ok(urls)
     }
 
     /// Calls `commit` with the URLs of each queue, and returns the sites of all.
