@@ -15,6 +15,8 @@ if (canvas) {
   // Lines are drawn when nothing has moved for so long, in milliseconds.
   const REST = 120;
   const pen = canvas.getContext("2d");
+  // Colours are read from it: reading from the canvas itself would slow that down.
+  const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const pointed = document.getElementById("pointed");
   const view = { x: 0, y: 0, scale: 1 };
   let points = [];
@@ -103,10 +105,9 @@ if (canvas) {
 
   // A colour as it is in the memory of a picture.
   const pixelOf = (colour) => {
-    clear();
-    pen.fillStyle = colour;
-    pen.fillRect(0, 0, 1, 1);
-    return new Uint32Array(pen.getImageData(0, 0, 1, 1).data.buffer)[0];
+    probe.fillStyle = colour;
+    probe.fillRect(0, 0, 1, 1);
+    return new Uint32Array(probe.getImageData(0, 0, 1, 1).data.buffer)[0];
   };
 
   // While something moves only points are drawn, at most once a frame of the display.
