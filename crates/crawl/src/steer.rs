@@ -388,7 +388,10 @@ pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<Option<u
     let now = Clock::start().date();
     let urls = match (change, changed) {
         (Change::Retry(words), _) => Some(Retried::read(words)?.commit(store.as_ref(), &plan.settings)?),
-        (Change::Remove(words), _) => Some(Removed::read(words)?.commit(store.as_ref(), now)?),
+        (Change::Remove(words), _) => {
+            let (_, urls) = Removed::read(words)?.commit(store.as_ref(), now)?;
+            Some(urls)
+        }
         (_, changed) => {
             changed.iter().try_for_each(|plan| dir.write_options(&plan.options))?;
             None

@@ -151,13 +151,13 @@ impl Removed {
         Ok(if taken.is_empty() { Vec::new() } else { vec![changed(taken)] })
     }
 
-    /// Takes the URLs out of the queues of a state that no run uses. Returns their number.
+    /// Takes the URLs out of the queues of a state that no run of this process uses. Returns their sites and their number.
     ///
     /// # Errors
     /// The state cannot be read or written.
-    pub fn commit(&self, store: &dyn Store, now: Timestamp) -> Result<u64, StoreError> {
+    pub fn commit(&self, store: &dyn Store, now: Timestamp) -> Result<(BTreeSet<SiteKey>, u64), StoreError> {
         let mut urls = 0;
-        self.each_taken(store, now, &mut |taken| {
+        let sites = self.each_taken(store, now, &mut |taken| {
             urls += taken.len() as u64;
             let mut batch = Batch::default();
             for taken in taken {
@@ -168,7 +168,7 @@ impl Removed {
             }
             store.commit(&batch).map(drop)
         })?;
-        Ok(urls)
+        Ok((sites, urls))
     }
 
     /// Calls `commit` with the URLs of each queue, and returns the sites of all.

@@ -87,7 +87,11 @@ async fn queue(service: &Service, change: &Change) -> Result<(), Status> {
         }
         Change::Remove(words) => {
             let (removed, now) = (Removed::read(words).map_err(wrong)?, Clock::start().date());
-            service.ask(move |control| control.hint(&removed.commit(control, now)?)).await?;
+            let removing = move |control: &Control| {
+                let (sites, _) = removed.commit(control, now)?;
+                control.hint(&sites)
+            };
+            service.ask(removing).await?;
         }
         _ => {}
     }
