@@ -40,7 +40,7 @@ impl Renderer {
     /// The longest that one of `pages` given at the same time takes: it waits for a tab, and is tried twice.
     #[must_use]
     pub fn time_max(&self, pages: usize) -> Duration {
-        let attempt = self.settings.page_time_max + START_TIME_MAX * 2 + CLOSE_TIME_MAX;
+        let attempt = self.settings.time_max() + START_TIME_MAX * 2 + CLOSE_TIME_MAX;
         let turns = pages.div_ceil(self.settings.tabs.max(1)).max(1);
         attempt * 2 * u32::try_from(turns).unwrap_or(u32::MAX)
     }
@@ -62,7 +62,7 @@ impl Renderer {
 
     async fn attempt(&self, page: &Page, source: Arc<dyn Source>) -> Result<Rendered, RenderFailure> {
         let browser = self.browser().await?;
-        let limit = self.settings.page_time_max;
+        let limit = self.settings.time_max();
         let work = async {
             let mut tab = Tab::open(&browser, &self.settings, page, source).await?;
             let rendered = tokio::time::timeout(limit, tab.render()).await;

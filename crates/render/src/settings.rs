@@ -73,6 +73,16 @@ pub struct Settings {
     pub media: bool,
 }
 
+/// A picture may take this long, beyond the time of its page.
+pub(crate) const PICTURE_TIME_MAX: Duration = Duration::from_secs(10);
+
+impl Settings {
+    /// The longest that a page may take with its pictures.
+    pub(crate) fn time_max(&self) -> Duration {
+        self.page_time_max + PICTURE_TIME_MAX * u32::try_from(self.pictures.len()).unwrap_or(u32::MAX)
+    }
+}
+
 impl Default for Settings {
     /// The usual settings, with the first of [`BROWSERS`] by its name alone.
     fn default() -> Self {

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::Tab;
 use crate::RenderFailure;
+use crate::settings::PICTURE_TIME_MAX;
 
 /// A picture is no wider than this, in CSS pixels.
 const WIDTH_MAX: f64 = 4_096.0;
@@ -36,11 +37,11 @@ impl Tab<'_> {
         self.call("Emulation.setTouchEmulationEnabled", json!({"enabled": viewport.is_mobile})).await.map(drop)
     }
 
-    /// Takes the pictures that are wanted. One that fails, or takes too long, costs only itself.
+    /// Takes the pictures that are wanted. One that fails, or takes too long, costs only itself. They have time of their own.
     pub(super) async fn take_pictures(&mut self) -> Result<(), RenderFailure> {
-        let settings = self.settings;
+        let (settings, began) = (self.settings, Instant::now());
         for kind in PictureKind::ALL.into_iter().filter(|kind| settings.pictures.contains(kind)) {
-            let before = self.begin(self.deadline.max(Instant::now()));
+            let before = std::mem::replace(&mut self.limit, Instant::now() + PICTURE_TIME_MAX);
             let taken = self.take_picture(kind).await;
             let mut picture = None;
             let done = taken.map(|taken| picture = Some(taken));
@@ -56,6 +57,9 @@ impl Tab<'_> {
                 }
             }
         }
+        let spent = began.elapsed();
+        self.limit += spent;
+        self.deadline += spent;
         Ok(())
     }
 
