@@ -262,3 +262,35 @@ async fn style_sheets_are_read_in_their_encoding_and_without_a_media_type() {
     ];
     assert_eq!(paths, expect);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_to_which_links_lead_are_fetched_beyond_the_limit_of_pages() {
+    let file = |kind: &'static str, body: &'static str| Reply::new(200).header("Content-Type", kind).body(body);
+    let site = Pages::new()
+        .html(
+            "/",
+            "<link rel=icon href=data:,><a href=/x.png><img src=/x.png></a><a href=/second>x</a>
+                <link rel=stylesheet href=/s.css><a href=/s.css>x</a><a href=/b.png>x</a><a href=/doc>x</a>",
+        )
+        .html("/second", "<link rel=icon href=data:,><img src=/y.png><a href=/y.png>x</a>")
+        .reply("/x.png", file("image/png", "x"))
+        .reply("/y.png", file("image/png", "y"))
+        .reply("/s.css", file("text/css", "a { background: url(/b.png) }"))
+        .reply("/b.png", file("image/png", "b"))
+        .reply("/doc", file("application/pdf", "%PDF-1.4"));
+    let server = serve(Web::new().site("a.test", site)).await;
+    for limit in ["--max-pages", "--max-pages-per-site"] {
+        let before = usize::try_from(server.requests()).expect("few");
+        let asked = |path: &str| server.log()[before..].iter().filter(|entry| entry.target == path).count();
+        let crawl = Crawl::of(&server, &["http://a.test/"]).at_once().with(&["--requisites"]);
+        crawl.again(&[limit, "1"]).run().await;
+        for path in ["/", "/x.png", "/s.css", "/b.png"] {
+            assert_eq!(asked(path), 1, "{limit}: {path} {}", crawl.said());
+        }
+        assert_eq!(asked("/second") + asked("/doc"), 0, "{limit}: {}", crawl.said());
+        crawl.again(&["--unset", &limit[2..]]).run().await;
+        for path in ["/", "/x.png", "/s.css", "/b.png", "/second", "/doc", "/y.png"] {
+            assert_eq!(asked(path), 1, "{limit}: {path} {}", crawl.said());
+        }
+    }
+}
