@@ -215,8 +215,8 @@ async fn what_has_no_end_is_left_out_and_counted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn time_ends_clicks_and_is_told() {
-    let short = Settings { page_time_max: Duration::from_secs(4), ..patient() };
-    let slow = "<a href=/x>x</a><script>for (const name of 'abcdefgh') document.write(`<button class=${name} \
+    let short = Settings { page_time_max: Duration::from_secs(12), ..patient() };
+    let slow = "<a href=/x>x</a><script>for (const name of 'abcdefghijklmnop') document.write(`<button class=${name} \
                 onclick=\"for (let n = 0; n < 3e9; n++); document.body.append('${name}')\">${name}</button>`)</script>";
     let rendered = render(&Renderer::new(short), &format!("<body>{slow}"), &posts()).await.expect("a page");
     assert!(rendered.html.contains("href=\"/x\""));
