@@ -287,7 +287,7 @@ impl Signals {
 #[derive(Clone, Debug)]
 pub struct Outlook {
     signals: Signals,
-    /// Times that a page may wait while nothing is said, and what comes of them by each rate: one in four of those of [`crate::revisit`].
+    /// Times that a page may wait without an announcement, and what comes of them by each rate: one in four of those of [`crate::revisit`].
     waits: Vec<After>,
 }
 
@@ -418,13 +418,13 @@ mod tests {
         let cost = 5.0 * DAY;
         let blind = |belief: &Belief| belief.plan(cost);
         let honest = Signals { recall: 0.9, wrong: 1e-3 };
-        // A page that changes every month is visited when it is said to have changed, and more rarely while nothing is said.
+        // A page that changes every month is visited when a change is announced, and more rarely without.
         let slow = Belief::of_rate(1.0 / (30.0 * DAY));
         let plan_of = |signals: &Signals, belief: &Belief| Outlook::of(signals).plan(belief, cost, blind(belief)).0;
         let plan = plan_of(&honest, &slow);
         assert!(plan.gain > blind(&slow).gain && plan.wait > 1.5 * blind(&slow).wait, "{plan:?} {:?}", blind(&slow));
         assert_eq!(honest.wait(&slow, plan, 3.0 * DAY), 3.0 * DAY);
-        // One that changes every hour is worth no visit, whatever is said.
+        // One that changes every hour is worth no visit, whatever is announced.
         let fast = Belief::of_rate(24.0 / DAY);
         let plan = plan_of(&honest, &fast);
         assert_eq!((plan.gain, plan.wait), (0.0, f64::INFINITY));
@@ -437,7 +437,7 @@ mod tests {
 
     #[test]
     fn visits_that_follow_signals_do_not_make_a_page_look_fast() {
-        // It changes every ten days, and each change is said: each visit finds one, ten days after the one before.
+        // It changes every ten days, and each change is announced: each visit finds one, ten days after the one before.
         let signals = Signals { recall: 0.9, wrong: 1e-3 };
         let (mut by_signals, mut blind) = (Seen::default(), Seen::default());
         for _ in 0..20 {

@@ -19,13 +19,13 @@ pub enum Announcer {
 pub struct Announcement {
     /// The page.
     pub key: UrlKey,
-    /// Where it is said.
+    /// Where it was announced.
     pub by: Announcer,
     /// When it changed.
     pub at: Timestamp,
 }
 
-/// The first change that is said of a page after a visit, by each announcer.
+/// The first change of a page that each announcer announces after a visit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Announced {
     /// In a sitemap.
@@ -35,7 +35,7 @@ pub struct Announced {
 }
 
 impl Announced {
-    /// True where nothing is said.
+    /// True without an announcement.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Announced::default()

@@ -94,7 +94,7 @@ pub struct Writes<'b> {
     pub visits: BTreeMap<UrlKey, &'b Visit>,
     /// The visits that these follow, without outlinks. A store keeps them by URL and time.
     pub earlier: Vec<Visit>,
-    /// Last visits of URLs since which something is said that was not: they take the place of the same visits, outlinks aside.
+    /// Last visits of URLs since which a change was announced that was not before: they take the place of the same visits, outlinks aside.
     pub announced: Vec<Visit>,
 }
 
@@ -261,7 +261,7 @@ struct State<'k, 'b, K> {
     visits: BTreeMap<UrlKey, &'b Visit>,
     /// The visits before the batch of the URLs that it visits.
     followed: BTreeMap<UrlKey, Visit>,
-    /// Visits since which something is said.
+    /// Visits since which a change was announced.
     announced: BTreeMap<UrlKey, Visit>,
     committed: Committed,
 }

@@ -37,7 +37,7 @@ pub struct Batch {
     /// Relaxed URLs whose links were judged again, from this distance. They leave the queue, unless a still shorter path is
     /// known now.
     pub judged_again: Vec<(UrlKey, Distance)>,
-    /// What sites say of changes of known pages. It stays with the last visit of each, if that was before and it is the first that is said
+    /// Announced changes of known pages. Each stays with the last visit of its page, if that was before and it is the first announcement
     /// since; pages that this batch visits take in nothing.
     pub announced: Vec<Announcement>,
     /// Sites whose record changed. If `robots` is `None`, the stored robots.txt stays. Counters of shapes that `shapes`

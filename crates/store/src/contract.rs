@@ -61,7 +61,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("a shorter way to a URL that is to be visited again moves it", rounds::relaxed_again),
         ("a failure in a later round is reopened with its visits", rounds::reopened_again),
         ("a round is counted by itself", rounds::counted),
-        ("what is said of a page stays with the visit before", rounds::announced),
+        ("an announced change stays with the visit before", rounds::announced),
         ("records read back as written", sites::records_round_trip),
         ("counters of sites::shapes are written one by one", sites::shapes),
         ("robots.txt stays when a site is written without it", sites::robots_stay),

@@ -242,7 +242,7 @@ pub(crate) async fn between(State(ui): State<Ui>, RawQuery(query): RawQuery) -> 
     Ok(frame::page("Links between two domains", "/graph", &body))
 }
 
-/// The page that is meant. One that the crawl does not know is a mistake of who asks.
+/// The page that is meant. One that the crawl does not know is a wrong question.
 fn known(
     crawl: &QueriedCrawl,
     graph: &graph::Graph,

@@ -38,7 +38,7 @@ fn run(web: &Web, per_second: f64, seconds: f64, rule: &mut dyn Rule) -> f64 {
     let (mut random, mut of_signals) = (Random(11), Random(13));
     let mut visited_at = vec![0.0_f64; pages];
     let mut changes_at: Vec<f64> = (0..pages).map(|page| web.next_change(page, 0.0, &mut random)).collect();
-    // What is said of pages since their last visits.
+    // Changes that were announced since the last visits of pages.
     let mut signals: Vec<BinaryHeap<Reverse<(u64, usize, u64)>>> = vec![BinaryHeap::new(); web.site_count()];
     let mut read_at = vec![0.0; web.site_count()];
     let mut visits = vec![0_u64; pages];

@@ -20,7 +20,7 @@ pub trait Rule {
     fn reads_every(&self, _site: usize) -> Option<f64> {
         None
     }
-    /// It is said that the page has changed, so many seconds after its last visit. It is so old now.
+    /// A change of the page was announced, so many seconds after its last visit. The copy is so old now.
     fn signalled(&mut self, _page: usize, _said_after: f64, _age: f64) {}
     /// Whether it begins again with all pages, also with those that it gave and that could not be visited.
     fn begins_again(&mut self) -> bool {
@@ -73,7 +73,7 @@ pub struct Ours<'a> {
     outlooks: Vec<Option<Outlook>>,
     /// How old a page was when it was said to have changed.
     said_after: Vec<Option<f64>>,
-    /// The visit for which a page is in the calendar: what is said of it puts it in once more.
+    /// The visit for which a page is in the calendar: an announcement puts it in once more.
     entries: Vec<u32>,
     prior: Prior,
     visited_at: Vec<f64>,

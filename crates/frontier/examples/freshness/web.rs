@@ -166,7 +166,7 @@ impl Web {
         self.kind.says != Says::Nothing
     }
 
-    /// When it is said next that a page has changed, if it was visited at this time and changes at that.
+    /// When the next change of a page is announced, if it was visited at this time and changes at that.
     pub fn next_signal(&self, page: usize, visited_at: f64, changes_at: f64, random: &mut Random) -> f64 {
         let site = self.sites[page];
         let Some((right, wrong)) = self.kind.says.parts().filter(|_| self.says(site as usize)) else {

@@ -200,7 +200,7 @@ pub(super) fn announced(fixture: &dyn Fixture) {
         ..first.clone()
     };
     let (sitemap, feed) = (Announcer::Sitemap, Announcer::Feed);
-    // What was before the visit tells nothing, and neither does what is said of others.
+    // A change before the visit does not count, and neither do those of other pages.
     let before = vec![says(PAGE, sitemap, 1_000_000), says("http://a.test/2", feed, 9_000_000)];
     assert_eq!(announce(before), first);
     assert_eq!(last(&*store, "http://a.test/2"), None);
@@ -218,7 +218,7 @@ pub(super) fn announced(fixture: &dyn Fixture) {
     again(&*store, &[PAGE]);
     let queued = waiting(&*store, PAGE);
     assert_eq!(queued.again.as_deref(), Some(&said(Some(1_300_000), Some(1_500_000))), "with its outlinks");
-    // It stays with that visit, also if something is said in the commit of the next.
+    // It stays with that visit, also if a change is announced in the commit of the next.
     let second = of_round(PAGE, Outcome::Html, 2);
     let announced = vec![says(PAGE, feed, 9_000_000)];
     store.commit(&Batch { visits: vec![second.clone()], announced, ..Batch::default() }).expect("commit");
