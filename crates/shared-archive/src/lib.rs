@@ -133,16 +133,20 @@ impl SharedArchive {
     /// # Errors
     /// The archive cannot be written.
     pub fn remove_segment(&self, name: &str) -> Result<(), SharedArchiveError> {
-        let items = self.item_tables()?;
-        std::iter::once(warc_of(name)).chain(beside(name, &items)).try_for_each(|name| self.remove(&name))
+        std::iter::once(warc_of(name)).chain(beside(name, &[])).try_for_each(|name| self.remove(&name))?;
+        self.items_of(name)?.iter().try_for_each(|name| self.remove(name))
     }
 
-    /// The names of all tables of items that are here.
-    fn item_tables(&self) -> Result<Vec<String>, SharedArchiveError> {
-        let prefix = key(&Layout::at(DATASET).all_items().display().to_string())?;
-        let listed = self.wait(self.store.list_with_delimiter(Some(&prefix)));
-        let tables = listed.map_err(|error| SharedArchiveError::read(&self.url, &error))?.common_prefixes;
-        Ok(tables.iter().filter_map(|table| table.filename().map(str::to_owned)).collect())
+    /// The files of a segment in all tables of items that are here.
+    fn items_of(&self, name: &str) -> Result<Vec<String>, SharedArchiveError> {
+        let layout = Layout::at(DATASET);
+        let (all, file) = (key(&layout.all_items().display().to_string())?, layout.items("", name));
+        let is_of_segment = |object: &object_store::ObjectMeta| {
+            file.file_name().and_then(|file| file.to_str()) == object.location.filename()
+        };
+        let listed = self.wait(self.store.list(Some(&all)).try_collect::<Vec<_>>());
+        let listed = listed.map_err(|error| SharedArchiveError::read(&self.url, &error))?;
+        Ok(listed.iter().filter(|object| is_of_segment(object)).map(|object| object.location.to_string()).collect())
     }
 
     /// Copies an object to a local file atomically. False if there is no such object.

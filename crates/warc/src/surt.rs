@@ -11,21 +11,27 @@ use crate::surt_session::{without_path_session, without_query_session};
 /// Scheme, user and fragment are dropped, and so are a leading `www.` (`www2.` too), the default
 /// port, slashes at the end and doubled ones, dot segments, and session ids of the well-known
 /// kinds. Percent-encoding is removed as often as possible and added once, letters become lower
-/// case, and the query is sorted. Text without `://` is no URL with a host, and stays.
+/// case, and the query is sorted. Text without `://` is no URL with a host, and stays. A URN, such as that of a picture
+/// (`urn:view:URL`), keeps its order.
 pub fn surt(url: &str) -> String {
     let url = url.trim();
     let Some((scheme, rest)) = url.split_once("://") else {
         return if url.is_empty() { "-".to_owned() } else { escape_once(url.as_bytes()) };
     };
+    let is_urn = scheme.starts_with("urn:");
+    let rest = if is_urn { url } else { rest };
     let rest = rest.split('#').next().unwrap_or_default();
     let (rest, query) = match rest.split_once('?') {
         Some((rest, query)) => (rest, Some(query)),
         None => (rest, None),
     };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let mut key = host_key(scheme, authority);
-    key.push(')');
-    key.push_str(&path_key(path));
+    let mut key = if is_urn {
+        let name = escape_once(&unescape_repeatedly(rest)).to_ascii_lowercase();
+        name.strip_suffix('/').unwrap_or(&name).to_owned()
+    } else {
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        format!("{}){}", host_key(scheme, authority), path_key(path))
+    };
     if let Some(query) = query.map(query_key).filter(|query| !query.is_empty()) {
         key.push('?');
         key.push_str(&query);
@@ -173,6 +179,9 @@ mod tests {
         check("http://example.com/q?u=http://x/y?z", "com,example)/q?u=http://x/y?z");
         check("http://example.com/q?a=%C3%A9+%2B", "com,example)/q?a=%c3%a9++");
         check("urn:uuid:1", "urn:uuid:1");
+        check("urn:view:http://simple.test/", "urn:view:http://simple.test");
+        check("urn:fullPage:http://www.a.test/B/?b=1&a=2#c", "urn:fullpage:http://www.a.test/b?a=2&b=1");
+        check("urn:pdf:https://a.test:443/%7Ex", "urn:pdf:https://a.test:443/~x");
         check("", "-");
     }
 

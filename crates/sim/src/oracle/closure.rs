@@ -81,7 +81,10 @@ impl Search<'_> {
         if settled {
             return;
         }
-        self.find_sitemaps(site_text(&way.url));
+        // A site of which pages need files and nothing else gives no sitemaps.
+        if way.kind != Kind::Requisite {
+            self.find_sitemaps(site_text(&way.url));
+        }
         if matches!(outcome, Outcome::Html | Outcome::Redirect | Outcome::Binary) {
             self.follow_on(way);
         }
