@@ -78,10 +78,7 @@ impl Search<'_> {
         if settled {
             return;
         }
-        // A site of which pages need files and nothing else gives no sitemaps.
-        if way.kind != Kind::Requisite {
-            self.find_sitemaps(site_text(&way.url));
-        }
+        self.find_sitemaps(site_text(&way.url));
         if matches!(outcome, Outcome::Html | Outcome::Redirect | Outcome::Binary) {
             self.follow_on(way);
         }
