@@ -7,7 +7,7 @@ use crawl::opened::Opened;
 use engine::clock::Clock;
 use model::Timestamp;
 
-/// An answer about a running crawl holds this many times as long as it took: so a crawl is read a small part of the time only, whoever asks.
+/// An answer about a running crawl holds this many times as long as it took. So viewers read a crawl for a small part of the time only.
 const HOLDS_TIMES: u32 = 10;
 
 /// The last answer to one question.
