@@ -69,6 +69,11 @@ impl Running {
         self.clock.now().since(self.began)
     }
 
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Waits for its end.
     pub fn end(self) -> Ended {
         self.end_at().0
