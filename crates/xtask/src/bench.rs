@@ -46,7 +46,8 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
 
   --rounds N         how often each crawls, in turn (default 5)
   --binary FILE      the binary of argiope; without it one is built (profile dist)
-  --only A,B         these crawlers only: argiope, argiope-state-only, spider, wget2, scrapy; of clone: crawl, test
+  --before FILE      an earlier binary of argiope, which crawls in turn with this one (site, hosts)
+  --only A,B         these crawlers only: argiope, argiope-state-only, before, before-state-only, spider, wget2, scrapy; of clone: crawl, test
 
 Results are kept in bench/runs. What one needs is installed where that is possible, or named.";
 
@@ -61,6 +62,8 @@ pub struct Options {
     rounds: usize,
     /// The binary of ours, if it is not to be built.
     pub binary: Option<PathBuf>,
+    /// An earlier binary of ours, to compare with.
+    pub before: Option<PathBuf>,
     only: Vec<String>,
     /// What is no option.
     rest: Vec<String>,
@@ -72,13 +75,14 @@ impl Options {
     /// # Errors
     /// There is no such option, or its value is none.
     pub fn read(arguments: &[&str]) -> anyhow::Result<Self> {
-        let mut options = Self { rounds: ROUNDS, binary: None, only: Vec::new(), rest: Vec::new() };
+        let mut options = Self { rounds: ROUNDS, binary: None, before: None, only: Vec::new(), rest: Vec::new() };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().with_context(|| format!("{argument} of what?"));
             match *argument {
                 "--rounds" => options.rounds = value()?.parse().context("--rounds wants a number")?,
                 "--binary" => options.binary = Some(PathBuf::from(value()?)),
+                "--before" => options.before = Some(PathBuf::from(value()?)),
                 "--only" => options.only = value()?.split(',').map(str::to_owned).collect(),
                 unknown if unknown.starts_with('-') => bail!("no option {unknown}\n{USAGE}"),
                 other => options.rest.push(other.to_owned()),

@@ -26,8 +26,10 @@ struct Runs {
 /// # Errors
 /// A program is missing, a crawl fails, or one of ours does not find the pages there are.
 pub fn run(name: &'static str, what: &str, served: &Served, options: &Options) -> anyhow::Result<()> {
-    let crawlers: Vec<Crawler> = Crawler::ALL.into_iter().filter(|crawler| options.takes(crawler.name())).collect();
-    let programs = Programs::provide(&crawlers, options.binary.as_deref())?;
+    let takes_part =
+        |crawler: &Crawler| options.takes(crawler.name()) && (options.before.is_some() || !crawler.is_before());
+    let crawlers: Vec<Crawler> = Crawler::ALL.into_iter().filter(takes_part).collect();
+    let programs = Programs::provide(&crawlers, options)?;
     let mut file = RunFile::begin(name, what, &programs.versions(&crawlers)?)?;
     file.say(&format!(
         "{} pages on {} hosts; medians of {} rounds, in each of which the crawlers had their turn.\n",
@@ -45,7 +47,8 @@ pub fn run(name: &'static str, what: &str, served: &Served, options: &Options) -
         }
     }
     table(&runs, served.pages, &mut file);
-    for ours in runs.iter().filter(|runs| !runs.crawler.is_peer()) {
+    beside_before(&runs, &mut file);
+    for ours in runs.iter().filter(|runs| runs.crawler.before().is_some()) {
         let Some(last) = ours.measured.last() else { continue };
         let summary = Summary::read(&last.output)?;
         file.say(&format!("\nWhere the time of {} goes, in its last crawl:\n", ours.crawler.name()));
@@ -93,6 +96,22 @@ fn wall(measured: &Measured) -> f64 {
 
 fn cpu(measured: &Measured) -> f64 {
     measured.cpu_seconds
+}
+
+/// What ours takes to what its earlier binary took: medians of the quotients of each round, in which one followed the other.
+fn beside_before(runs: &[Runs], file: &mut RunFile) {
+    for ours in runs {
+        let Some(before) = runs.iter().find(|runs| Some(runs.crawler) == ours.crawler.before()) else { continue };
+        let quotient = |of: fn(&Measured) -> f64| {
+            median(ours.measured.iter().zip(&before.measured).map(|(ours, before)| of(ours) / of(before)))
+        };
+        let (name, before) = (ours.crawler.name(), before.crawler.name());
+        file.say(&format!(
+            "\n{name} to {before}: {:.3} of the CPU time, {:.3} of the wall time.",
+            quotient(cpu),
+            quotient(wall)
+        ));
+    }
 }
 
 /// A row a crawler; the last columns say how it compares with the best peer in the same measure.

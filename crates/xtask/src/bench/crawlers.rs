@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 
+use super::Options;
 use super::argiope::{self, Summary};
 use super::measured::Measured;
 use super::run_file::said;
@@ -36,10 +37,13 @@ const WGET2_PROCESSES: &str = "2";
 /// One that crawls.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Crawler {
-    /// Everything recorded: state, archive, dataset.
-    Argiope,
-    /// Only the state recorded.
-    ArgiopeStateOnly,
+    /// Ours.
+    Argiope {
+        /// The earlier binary that is given by `--before`.
+        is_before: bool,
+        /// Only the state is recorded; otherwise archive and dataset too.
+        is_state_only: bool,
+    },
     /// The crate `spider`, below `bench/peers`.
     Spider,
     /// GNU Wget2.
@@ -50,13 +54,29 @@ pub enum Crawler {
 
 impl Crawler {
     /// In the order of a round.
-    pub const ALL: [Self; 5] = [Self::Argiope, Self::ArgiopeStateOnly, Self::Spider, Self::Wget2, Self::Scrapy];
+    pub const ALL: [Self; 7] = [
+        Self::ARGIOPE,
+        Self::Argiope { is_before: true, is_state_only: false },
+        Self::STATE_ONLY,
+        Self::Argiope { is_before: true, is_state_only: true },
+        Self::Spider,
+        Self::Wget2,
+        Self::Scrapy,
+    ];
+
+    /// Ours, with everything recorded.
+    pub const ARGIOPE: Self = Self::Argiope { is_before: false, is_state_only: false };
+
+    /// Ours, with only the state recorded.
+    pub const STATE_ONLY: Self = Self::Argiope { is_before: false, is_state_only: true };
 
     /// As it is called in options and tables.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Argiope => "argiope",
-            Self::ArgiopeStateOnly => "argiope-state-only",
+            Self::ARGIOPE => "argiope",
+            Self::STATE_ONLY => "argiope-state-only",
+            Self::Argiope { is_state_only: false, .. } => "before",
+            Self::Argiope { .. } => "before-state-only",
             Self::Spider => "spider",
             Self::Wget2 => "wget2",
             Self::Scrapy => "scrapy",
@@ -65,13 +85,27 @@ impl Crawler {
 
     /// Whether it is somebody else's.
     pub fn is_peer(self) -> bool {
-        !matches!(self, Self::Argiope | Self::ArgiopeStateOnly)
+        !matches!(self, Self::Argiope { .. })
+    }
+
+    /// Whether it is an earlier binary of ours.
+    pub fn is_before(self) -> bool {
+        matches!(self, Self::Argiope { is_before: true, .. })
+    }
+
+    /// The same crawl by the earlier binary, if this is one of ours.
+    pub fn before(self) -> Option<Self> {
+        match self {
+            Self::Argiope { is_before: false, is_state_only } => Some(Self::Argiope { is_before: true, is_state_only }),
+            _ => None,
+        }
     }
 }
 
 /// The programs of all crawlers.
 pub struct Programs {
     argiope: PathBuf,
+    before: Option<PathBuf>,
     spider: PathBuf,
     python: PathBuf,
 }
@@ -81,7 +115,7 @@ impl Programs {
     ///
     /// # Errors
     /// Something cannot be had.
-    pub fn provide(crawlers: &[Crawler], binary: Option<&Path>) -> anyhow::Result<Self> {
+    pub fn provide(crawlers: &[Crawler], options: &Options) -> anyhow::Result<Self> {
         let has = |crawler| crawlers.contains(&crawler);
         if has(Crawler::Wget2) {
             needs::packages("the comparison", &[("wget2", "/usr/bin/wget2")])?;
@@ -93,7 +127,8 @@ impl Programs {
             PathBuf::new()
         };
         let spider = if has(Crawler::Spider) { build_spider(&peers.join("spider"))? } else { PathBuf::new() };
-        Ok(Self { argiope: argiope::binary(binary)?, spider, python })
+        let before = options.before.as_deref().map(|before| argiope::binary(Some(before))).transpose()?;
+        Ok(Self { argiope: argiope::binary(options.binary.as_deref())?, before, spider, python })
     }
 
     /// Names and versions.
@@ -102,9 +137,12 @@ impl Programs {
     /// One of them cannot be started.
     pub fn versions(&self, crawlers: &[Crawler]) -> anyhow::Result<Vec<String>> {
         let mut versions = vec![said(&self.argiope, &["--version"])?, said("nginx", &["-v"])?];
+        if let Some(before) = &self.before {
+            versions.push(format!("before: {}", said(before, &["--version"])?));
+        }
         for crawler in crawlers {
             match crawler {
-                Crawler::Argiope | Crawler::ArgiopeStateOnly => {}
+                Crawler::Argiope { .. } => {}
                 Crawler::Spider => versions.push(locked_spider()?),
                 Crawler::Wget2 => versions.push(said("wget2", &["--version"])?),
                 Crawler::Scrapy => versions.push(said(&self.python, &["-m", "scrapy", "version"])?),
@@ -119,7 +157,7 @@ impl Programs {
     /// The seeds cannot be written.
     pub fn command(&self, crawler: Crawler, seeds: &[String], dir: &Path) -> anyhow::Result<Command> {
         Ok(match crawler {
-            Crawler::Argiope | Crawler::ArgiopeStateOnly => self.argiope(crawler, seeds, dir),
+            Crawler::Argiope { is_before, is_state_only } => self.argiope(is_before, is_state_only, seeds, dir)?,
             Crawler::Spider => {
                 let mut command = Command::new(&self.spider);
                 command.arg(dir).args(seeds);
@@ -136,9 +174,9 @@ impl Programs {
     /// It is another's.
     pub fn command_of(&self, crawler: Crawler, seeds: &[String], dir: &Path, at_once: u32) -> anyhow::Result<Command> {
         Ok(match crawler {
-            Crawler::Argiope | Crawler::ArgiopeStateOnly => {
+            Crawler::Argiope { is_before, is_state_only } => {
                 let at_once = at_once.to_string();
-                let mut command = self.argiope(crawler, &[], dir);
+                let mut command = self.argiope(is_before, is_state_only, &[], dir)?;
                 command.args(["--connections-per-site", &at_once, "--concurrency", &at_once, "--depth", LINKED_DEPTH]);
                 command.args(seeds);
                 command
@@ -159,16 +197,17 @@ impl Programs {
         command
     }
 
-    fn argiope(&self, crawler: Crawler, seeds: &[String], dir: &Path) -> Command {
-        let mut command = argiope::crawl(&self.argiope, &dir.join("crawl"));
-        if crawler == Crawler::ArgiopeStateOnly {
+    fn argiope(&self, is_before: bool, is_state_only: bool, seeds: &[String], dir: &Path) -> anyhow::Result<Command> {
+        let binary = if is_before { self.before.as_ref().context("no earlier binary")? } else { &self.argiope };
+        let mut command = argiope::crawl(binary, &dir.join("crawl"));
+        if is_state_only {
             command.args(["--no-archive", "--no-dataset"]);
         }
         if let [_] = seeds {
             command.args(["--connections-per-site", argiope::CONNECTIONS_OF_ONE]);
         }
         command.args(seeds);
-        command
+        Ok(command)
     }
 }
 
@@ -179,7 +218,7 @@ impl Programs {
 pub fn pages(crawler: Crawler, measured: &Measured, others: u64, dir: &Path) -> anyhow::Result<u64> {
     match crawler {
         // Of what is a duplicate it does not say whether it is a page.
-        Crawler::Argiope | Crawler::ArgiopeStateOnly => Ok(Summary::read(&measured.output)?.fetched() - others),
+        Crawler::Argiope { .. } => Ok(Summary::read(&measured.output)?.fetched() - others),
         // It ends with an error wherever a link was dead, so only its files count.
         Crawler::Wget2 => html_files(dir),
         Crawler::Spider | Crawler::Scrapy => {

@@ -26,9 +26,9 @@ const SENT: [(&str, &str); 2] =
 /// # Errors
 /// A program is missing, or a crawl fails.
 pub fn run(options: &Options) -> anyhow::Result<()> {
-    let crawlers = [Crawler::Argiope, Crawler::ArgiopeStateOnly, Crawler::Scrapy];
+    let crawlers = [Crawler::ARGIOPE, Crawler::STATE_ONLY, Crawler::Scrapy];
     let crawlers: Vec<Crawler> = crawlers.into_iter().filter(|crawler| options.takes(crawler.name())).collect();
-    let programs = Programs::provide(&crawlers, options.binary.as_deref())?;
+    let programs = Programs::provide(&crawlers, options)?;
     let mut file = RunFile::begin("in-flight", "Memory a page in flight", &programs.versions(&crawlers)?)?;
     let [few, many] = AT_ONCE;
     file.say(&format!(
