@@ -280,6 +280,26 @@ pub struct LinksResponse {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PathRequest {
+    #[prost(string, tag = "1")]
+    pub url1: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub url2: ::prost::alloc::string::String,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PathResponse {
+    /// The pages of the way, both ends included.
+    #[prost(string, repeated, tag = "1")]
+    pub urls: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The texts of the links between them; empty for a link without a text.
+    #[prost(string, repeated, tag = "2")]
+    pub texts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExplainRequest {
     #[prost(string, tag = "1")]
     pub url: ::prost::alloc::string::String,
@@ -416,6 +436,55 @@ pub struct Changed {
     /// The change in words, such as `exclude *.pdf`.
     #[prost(string, tag = "2")]
     pub change: ::prost::alloc::string::String,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FreshnessRequest {}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct FreshnessResponse {
+    /// Pages that the estimate was made from. 0 if no page was visited a second time: then nothing else is set.
+    #[prost(uint64, tag = "1")]
+    pub pages: u64,
+    /// The estimated share of pages that are identical to the live web.
+    #[prost(double, tag = "2")]
+    pub fresh: f64,
+    /// Mean days since the last visit, and mean days since a page became different from its copy.
+    #[prost(double, tag = "3")]
+    pub visited_days_ago: f64,
+    #[prost(double, tag = "4")]
+    pub age_days: f64,
+    /// Visits after the first, and those of them that found a change.
+    #[prost(uint64, tag = "5")]
+    pub visits_again: u64,
+    #[prost(uint64, tag = "6")]
+    pub changes: u64,
+    /// By site, and by site and first part of the path: those with most pages.
+    #[prost(message, repeated, tag = "7")]
+    pub sites: ::prost::alloc::vec::Vec<ChangeRate>,
+    #[prost(message, repeated, tag = "8")]
+    pub paths: ::prost::alloc::vec::Vec<ChangeRate>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ChangeRate {
+    /// The site, or the beginning of the URLs.
+    #[prost(string, tag = "1")]
+    pub of: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub pages: u64,
+    /// The estimated typical time between two changes of a page.
+    #[prost(double, tag = "3")]
+    pub days_between_changes: f64,
+    #[prost(double, tag = "4")]
+    pub fresh: f64,
+    #[prost(uint64, tag = "5")]
+    pub visits_again: u64,
+    #[prost(uint64, tag = "6")]
+    pub changes: u64,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -910,6 +979,25 @@ pub mod crawler_client {
             req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Links"));
             self.inner.unary(req, path, codec).await
         }
+        /// The shortest way from page to page by links.
+        pub async fn path(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PathRequest>,
+        ) -> std::result::Result<tonic::Response<super::PathResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/argiope.v1.Crawler/Path");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Path"));
+            self.inner.unary(req, path, codec).await
+        }
         /// The state of a URL.
         pub async fn explain(
             &mut self,
@@ -997,6 +1085,31 @@ pub mod crawler_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("argiope.v1.Crawler", "Changes"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// How fresh the pages are, estimated from the visits so far.
+        pub async fn freshness(
+            &mut self,
+            request: impl tonic::IntoRequest<super::FreshnessRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::FreshnessResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/argiope.v1.Crawler/Freshness",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("argiope.v1.Crawler", "Freshness"));
             self.inner.unary(req, path, codec).await
         }
         /// The progress of the crawl.
@@ -1175,6 +1288,11 @@ pub mod crawler_server {
             &self,
             request: tonic::Request<super::LinksRequest>,
         ) -> std::result::Result<tonic::Response<super::LinksResponse>, tonic::Status>;
+        /// The shortest way from page to page by links.
+        async fn path(
+            &self,
+            request: tonic::Request<super::PathRequest>,
+        ) -> std::result::Result<tonic::Response<super::PathResponse>, tonic::Status>;
         /// The state of a URL.
         async fn explain(
             &self,
@@ -1196,6 +1314,14 @@ pub mod crawler_server {
             &self,
             request: tonic::Request<super::ChangesRequest>,
         ) -> std::result::Result<tonic::Response<super::ChangesResponse>, tonic::Status>;
+        /// How fresh the pages are, estimated from the visits so far.
+        async fn freshness(
+            &self,
+            request: tonic::Request<super::FreshnessRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::FreshnessResponse>,
+            tonic::Status,
+        >;
         /// The progress of the crawl.
         async fn stats(
             &self,
@@ -1691,6 +1817,49 @@ pub mod crawler_server {
                     };
                     Box::pin(fut)
                 }
+                "/argiope.v1.Crawler/Path" => {
+                    #[allow(non_camel_case_types)]
+                    struct PathSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::PathRequest>
+                    for PathSvc<T> {
+                        type Response = super::PathResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PathRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::path(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PathSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/argiope.v1.Crawler/Explain" => {
                     #[allow(non_camel_case_types)]
                     struct ExplainSvc<T: Crawler>(pub Arc<T>);
@@ -1848,6 +2017,49 @@ pub mod crawler_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ChangesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/argiope.v1.Crawler/Freshness" => {
+                    #[allow(non_camel_case_types)]
+                    struct FreshnessSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::FreshnessRequest>
+                    for FreshnessSvc<T> {
+                        type Response = super::FreshnessResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::FreshnessRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::freshness(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = FreshnessSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -4,10 +4,12 @@
 //! URLs is sampled.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use frontier::announced::{History, Trust};
 use frontier::revisit::{Belief, Prior, Seen};
 use model::{Purpose, Timestamp, Visit};
+use printable::{Printable, counted};
 use serde::Serialize;
 use store::{CrawlView, Entry, StoreError, current_visit};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
@@ -22,6 +24,8 @@ const PAGES_MAX: usize = 32_768;
 const SITE_PAGES_MAX: usize = 256;
 /// Sites and paths that are named, at most: those with most pages.
 const NAMED_MAX: usize = 100;
+/// Sites whose rates are in the text.
+const RATES_SHOWN: usize = 5;
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
@@ -99,6 +103,24 @@ impl Freshness {
     #[must_use]
     pub fn visit_yield(&self) -> Option<f64> {
         (self.visits_again > 0).then(|| self.changes as f64 / self.visits_again as f64)
+    }
+}
+
+/// In lines of text.
+impl fmt::Display for Freshness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Freshness { pages, fresh, visited_days_ago, age_days, visits_again, changes, sites, .. } = self;
+        let (percent, pages) = (fresh * 100.0, counted(*pages, "page"));
+        writeln!(
+            f,
+            "freshness: an estimated {percent:.1} % of {pages} are as on the web (visited {visited_days_ago:.1} days ago, outdated for \
+             {age_days:.1} days, on average)"
+        )?;
+        writeln!(f, "  {changes} of {} after the first found a change", counted(*visits_again, "visit"))?;
+        for Rate { of, days_between_changes, .. } in sites.iter().take(RATES_SHOWN) {
+            writeln!(f, "  {}: a page changes about every {days_between_changes:.1} days", Printable(of))?;
+        }
+        Ok(())
     }
 }
 

@@ -1,8 +1,11 @@
 //! The shortest way from page to page by links.
 
+use std::fmt;
+
 use dataset::schema::Table;
 use dataset::{Column, Layout};
 use graph::{Graph, Vertex, names, shortest_path};
+use printable::Printable;
 use serde::Serialize;
 use weburl::UrlKey;
 
@@ -17,6 +20,19 @@ pub struct Path {
     pub urls: Vec<String>,
     /// The texts of the links; `None` for one without a text.
     pub texts: Vec<Option<String>>,
+}
+
+/// A page a line, with the text of the link below each that has a next one.
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, url) in self.urls.iter().enumerate() {
+            writeln!(f, "{}", Printable(url))?;
+            if let Some(text) = self.texts.get(at) {
+                writeln!(f, "  \"{}\"", Printable(text.as_deref().unwrap_or_default()))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The shortest way; `None` where there is none.
@@ -34,7 +50,10 @@ pub fn path(crawl: &QueriedCrawl, graph: &Graph, from: Vertex, to: Vertex) -> an
 }
 
 /// The first text by which a page links to another; `None` where it has none.
-fn link_text(layout: &Layout, from: UrlKey, to: UrlKey) -> anyhow::Result<Option<String>> {
+///
+/// # Errors
+/// The dataset cannot be read.
+pub fn link_text(layout: &Layout, from: UrlKey, to: UrlKey) -> anyhow::Result<Option<String>> {
     for batch in layout.batches(Table::Links, &["source_key", "target_key", "text"])?.only("source_key", from) {
         let batch = batch?;
         let leads_there = (0..batch.num_rows()).filter(|row| batch.key("target_key", *row) == Some(to));

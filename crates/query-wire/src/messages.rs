@@ -20,6 +20,9 @@ pub enum QueryError {
     /// A URL that is no vertex of the graph of visited pages.
     #[error("{0}: the crawl has not visited it")]
     NotVisited(String),
+    /// No links lead from one URL to the other.
+    #[error("no links lead from {0} to {1}, as far as the crawl has seen")]
+    NoPath(String, String),
     /// Another member of the query was lost, which is all that this one can say.
     #[error("{0}")]
     Lost(String),
@@ -67,6 +70,11 @@ pub enum Query {
         /// How many pages are returned.
         limit: usize,
     },
+    /// The shortest way from page to page.
+    Path {
+        /// Where it begins, and where it ends.
+        ends: [Named; 2],
+    },
     /// The links from a page and those to it.
     Links {
         /// The page.
@@ -75,12 +83,12 @@ pub enum Query {
 }
 
 impl Query {
-    /// Whether it is answered from the graph.
+    /// Whether it is answered from the graph of visited pages.
     #[must_use]
     pub fn is_of_graph(&self) -> bool {
         match self {
             Query::PageRank { .. } | Query::Overlap { .. } => true,
-            Query::Search { .. } | Query::Links { .. } => false,
+            Query::Search { .. } | Query::Path { .. } | Query::Links { .. } => false,
         }
     }
 }

@@ -7,6 +7,7 @@ mod changing;
 mod counting;
 mod crawling;
 mod explaining;
+mod freshness;
 mod json;
 mod listing;
 mod methods;

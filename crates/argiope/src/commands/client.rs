@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use api::{
     AddSeedsRequest, AgainRequest, ChangesRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainRequest,
-    GetWorkersRequest, LinksRequest, OverlapRequest, PageRankRequest, PauseRequest, ResumeRequest, SearchRequest,
-    StatsRequest, SteerRequest, UrlsRequest,
+    FreshnessRequest, GetWorkersRequest, LinksRequest, OverlapRequest, PageRankRequest, PathRequest, PauseRequest,
+    ResumeRequest, SearchRequest, StatsRequest, SteerRequest, UrlsRequest,
 };
 use ask::since::time;
 use clap::{Args, Subcommand};
@@ -123,6 +123,13 @@ enum Method {
         /// The page
         url: String,
     },
+    /// Show the shortest way from page to page by links
+    Path {
+        /// Where the way begins
+        url1: String,
+        /// Where it ends
+        url2: String,
+    },
     /// Explain the state of a URL
     Explain {
         /// The URL
@@ -169,6 +176,8 @@ enum Method {
     },
     /// Begin round after round, each with the pages that are worth a visit most, until it is stopped
     Watch(watching::Watching),
+    /// Show how fresh the pages are, and how fast they change
+    Freshness,
     /// Show the progress of the crawl
     Stats,
     /// Change the crawl: settings, patterns, sites on hold, seeds
@@ -254,6 +263,7 @@ impl Session {
                 self.told(client.search(request).await?)
             }
             Method::Links { url } => self.told(client.links(LinksRequest { url }).await?),
+            Method::Path { url1, url2 } => self.told(client.path(PathRequest { url1, url2 }).await?),
             Method::Explain { url } => self.told(client.explain(ExplainRequest { url }).await?),
             Method::Urls { site, state, only, after, limit } => {
                 let request = UrlsRequest { site, states: state, patterns: only, after, limit };
@@ -268,6 +278,7 @@ impl Session {
                 self.told(client.again(AgainRequest { older_than, only, ..AgainRequest::default() }).await?)
             }
             Method::Watch(watching) => watching.watch(self).await,
+            Method::Freshness => self.told(client.freshness(FreshnessRequest {}).await?),
             Method::Stats => self.told(client.stats(StatsRequest {}).await?),
             Method::Steer { dry_run, what } => {
                 let (change, to) = what.change()?.words();

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use ask::path::path;
 use clap::Args;
-use printable::{Printable, counted, write_json_line};
+use printable::{counted, write_json_line};
 
 use super::asked;
 
@@ -42,12 +42,7 @@ pub fn run(args: PathArgs) -> anyhow::Result<ExitCode> {
         write_json_line(&mut out, &path)?;
         return Ok(ExitCode::SUCCESS);
     }
-    for (at, url) in path.urls.iter().enumerate() {
-        writeln!(out, "{}", Printable(url))?;
-        if let Some(text) = path.texts.get(at) {
-            writeln!(out, "  \"{}\"", Printable(text.as_deref().unwrap_or_default()))?;
-        }
-    }
+    write!(out, "{path}")?;
     console::say!("{}", counted(path.links as u64, "link"));
     Ok(ExitCode::SUCCESS)
 }

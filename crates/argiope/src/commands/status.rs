@@ -5,7 +5,6 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use ask::freshness::Freshness;
 use ask::status::Status;
 use clap::Args;
 use crawl::Changed;
@@ -16,8 +15,6 @@ use settings::units::human_bytes;
 
 use crate::summary;
 
-/// Sites whose change rates are named in the text; the JSON has more.
-const RATES_SHOWN: usize = 5;
 /// Seeds named in the text; all of them are in the JSON.
 const SEEDS_SHOWN: usize = 5;
 
@@ -66,7 +63,7 @@ fn to_text(status: &Status) -> String {
     }
     out.push_str(&summary::to_text(&status.summary));
     if let Some(freshness) = &status.freshness {
-        write_freshness(&mut out, freshness);
+        let _ = write!(out, "{freshness}");
     }
     let shown = status.seeds.iter().take(SEEDS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
     let more = if status.seeds.len() > SEEDS_SHOWN { " …" } else { "" };
@@ -77,20 +74,4 @@ fn to_text(status: &Status) -> String {
         let _ = writeln!(out, "steered: {at} {}", Printable(&change.to_string()));
     }
     out
-}
-
-fn write_freshness(out: &mut String, freshness: &Freshness) {
-    let Freshness { pages, fresh, visited_days_ago, age_days, visits_again, changes, sites, .. } = freshness;
-    let _ = writeln!(
-        out,
-        "freshness: an estimated {:.1} % of {} are as on the web (visited {visited_days_ago:.1} days ago, outdated for {age_days:.1} days, on \
-         average)",
-        fresh * 100.0,
-        counted(*pages, "page")
-    );
-    let _ = writeln!(out, "  {changes} of {} after the first found a change", counted(*visits_again, "visit"));
-    for rate in sites.iter().take(RATES_SHOWN) {
-        let days = rate.days_between_changes;
-        let _ = writeln!(out, "  {}: a page changes about every {days:.1} days", Printable(&rate.of));
-    }
 }

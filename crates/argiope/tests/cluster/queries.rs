@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use api::{
-    LinksRequest, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, SearchRequest, SearchResponse,
+    LinksRequest, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, PathRequest, SearchRequest,
+    SearchResponse,
 };
 use dataset::Layout;
 use dataset::schema::Table;
@@ -218,6 +219,25 @@ fn compare(asking: &Runtime, alive: &Alive, whole: &Crawled) {
         let found = answer.from.iter().chain(&answer.to).map(line).collect();
         assert_eq!(sorted(found), sorted(expect), "{url}");
     }
+
+    let path = |url1: &str, url2: &str| {
+        asking.block_on(alive.ask(&PathRequest { url1: url1.to_owned(), url2: url2.to_owned() }))
+    };
+    for (one, other) in [
+        ("http://s0.test/0", "http://s2.test/13"),
+        ("http://s2.test/copy", "http://nowhere.invalid/3"),
+        ("http://s1.test/7", "http://s0.test/copy"),
+        ("http://s1.test/7", "http://s1.test/7"),
+    ] {
+        let expect = ran("path", &[one, other, "--json"]).json();
+        let answer = path(one, other).expect("an answer");
+        let texts = answer.texts.iter().map(|text| Some(text).filter(|text| !text.is_empty()));
+        let found = json!({"links": answer.texts.len(), "urls": answer.urls, "texts": texts.collect::<Vec<_>>()});
+        assert_eq!(found, expect, "{one} {other}");
+    }
+    let [nowhere, start] = ["http://nowhere.invalid/1", "http://s0.test/0"];
+    assert_eq!(path(nowhere, start), Err(QueryError::NoPath(nowhere.to_owned(), start.to_owned())));
+    assert!(matches!(path(start, "http://unknown.invalid/"), Err(QueryError::Unknown(_))));
 }
 
 #[test]

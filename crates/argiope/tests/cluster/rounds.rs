@@ -131,6 +131,7 @@ fn end(lab: &mut Lab, workers: Vec<Worker>) {
 fn a_round_asks_for_each_page_once_and_finds_what_has_changed() {
     let pages = Pages::new();
     let (mut lab, workers) = pages.crawled(2);
+    assert_eq!(lab.served.asked(&["freshness"])["pages"], 0, "one visit tells nothing of changes");
 
     let before = lab.web.log().len();
     let begun = lab.served.asked(&["again", "--only", "*/5"]);
@@ -160,6 +161,11 @@ fn a_round_asks_for_each_page_once_and_finds_what_has_changed() {
 
     let stats = lab.served.asked(&["stats"]);
     assert_eq!((&stats["round"], &stats["left_of_round"]), (&json!(3), &json!(0)));
+    let freshness = lab.served.asked(&["freshness"]);
+    // One page is gone, and one is new.
+    assert_eq!((&freshness["pages"], &freshness["changes"]), (&json!(ALL), &json!(HOSTS.len() + 1)), "{freshness}");
+    assert_eq!(freshness["sites"].as_array().map(Vec::len), Some(HOSTS.len()), "{freshness}");
+    assert!(freshness["fresh"].as_f64().is_some_and(|fresh| (0.5..1.0).contains(&fresh)), "{freshness}");
     assert_eq!(texts_with(&lab, "quite other words"), 3);
     assert_eq!(texts_with(&lab, "the first words of page 1 on"), 0, "what they said before counts no more");
     assert_eq!(texts_with(&lab, "the first words of page 2 on"), 2, "one is gone");

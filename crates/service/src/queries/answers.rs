@@ -1,11 +1,11 @@
 //! The answers, each computed by all processes together. Every process does the same, up to what the first has in the end.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use anyhow::Context;
-use api::{Edge, Found, Link, LinksResponse, OverlapResponse, PageRankResponse, Ranked, SearchResponse};
+use api::{Edge, Found, Link, LinksResponse, OverlapResponse, PageRankResponse, PathResponse, Ranked, SearchResponse};
 use dataset::schema::Table;
 use dataset::{Column, DatasetError, Layout};
 use graph::{
@@ -20,6 +20,7 @@ use super::request::pattern;
 use super::{Named, Query};
 use ask::CONTEXT_CHARS;
 use ask::links::each_link;
+use ask::path::link_text;
 use ask::target::domain_name;
 
 /// Links that are named by overlap, each way.
@@ -68,6 +69,7 @@ impl PartOfQuery {
                 };
                 serde_json::to_value(self.search(search, crew)?)
             }
+            Query::Path { ends } => serde_json::to_value(self.path(ends)?),
             Query::Links { url } => serde_json::to_value(self.links(url)?),
         };
         Ok(if is_first { Some(answer?) } else { None })
@@ -207,6 +209,75 @@ impl PartOfQuery {
         Ok(SearchResponse { pages: found.pages, occurrences: found.occurrences, found: rows.collect() })
     }
 
+    /// The shortest way by links, of several the one that [`graph::shortest_path`] finds.
+    fn path(&mut self, ends: &[Named; 2]) -> anyhow::Result<PathResponse> {
+        let graph = Graph::open(&self.layouts)?;
+        let mut urls = Vec::new();
+        for named in ends {
+            match self.resolve(named, |url| Ok(graph.vertex(url.key()).is_some()))? {
+                (url, true) => urls.push(url),
+                (url, false) => return Err(QueryError::Unknown(url.to_string()).into()),
+            }
+        }
+        let [from, to] = [urls[0].key(), urls[1].key()];
+        let mut levels = vec![vec![to_wire(from)]];
+        let mut seen = BTreeSet::from([to_wire(from)]);
+        while !seen.contains(&to_wire(to)) {
+            let next = self.next_level(&graph, levels.last().map_or(&[], Vec::as_slice), &seen)?;
+            if next.is_empty() {
+                return Err(QueryError::NoPath(urls[0].to_string(), urls[1].to_string()).into());
+            }
+            seen.extend(next.iter().copied());
+            levels.push(next);
+        }
+        let keys = self.way_back(&graph, &levels, to)?;
+        let names = self.names(&keys.iter().copied().collect())?;
+        let mut texts = Vec::new();
+        for ends in keys.windows(2) {
+            let mut own = None;
+            for layout in &self.layouts {
+                own = own.or(link_text(layout, ends[0], ends[1])?);
+            }
+            let text: Option<String> = self.peers.gather(own, |all| all.into_iter().flatten().next())?;
+            texts.push(text.unwrap_or_default());
+        }
+        Ok(PathResponse { urls: keys.into_iter().map(|key| name_of(&names, key)).collect(), texts })
+    }
+
+    /// The URLs that the pages of a level link to and that no level has yet: in the order of the pages, those of a page by their keys.
+    fn next_level(
+        &mut self,
+        graph: &Graph,
+        level: &[WireKey],
+        seen: &BTreeSet<WireKey>,
+    ) -> anyhow::Result<Vec<WireKey>> {
+        let mut own: BTreeMap<WireKey, usize> = BTreeMap::new();
+        for (place, key) in level.iter().enumerate() {
+            for target in targets(graph, *key).filter(|target| !seen.contains(target)) {
+                own.entry(target).or_insert(place);
+            }
+        }
+        let own: Vec<(usize, WireKey)> = own.into_iter().map(|(key, place)| (place, key)).collect();
+        self.peers.gather(own, |all| {
+            let mut all: Vec<(usize, WireKey)> = all.into_iter().flatten().collect();
+            all.sort_unstable();
+            let mut taken = BTreeSet::new();
+            all.into_iter().map(|(_, key)| key).filter(|key| taken.insert(*key)).collect()
+        })
+    }
+
+    /// The way from the URL of the first level to one of the last: each page is the first of its level that links to the next.
+    fn way_back(&mut self, graph: &Graph, levels: &[Vec<WireKey>], to: UrlKey) -> anyhow::Result<Vec<UrlKey>> {
+        let mut way = vec![to_wire(to)];
+        for level in levels.iter().rev().skip(1) {
+            let next = way[way.len() - 1];
+            let own = level.iter().position(|key| targets(graph, *key).any(|target| target == next));
+            let place: Option<usize> = self.peers.gather(own, |all| all.into_iter().flatten().min())?;
+            way.push(place.map(|place| level[place]).context("internal error: a page of a path has no link to it")?);
+        }
+        Ok(way.into_iter().rev().map(from_wire).collect())
+    }
+
     /// The links from a page in their order on it, and those to it in the order of the pages.
     fn links(&mut self, named: &Named) -> anyhow::Result<LinksResponse> {
         let layouts = self.layouts.clone();
@@ -245,6 +316,12 @@ impl PartOfQuery {
         })?;
         Ok(LinksResponse { from, to })
     }
+}
+
+/// What a page links to, as far as this process knows.
+fn targets(graph: &Graph, page: WireKey) -> impl Iterator<Item = WireKey> {
+    let vertices = graph.vertex(from_wire(page)).map_or(&[][..], |vertex| graph.targets(vertex));
+    vertices.iter().map(|target| to_wire(graph.key(*target)))
 }
 
 fn definition(is_normalized: bool) -> Definition {

@@ -89,10 +89,8 @@ impl Coordinator {
                     let answer = serde_json::from_value(answer).context("another version of the program answered");
                     return answer.map_err(why);
                 }
-                Ok(Err(error @ (QueryError::Refused(_) | QueryError::Unknown(_) | QueryError::NotVisited(_)))) => {
-                    return Err(error);
-                }
                 Ok(Err(QueryError::Lost(failure) | QueryError::Failed(failure))) => failure,
+                Ok(Err(error)) => return Err(error),
                 Err(error) => format!("{error:#}"),
             };
             tries += 1;

@@ -1,8 +1,8 @@
 //! Questions as they are asked, and as they are put to the workers.
 
 use api::{
-    LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, SearchRequest,
-    SearchResponse,
+    LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, PathRequest,
+    PathResponse, SearchRequest, SearchResponse,
 };
 use graph::Pattern;
 use query_wire::{Named, Query, QueryError};
@@ -73,6 +73,14 @@ impl Request for SearchRequest {
             since: (self.since > 0.0).then_some((self.since * 1e6) as u64),
             limit: bounded("limit", self.limit, LIMIT, LIMIT_MAX)?,
         })
+    }
+}
+
+impl Request for PathRequest {
+    type Response = PathResponse;
+
+    fn query(&self, rules: &CanonicalRules) -> Result<Query, QueryError> {
+        Ok(Query::Path { ends: [named(&self.url1, rules)?, named(&self.url2, rules)?] })
     }
 }
 

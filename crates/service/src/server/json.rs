@@ -40,10 +40,12 @@ pub(super) fn routes(service: &Service) -> Router {
         "PageRank" page_rank;
         "Search" search;
         "Links" links;
+        "Path" path;
         "Explain" explain;
         "Urls" urls;
         "Changes" changes;
         "Again" again;
+        "Freshness" freshness;
         "Stats" stats;
         "Steer" steer;
         "Pause" pause;

@@ -6,10 +6,10 @@ use api::crawler_server::Crawler;
 use api::{
     AddSeedsRequest, AddSeedsResponse, AgainRequest, AgainResponse, ChangesRequest, ChangesResponse,
     CrawlProgressResponse, CrawlRequest, CrawlResponse, DomainsRequest, DomainsResponse, DrainRequest, DrainResponse,
-    ExplainRequest, ExplainResponse, GetWorkersRequest, GetWorkersResponse, LinksRequest, LinksResponse,
-    OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, PauseRequest, PauseResponse, ResumeRequest,
-    ResumeResponse, SearchRequest, SearchResponse, StatsRequest, StatsResponse, SteerRequest, SteerResponse,
-    UrlsRequest, UrlsResponse,
+    ExplainRequest, ExplainResponse, FreshnessRequest, FreshnessResponse, GetWorkersRequest, GetWorkersResponse,
+    LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, PathRequest,
+    PathResponse, PauseRequest, PauseResponse, ResumeRequest, ResumeResponse, SearchRequest, SearchResponse,
+    StatsRequest, StatsResponse, SteerRequest, SteerResponse, UrlsRequest, UrlsResponse,
 };
 use crawl::{Change, Changed};
 use store::CrawlView;
@@ -20,7 +20,7 @@ use tonic::{Request, Response, Status};
 
 use super::crawling::{self, Seed};
 use super::service::{Service, worker};
-use super::{changing, explaining, listing, rounds, steering};
+use super::{changing, explaining, freshness, listing, rounds, steering};
 
 /// Sites told in one answer, unless the request says otherwise, and at most.
 const DOMAINS_DEFAULT: u32 = 1_000;
@@ -111,6 +111,10 @@ impl Crawler for Service {
         self.put(request.into_inner()).await
     }
 
+    async fn path(&self, request: Request<PathRequest>) -> Result<Response<PathResponse>, Status> {
+        self.put(request.into_inner()).await
+    }
+
     async fn explain(&self, request: Request<ExplainRequest>) -> Result<Response<ExplainResponse>, Status> {
         Ok(Response::new(explaining::explain(self, &request.into_inner().url).await?))
     }
@@ -125,6 +129,10 @@ impl Crawler for Service {
 
     async fn again(&self, request: Request<AgainRequest>) -> Result<Response<AgainResponse>, Status> {
         Ok(Response::new(rounds::begin(self, request.into_inner()).await?))
+    }
+
+    async fn freshness(&self, _: Request<FreshnessRequest>) -> Result<Response<FreshnessResponse>, Status> {
+        Ok(Response::new(freshness::freshness(self).await?))
     }
 
     async fn stats(&self, _: Request<StatsRequest>) -> Result<Response<StatsResponse>, Status> {

@@ -140,7 +140,9 @@ impl Service {
         let answered = self.coordinator.ask(&request, members).await;
         answered.map(Response::new).map_err(|error| match error {
             QueryError::Refused(_) => Status::invalid_argument(message(error)),
-            QueryError::Unknown(_) | QueryError::NotVisited(_) => Status::not_found(message(error)),
+            QueryError::Unknown(_) | QueryError::NotVisited(_) | QueryError::NoPath(..) => {
+                Status::not_found(message(error))
+            }
             _ => Status::unavailable(message(error)),
         })
     }

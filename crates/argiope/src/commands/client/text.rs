@@ -3,10 +3,13 @@
 use std::io::{Result, Write};
 
 use api::{
-    AddSeedsResponse, AgainResponse, Changed, ChangesResponse, CrawlResponse, DomainsResponse, DrainResponse,
-    ExplainResponse, GetWorkersResponse, Link, LinksResponse, OverlapResponse, PageChange, PageRankResponse,
-    PauseResponse, ResumeResponse, SearchResponse, SiteState, StatsResponse, SteerResponse, Url, UrlsResponse, Worker,
+    AddSeedsResponse, AgainResponse, ChangeRate, Changed, ChangesResponse, CrawlResponse, DomainsResponse,
+    DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, Link, LinksResponse, OverlapResponse,
+    PageChange, PageRankResponse, PathResponse, PauseResponse, ResumeResponse, SearchResponse, SiteState,
+    StatsResponse, SteerResponse, Url, UrlsResponse, Worker,
 };
+use ask::freshness::{Freshness, Rate};
+use ask::path::Path;
 use crawl::Affected;
 use model::Timestamp;
 use printable::Printable;
@@ -115,6 +118,14 @@ impl Text for LinksResponse {
     }
 }
 
+impl Text for PathResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        let texts = self.texts.iter().map(|text| Some(text.clone()).filter(|text| !text.is_empty())).collect();
+        let path = Path { links: self.texts.len(), urls: self.urls.clone(), texts };
+        writeln!(out, "{path}{}", counted(path.links as u64, "link"))
+    }
+}
+
 impl Text for ExplainResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "{}", Printable(&self.url))?;
@@ -198,6 +209,21 @@ impl Text for UrlsResponse {
             "" => writeln!(out),
             next => writeln!(out, "; there may be more: --after {}", Printable(next)),
         }
+    }
+}
+
+impl Text for FreshnessResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        if self.pages == 0 {
+            return writeln!(out, "no page was visited a second time: nothing is known of changes");
+        }
+        let FreshnessResponse { pages, fresh, visited_days_ago, age_days, visits_again, changes, .. } = *self;
+        let sites = self.sites.iter().cloned().map(|rate| {
+            let ChangeRate { of, pages, days_between_changes, fresh, visits_again, changes } = rate;
+            Rate { of, pages, days_between_changes, fresh, visits_again, changes }
+        });
+        let (sites, paths) = (sites.collect(), Vec::new());
+        write!(out, "{}", Freshness { pages, fresh, visited_days_ago, age_days, visits_again, changes, sites, paths })
     }
 }
 
