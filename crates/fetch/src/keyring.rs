@@ -84,8 +84,9 @@ impl Keyring {
         !fields.is_empty()
     }
 
-    /// Adds the fields that the server of `url` may learn. A page in a browser that requests it must be a seed's too: otherwise a
-    /// foreign page could request, and read, in the user's name.
+    /// Adds the fields that the server of `url` may learn. A page in a browser that requests it must be of the same site as `url`, and a
+    /// seed's too, or match the pattern of the field: otherwise a foreign page, or that of another seed, could request, and read, in the
+    /// user's name.
     pub(crate) fn add_fields(&self, url: &CanonicalUrl, initiator: Initiator<'_>, fields: &mut HeaderMap) {
         let keys = self.read();
         let page = match initiator {
@@ -97,7 +98,7 @@ impl Keyring {
             return;
         }
         let site = url.site();
-        let is_trusted = page.is_none_or(|page| keys.seed_sites.contains(&page.site()));
+        let is_trusted = page.is_none_or(|page| page.is_same_site(url) && keys.seed_sites.contains(&page.site()));
         if is_trusted && keys.seed_sites.contains(&site) {
             insert_all(fields, keys.for_seed_sites.iter());
         }
@@ -235,14 +236,21 @@ mod tests {
 
     #[test]
     fn a_foreign_page_in_a_browser_cannot_ask_in_the_users_name() {
-        let api = UrlPattern::new("https://api.test/*").expect("a pattern");
+        let api = UrlPattern::new("https://api.*").expect("a pattern");
         let keyring = Keyring::new(vec![field("Cookie: seeds")], vec![(api, field("X-Api-Key: api"))]);
-        keyring.add_seed_site(&url("https://seed.test/").site());
+        for seed in ["https://seed.test/", "https://other.test/"] {
+            keyring.add_seed_site(&url(seed).site());
+        }
+        let user = UserInfo::of("http://a:b@h/").expect("a user");
+        keyring.add_credentials(&url("https://login.test/").site(), &user).expect("usable");
         let check = |page: &str, asked: &str, expect: &[&str]| {
             assert_eq!(learns(&keyring, asked, Some(page)), expect, "{page} asks for {asked}");
         };
         check("https://seed.test/a", "https://seed.test/b", &["cookie: seeds"]);
-        check("https://seed.test/a", "https://api.test/b", &["x-api-key: api"]);
+        check("https://seed.test/a", "https://api.seed.test/b", &["x-api-key: api"]);
+        check("https://seed.test/a", "https://api.test/b", &[]);
+        check("https://seed.test/a", "https://other.test/b", &[]);
+        check("https://seed.test/a", "https://login.test/b", &[]);
         check("https://api.test/a", "https://api.test/b", &["x-api-key: api"]);
         check("https://evil.test/a", "https://seed.test/b", &[]);
         check("https://evil.test/a", "https://api.test/b", &[]);

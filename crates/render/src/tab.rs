@@ -349,7 +349,7 @@ impl<'a> Tab<'a> {
             }
             "Page.frameNavigated" => {
                 let field = |name: &str| parameters["frame"][name].as_str().unwrap_or_default();
-                self.frames.navigated(field("id"), field("url"));
+                self.frames.navigated(field("id"), field("securityOrigin"));
             }
             "Network.loadingFinished" | "Network.loadingFailed" => {
                 let request = parameters["requestId"].as_str().unwrap_or_default();
@@ -425,7 +425,9 @@ impl<'a> Tab<'a> {
         };
         let frame = parameters["frameId"].as_str().unwrap_or_default();
         let initiator = if request.session == self.session { frame } else { &request.session };
-        wanted.is_of_foreign_frame = self.frames.is_foreign(initiator, is_document.then_some(wanted.url.as_str()));
+        let is_foreign = self.frames.is_foreign(initiator, is_document.then_some(wanted.url.as_str()));
+        // A sandbox may request before its frame is reported.
+        wanted.is_of_foreign_frame = is_foreign || wanted.headers.get("origin") == Some("null");
         if wanted.is_stream() && !self.streams.insert(wanted.url.clone()) {
             // It is not asked for again (HTML, 9.2.1).
             let served = Served::Answer { status: 204, headers: Headers::default(), body: Bytes::new() };

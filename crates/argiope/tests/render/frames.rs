@@ -17,9 +17,19 @@ const AD: &str =
     })();
     </script>";
 
-/// The bank's own page asks, too, in a frame of its own as well.
+/// The bank's own page asks, too, in a frame of its own as well. What others wrote it shows in sandboxes.
 const BANK: &str = "<iframe src=http://ad.test/frame></iframe><iframe src=/own></iframe>
+    <iframe sandbox=allow-scripts src=/letter?sandbox></iframe><iframe src=/letter?policy></iframe>
+    <iframe sandbox=allow-scripts srcdoc=\"<script>fetch('http://bank.test/api/me?written', {credentials: 'include'})</script>\"></iframe>
     <p id=p></p><script>fetch('/api/me?page').then(a => a.text()).then(t => document.getElementById('p').textContent = t)</script>";
+
+/// What somebody wrote to a user of the bank tries the same as the advertiser.
+const LETTER: &str = "<script>
+    const by = location.search.slice(1);
+    fetch('/api/me?read-' + by, {credentials: 'include'});
+    fetch('/transfer?' + by, {method: 'POST', mode: 'no-cors', credentials: 'include', body: 'all'});
+    document.head.append(Object.assign(document.createElement('script'), {src: '/api/me?script-' + by}));
+    </script>";
 
 #[test]
 fn a_foreign_frame_bears_no_secret() {
@@ -28,6 +38,10 @@ fn a_foreign_frame_bears_no_secret() {
         let knows = |field: &str| request.header(field).is_some_and(|value| value.contains("S3CRET"));
         match request.path() {
             "/" => Reply::html(BANK),
+            "/letter" if request.target.ends_with("?policy") => {
+                Reply::html(LETTER).header("Content-Security-Policy", "sandbox allow-scripts")
+            }
+            "/letter" => Reply::html(LETTER),
             "/own" => Reply::html("<script>fetch('/api/me?own')</script>"),
             "/api/me" if knows("cookie") || knows("authorization") || knows("x-key") => {
                 Reply::text("PRIVATE").header("Access-Control-Allow-Origin", "*")
@@ -77,8 +91,14 @@ fn a_foreign_frame_bears_no_secret() {
         format!("{:?}", found.headers).contains("S3CRET")
     };
     assert!(by("?page") && by("?own"), "the bank's own pages are logged in");
-    for mark in ["?frame", "?worker", "?srcdoc", "/transfer", "/stolen"] {
+    for mark in ["?frame", "?worker", "?srcdoc", "/transfer", "/stolen", "?written"] {
         assert!(!by(mark), "{mark}");
+    }
+    for (way, letter) in ["/api/me?read-", "/transfer?", "/api/me?script-"]
+        .iter()
+        .flat_map(|way| ["sandbox", "policy"].map(|letter| (way, letter)))
+    {
+        assert!(!by(&format!("{way}{letter}")), "{way}{letter}");
     }
     let stolen = requests.iter().find(|request| request.target.starts_with("/stolen")).expect("told");
     assert_eq!(stolen.target, "/stolen?stranger");

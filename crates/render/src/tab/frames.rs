@@ -28,10 +28,9 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// A frame shows another document.
-    pub(super) fn navigated(&mut self, frame: &str, url: &str) {
-        // That of a frame without a URL is its parent's.
-        if !url.starts_with("about:") && !self.is_of_site(url) {
+    /// A frame shows a document of this origin. That of a frame without a URL is its parent's; that of a sandbox is of no site.
+    pub(super) fn navigated(&mut self, frame: &str, origin: &str) {
+        if !self.is_of_site(origin) {
             self.own.remove(frame);
         }
     }
@@ -78,8 +77,11 @@ mod tests {
         assert!(!frames.is_foreign("own", Some("http://login.bank.test/frame")));
         assert!(!frames.is_foreign("ad", Some("http://ad.test/frame")), "the page itself requests the document");
         frames.attached("in-ad", "ad");
-        frames.navigated("blank", "about:srcdoc");
-        frames.navigated("data", "data:text/html,x");
+        for (frame, origin) in [("own", "http://login.bank.test"), ("blank", "http://www.bank.test"), ("data", "://")] {
+            frames.navigated(frame, origin);
+        }
+        frames.attached("sandbox", "own");
+        frames.navigated("sandbox", "null");
         for (frame, expect) in [
             ("own", false),
             ("in-own", false),
@@ -87,6 +89,7 @@ mod tests {
             ("ad", true),
             ("in-ad", true),
             ("data", true),
+            ("sandbox", true),
             ("?", true),
         ] {
             assert_eq!(frames.is_foreign(frame, None), expect, "{frame}");
