@@ -12,6 +12,7 @@ mod epub;
 mod office;
 mod package;
 mod pdf;
+mod print;
 mod process;
 mod words;
 

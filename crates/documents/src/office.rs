@@ -1,6 +1,6 @@
 //! Files of offices: Office Open XML (ECMA-376) and OpenDocument (OASIS, ISO/IEC 26300).
 
-use crate::package::{Package, Vocabulary, attributes, dir_of, element, is_whole, resolved, text_of};
+use crate::package::{Package, Vocabulary, attributes, authors, dir_of, element, is_whole, resolved, text_of};
 use crate::{Text, Unread};
 
 /// Text of Word (ECMA-376 part 1 §17). Deleted text is `w:delText`, and field codes are `w:instrText`.
@@ -8,9 +8,11 @@ const WORD: Vocabulary = Vocabulary {
     text: &["t"],
     lines: &["p", "tr"],
     breaks: &["br", "cr"],
-    spaces: &["tab", "noBreakHyphen"],
+    spaces: &["tab"],
+    hyphens: &["noBreakHyphen"],
     apart: &["rt"],
     without: &["Fallback", "moveFrom"],
+    hidden: (&["r"], &["vanish"]),
     ..Vocabulary::EMPTY
 };
 /// Text of PowerPoint (§21.1).
@@ -25,6 +27,7 @@ const OPEN_DOCUMENT: Vocabulary = Vocabulary {
     apart: &["ruby-text"],
     notes: &["note-body"],
     without: &["tracked-changes", "annotation", "note-citation"],
+    ..Vocabulary::EMPTY
 };
 
 /// The ends of the types of relationships (ECMA-376 part 1 §15.2; the strict variant has other beginnings).
@@ -107,7 +110,7 @@ impl<'b> OpenXml<'b> {
     /// The text of these parts.
     fn text_of(mut self, parts: &[String], vocabulary: &Vocabulary) -> Text {
         let core = self.package.xml("docProps/core.xml").unwrap_or_default();
-        let mut text = Text { title: element(&core, "title"), author: element(&core, "creator"), ..Text::default() };
+        let mut text = Text { title: element(&core, "title"), author: authors(&core), ..Text::default() };
         for name in parts {
             match self.package.xml(name) {
                 Some(part) => add(&mut text, &part, vocabulary),
@@ -124,7 +127,7 @@ pub(crate) fn open_document(bytes: &[u8]) -> Result<Text, Unread> {
     let mut package = Package::open(bytes)?;
     let content = package.required("content.xml")?;
     let meta = package.xml("meta.xml").unwrap_or_default();
-    let author = element(&meta, "initial-creator").or_else(|| element(&meta, "creator"));
+    let author = element(&meta, "initial-creator").or_else(|| authors(&meta));
     let mut text = Text { title: element(&meta, "title"), author, ..Text::default() };
     add(&mut text, &content, &OPEN_DOCUMENT);
     text.is_cut |= package.is_cut;

@@ -87,18 +87,31 @@ pub(crate) struct Vocabulary {
     pub(crate) breaks: &'static [&'static str],
     /// Elements that are white space.
     pub(crate) spaces: &'static [&'static str],
+    /// Elements that are a hyphen.
+    pub(crate) hyphens: &'static [&'static str],
     /// Elements with white space around them.
     pub(crate) apart: &'static [&'static str],
     /// Elements whose text comes behind the rest, each with a line of its own.
     pub(crate) notes: &'static [&'static str],
     /// Elements that are left out with all that is inside.
     pub(crate) without: &'static [&'static str],
+    /// Elements whose text is left out behind a mark inside of them, and these marks.
+    pub(crate) hidden: (&'static [&'static str], &'static [&'static str]),
 }
 
 impl Vocabulary {
     /// Text counts everywhere, and no element differs from another.
-    pub(crate) const EMPTY: Vocabulary =
-        Vocabulary { text: &[], lines: &[], breaks: &[], spaces: &[], apart: &[], notes: &[], without: &[] };
+    pub(crate) const EMPTY: Vocabulary = Vocabulary {
+        text: &[],
+        lines: &[],
+        breaks: &[],
+        spaces: &[],
+        hyphens: &[],
+        apart: &[],
+        notes: &[],
+        without: &[],
+        hidden: (&[], &[]),
+    };
 }
 
 /// How many elements of some kinds are open.
@@ -108,14 +121,33 @@ struct Open {
     text: usize,
     notes: usize,
     without: usize,
+    /// Those that a mark may hide, and how many were open where one did.
+    may_hide: usize,
+    hidden: Option<usize>,
 }
 
 impl Open {
     fn count(&mut self, vocabulary: &Vocabulary, name: &str, step: impl Fn(usize) -> usize) {
-        let Vocabulary { text, notes, without, .. } = vocabulary;
+        let Vocabulary { text, notes, without, hidden: (may_hide, _), .. } = vocabulary;
         self.all = step(self.all);
-        for (names, count) in [(text, &mut self.text), (notes, &mut self.notes), (without, &mut self.without)] {
+        for (names, count) in [
+            (text, &mut self.text),
+            (notes, &mut self.notes),
+            (without, &mut self.without),
+            (may_hide, &mut self.may_hide),
+        ] {
             *count = if names.contains(&name) { step(*count) } else { *count };
+        }
+        self.hidden = self.hidden.filter(|depth| self.may_hide >= *depth);
+    }
+
+    /// Takes note of a mark.
+    fn mark(&mut self, vocabulary: &Vocabulary, element: &BytesStart<'_>) {
+        let (_, marks) = vocabulary.hidden;
+        let is_mark = marks.contains(&element.local_name().as_ref());
+        // A mark may say that it does not hold (ECMA-376 part 1 §17.17.4).
+        if is_mark && self.may_hide > 0 && !matches!(value(element, ":val").as_str(), "0" | "false" | "off") {
+            self.hidden.get_or_insert(self.may_hide);
         }
     }
 }
@@ -131,16 +163,18 @@ pub(crate) fn text_of(xml: &str, vocabulary: &Vocabulary) -> (String, bool) {
             Ok(event) => event,
             Err(_) => break false,
         };
-        let counts = (vocabulary.text.is_empty() || open.text > 0) && open.without == 0;
+        let counts = (vocabulary.text.is_empty() || open.text > 0) && open.without == 0 && open.hidden.is_none();
         let into = if open.notes > 0 { &mut notes } else { &mut text };
         match event {
             Event::Start(element) => {
                 let name = element.local_name();
-                into.push_str(if open.without == 0 { white_space(vocabulary, name.as_ref()) } else { "" });
+                into.push_str(if open.without == 0 { stands_for(vocabulary, name.as_ref()) } else { "" });
                 open.count(vocabulary, name.as_ref(), |count| count + 1);
+                open.mark(vocabulary, &element);
             }
             Event::Empty(element) if open.without == 0 => {
-                into.push_str(white_space(vocabulary, element.local_name().as_ref()));
+                into.push_str(stands_for(vocabulary, element.local_name().as_ref()));
+                open.mark(vocabulary, &element);
             }
             Event::End(element) => {
                 let name = element.local_name();
@@ -166,9 +200,10 @@ pub(crate) fn text_of(xml: &str, vocabulary: &Vocabulary) -> (String, bool) {
 }
 
 /// What an element is where it begins.
-fn white_space(vocabulary: &Vocabulary, name: &str) -> &'static str {
+fn stands_for(vocabulary: &Vocabulary, name: &str) -> &'static str {
     match () {
         () if vocabulary.breaks.contains(&name) => "\n",
+        () if vocabulary.hyphens.contains(&name) => "-",
         () if vocabulary.spaces.contains(&name) || vocabulary.apart.contains(&name) => " ",
         () => "",
     }
@@ -250,16 +285,27 @@ fn push_reference(text: &mut String, reference: &quick_xml::events::BytesRef<'_>
 
 /// The text of the first element with this local name.
 pub(crate) fn element(xml: &str, name: &str) -> Option<String> {
+    elements(xml, name).into_iter().next()
+}
+
+/// All that the metadata of Dublin Core has as creators.
+pub(crate) fn authors(xml: &str) -> Option<String> {
+    let authors = elements(xml, "creator");
+    (!authors.is_empty()).then(|| authors.join("; "))
+}
+
+/// The texts of the elements with this local name.
+pub(crate) fn elements(xml: &str, name: &str) -> Vec<String> {
     let mut reader = Reader::from_str(xml);
     reader.config_mut().check_end_names = false;
-    let (mut text, mut is_open) = (String::new(), false);
+    let (mut texts, mut open) = (Vec::new(), None);
     loop {
-        match reader.read_event().ok()? {
-            Event::Eof => return None,
-            Event::Start(element) if element.local_name().as_ref() == name => is_open = true,
-            Event::End(element) if element.local_name().as_ref() == name => return Some(text),
-            Event::Text(part) if is_open => text.push_str(&part),
-            Event::GeneralRef(reference) if is_open => push_reference(&mut text, &reference),
+        match (reader.read_event(), &mut open) {
+            (Ok(Event::Eof) | Err(_), _) => return texts,
+            (Ok(Event::Start(element)), None) if element.local_name().as_ref() == name => open = Some(String::new()),
+            (Ok(Event::End(element)), Some(_)) if element.local_name().as_ref() == name => texts.extend(open.take()),
+            (Ok(Event::Text(part)), Some(text)) => text.push_str(&part),
+            (Ok(Event::GeneralRef(reference)), Some(text)) => push_reference(text, &reference),
             _ => {}
         }
     }
@@ -279,6 +325,24 @@ mod tests {
             ("", "100%", "100%"),
         ] {
             assert_eq!(resolved(dir, href), name);
+        }
+    }
+
+    #[test]
+    fn marks_hide_the_rest_of_their_element() {
+        let vocabulary = Vocabulary {
+            text: &["t"],
+            hyphens: &["noBreakHyphen"],
+            hidden: (&["r"], &["vanish"]),
+            ..Vocabulary::EMPTY
+        };
+        for (xml, text) in [
+            ("<p><r><t>a</t></r><r><rPr><vanish/></rPr><t>b</t></r><r><t>c</t></r></p>", "ac"),
+            ("<p><pPr><rPr><vanish/></rPr></pPr><r><t>a</t></r></p>", "a"),
+            ("<p><r><vanish w:val='0'/><t>a</t></r></p>", "a"),
+            ("<p><r><vanish></vanish><t>a</t></r><r><t>b<noBreakHyphen/>c</t></r></p>", "b-c"),
+        ] {
+            assert_eq!(text_of(xml, &vocabulary), (text.to_owned(), true), "{xml}");
         }
     }
 

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pdf_extract::{Dictionary, Document, MediaBox, Object, OutputDev, OutputError, Transform, output_doc_page};
 
+use crate::print::{Glyph, Print};
 use crate::{TEXT_BYTES_MAX, Text, Unread, words};
 
 /// Reads all pages. A page that cannot be read is left out.
@@ -21,7 +22,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Text, Unread> {
         let mut page = Print::default();
         let is_read = catch_unwind(AssertUnwindSafe(|| output_doc_page(&document, &mut page, number)));
         text.is_cut |= !matches!(is_read, Ok(Ok(())));
-        text.text.push_str(&page.text);
+        text.text.push_str(&page.into_text());
         text.text.push_str("\n\n");
         if text.text.len() > TEXT_BYTES_MAX {
             text.is_cut = true;
@@ -39,20 +40,6 @@ fn declared_pages(document: &Document) -> Option<usize> {
     usize::try_from(count.as_i64().ok()?).ok()
 }
 
-/// The print of a page, character by character in the order of the file. A PDF has no words and lines: gaps make them.
-#[derive(Default)]
-struct Print {
-    text: String,
-    /// Where the last character ends, and its baseline, counted from the bottom; in units of the page.
-    last: Option<(f64, f64)>,
-}
-
-/// The least gap between two words, by the size of the font. Printers shrink spaces to a tenth of it.
-const WORD_GAP: f64 = 0.1;
-/// The least distance of two lines, and of two blocks, by the size of the font.
-const LINE_STEP: f64 = 0.5;
-const BLOCK_STEP: f64 = 1.5;
-
 impl OutputDev for Print {
     fn output_character(
         &mut self,
@@ -64,19 +51,7 @@ impl OutputDev for Print {
     ) -> Result<(), OutputError> {
         // The lengths of a unit to the right and upwards.
         let (across, up) = (place.m11.hypot(place.m12) * font_size, place.m21.hypot(place.m22) * font_size);
-        let (x, y) = (place.m31, place.m32);
-        if let Some((end, baseline)) = self.last {
-            let step = (y - baseline).abs();
-            if step > up * BLOCK_STEP {
-                self.text.push_str("\n\n");
-            } else if step > up * LINE_STEP && x < end {
-                self.text.push('\n');
-            } else if x > end + across * WORD_GAP {
-                self.text.push(' ');
-            }
-        }
-        self.text.push_str(char);
-        self.last = Some((x + width * across, y));
+        self.add(Glyph { text: char, x: place.m31, y: place.m32, width: width * across, across, up });
         Ok(())
     }
 
