@@ -126,7 +126,7 @@ fn started(start: &Start) {
 fn named_in(query: &Query) -> Vec<&Named> {
     match query {
         Query::PageRank { url, .. } => url.iter().collect(),
-        Query::Overlap { urls, .. } => urls.iter().collect(),
+        Query::Overlap { urls, .. } | Query::Path { ends: urls } => urls.iter().collect(),
         Query::Links { url } => vec![url],
         Query::Search { .. } => Vec::new(),
     }

@@ -35,6 +35,13 @@ impl Size {
         }
     }
 
+    fn with(self, max: usize) -> Self {
+        match self {
+            Size::Characters(_) => Size::Characters(max),
+            Size::Tokens(_) => Size::Tokens(max),
+        }
+    }
+
     fn max(self) -> usize {
         let (Size::Characters(max) | Size::Tokens(max)) = self;
         max.max(SIZE_MIN)
@@ -116,20 +123,26 @@ impl Chunks {
 
     /// Adds a block, in parts if it must be.
     fn add(&mut self, block: &str, headings: &[String]) {
-        let size = self.size.of(block) + SEPARATOR;
-        if self.open_size + size > self.size.max() {
-            // A heading goes with what is below it.
-            if !is_heading_alone(&self.open.text) || size > self.size.max() {
-                self.end();
-            }
-            self.open.headings = headings.to_vec();
-        }
-        if size <= self.size.max() {
+        let (size, max) = (self.size.of(block) + SEPARATOR, self.size.max());
+        let left = max.saturating_sub(self.open_size + SEPARATOR);
+        if size <= left + SEPARATOR {
             return self.push(block, size);
         }
-        for part in parts(block, self.size) {
+        // A heading goes with what is below it.
+        let is_continued = is_heading_alone(&self.open.text) && left >= SIZE_MIN;
+        if !is_continued {
             self.end();
             self.open.headings = headings.to_vec();
+            if size <= max {
+                return self.push(block, size);
+            }
+        }
+        let room = if is_continued { left } else { max };
+        for (number, part) in parts(block, self.size.with(room)).into_iter().enumerate() {
+            if number > 0 {
+                self.end();
+                self.open.headings = headings.to_vec();
+            }
             let size = self.size.of(&part) + SEPARATOR;
             self.push(&part, size);
         }
@@ -204,37 +217,122 @@ fn fence_of(line: &str) -> Option<&str> {
 /// A block in parts that fit: code in fences of their own, a table with its head again.
 fn parts(block: &str, size: Size) -> Vec<String> {
     let lines: Vec<&str> = block.lines().collect();
-    let is_code = fence_of(lines[0]).filter(|fence| lines[0].starts_with(*fence) && lines.len() > 2);
     let is_table = lines.len() > 2 && lines[0].starts_with('|') && lines[1].starts_with("| ---");
-    let (head, body, foot) = match is_code {
-        Some(fence) => (format!("{}\n", lines[0]), &lines[1..lines.len() - 1], format!("\n{fence}")),
-        None if is_table => (format!("{}\n{}\n", lines[0], lines[1]), &lines[2..], String::new()),
-        None => (String::new(), &lines[..], String::new()),
-    };
-    let around = size.of(&head) + size.of(&foot) + 1;
+    let head = if is_table { format!("{}\n{}\n", lines[0], lines[1]) } else { String::new() };
     // A head that leaves little room is not repeated: it is a line as others are.
-    let (head, body, foot, room) = match size.max().checked_sub(around) {
-        Some(room) if room >= SIZE_MIN / 2 => (head, body, foot, room),
-        _ => (String::new(), &lines[..], String::new(), size.max() - 1),
-    };
-    let mut parts: Vec<String> = Vec::new();
-    let (mut part, mut taken) = (String::new(), 0);
-    for line in body.iter().flat_map(|line| pieces(line, size, room)) {
-        let length = size.of(line) + 1;
-        if taken + length > room && !part.is_empty() {
-            parts.push(format!("{head}{part}{foot}"));
-            (part, taken) = (String::new(), 0);
-        }
-        if !part.is_empty() {
-            part.push('\n');
-        }
-        part.push_str(line);
-        taken += length;
+    let head = if has_room(size, size.of(&head)) { head } else { String::new() };
+    let body = if head.is_empty() { &lines[..] } else { &lines[2..] };
+    let mut parts =
+        Parts { size, head, code: None, done: Vec::new(), open: String::new(), open_size: 0, has_lines: false };
+    parts.begin();
+    body.iter().for_each(|line| parts.add(line));
+    parts.end();
+    parts.done
+}
+
+/// Whether there is room beside what is repeated in each part.
+fn has_room(size: Size, repeated: usize) -> bool {
+    size.max().checked_sub(repeated + 1).is_some_and(|room| room >= SIZE_MIN / 2)
+}
+
+/// The parts of a block, while they are made.
+struct Parts {
+    size: Size,
+    /// What each part begins with.
+    head: String,
+    /// The code in which the block is.
+    code: Option<Code>,
+    done: Vec<String>,
+    open: String,
+    open_size: usize,
+    /// The open part has more than what is repeated.
+    has_lines: bool,
+}
+
+/// Code in fences, perhaps within a quotation or a list.
+struct Code {
+    /// The lines that begin and end it, where it is cut. Empty if there is no room for them.
+    begin: String,
+    end: String,
+    fence: String,
+}
+
+impl Code {
+    /// The code that a line begins.
+    fn begun_by(line: &str, size: Size) -> Option<Self> {
+        let fence = fence_of(line)?;
+        let (before, with_fence) = line.split_at(line.find(fence)?);
+        // What goes on in an item of a list stands below its text.
+        let before: String = before.chars().map(|char| if char == '>' { '>' } else { ' ' }).collect();
+        let (begin, end) = (format!("{before}{with_fence}"), format!("{before}{fence}"));
+        let is_cut = has_room(size, size.of(&begin) + size.of(&end) + 2);
+        let (begin, end) = if is_cut { (begin, end) } else { Default::default() };
+        Some(Code { begin, end, fence: fence.to_owned() })
     }
-    if !part.is_empty() {
-        parts.push(format!("{head}{part}{foot}"));
+
+    fn is_ended_by(&self, line: &str) -> bool {
+        line.trim_start_matches([' ', '>']).trim_end() == self.fence
     }
-    parts
+}
+
+impl Parts {
+    /// Adds a line, which is too long perhaps.
+    fn add(&mut self, line: &str) {
+        if self.code.as_ref().is_some_and(|code| code.is_ended_by(line)) {
+            // There is room: it was kept.
+            self.code = None;
+            return self.push(line);
+        }
+        let is_in_code = self.code.is_some();
+        let begun = if is_in_code { None } else { Code::begun_by(line, self.size) };
+        let reserved = self.size.of(&self.head) + self.around(self.code.as_ref().or(begun.as_ref()));
+        for piece in pieces(line, self.size, self.size.max().saturating_sub(reserved + 1)) {
+            let kept = self.kept(self.code.as_ref().or(begun.as_ref()));
+            if self.has_lines && self.open_size + self.size.of(piece) + 1 + kept > self.size.max() {
+                self.end();
+                self.begin();
+            }
+            self.push(piece);
+        }
+        self.code = self.code.take().or(begun);
+    }
+
+    /// What the lines of a fence take, at the beginning of a part and at its end.
+    fn around(&self, code: Option<&Code>) -> usize {
+        code.map_or(0, |code| self.size.of(&code.begin) + 1) + self.kept(code)
+    }
+
+    /// What is kept free for the line that ends code.
+    fn kept(&self, code: Option<&Code>) -> usize {
+        code.map_or(0, |code| self.size.of(&code.end) + 1)
+    }
+
+    fn begin(&mut self) {
+        self.open.clone_from(&self.head);
+        self.open_size = self.size.of(&self.head);
+        if let Some(begin) = self.code.as_ref().map(|code| code.begin.clone()).filter(|begin| !begin.is_empty()) {
+            self.push(&begin);
+        }
+        self.has_lines = false;
+    }
+
+    fn push(&mut self, line: &str) {
+        if !self.open.is_empty() && !self.open.ends_with('\n') {
+            self.open.push('\n');
+        }
+        self.open.push_str(line);
+        self.open_size += self.size.of(line) + 1;
+        self.has_lines = true;
+    }
+
+    fn end(&mut self) {
+        if let Some(end) = self.code.as_ref().map(|code| code.end.clone()).filter(|end| !end.is_empty()) {
+            self.push(&end);
+        }
+        if self.has_lines {
+            self.done.push(std::mem::take(&mut self.open));
+        }
+    }
 }
 
 /// A line in pieces that fit: cut behind the last sentence, else the last space, else anywhere.
@@ -303,6 +401,37 @@ mod tests {
         for chunk in cut(&table, Size::Characters(70)) {
             assert!(chunk.text.starts_with("| a | b |\n| --- | --- |\n| one"), "{}", chunk.text);
         }
+    }
+
+    #[test]
+    fn code_in_quotations_and_lists_is_cut_into_code() {
+        let lines = |prefix: &str| format!("{prefix}first = 'line'\n").repeat(12);
+        for (block, begin) in [
+            (format!("> Words before.\n>\n> ```python3\n{}> ```\n> Words behind.", lines("> ")), "> ```python3"),
+            (format!("- Words before.\n\n  ```\n{}  ```\n- Words behind.", lines("  ")), "  ```"),
+            (format!("1. ```sh\n{}   ```", lines("   ")), "   ```sh"),
+        ] {
+            for size in [Size::Characters(90), Size::Tokens(40)] {
+                let chunks = cut(&block, size);
+                assert!(chunks.len() > 2, "{block}");
+                for chunk in &chunks {
+                    let fences = chunk.text.lines().filter(|line| line.contains("```")).count();
+                    assert!(fences.is_multiple_of(2) && size.of(&chunk.text) <= size.max(), "{size:?}: {}", chunk.text);
+                }
+                assert!(chunks.iter().skip(1).any(|chunk| chunk.text.starts_with(begin)), "{size:?}: {chunks:?}");
+                let code: usize = chunks.iter().map(|chunk| chunk.text.matches("first = 'line'").count()).sum();
+                assert_eq!(code, 12);
+            }
+        }
+    }
+
+    #[test]
+    fn a_heading_stands_with_the_beginning_of_what_does_not_fit_beside_it() {
+        let text = format!("# A heading of some words\n\n{}", "A sentence. ".repeat(8).trim());
+        let size = Size::Characters(100);
+        let chunks = cut(&text, size);
+        assert!(chunks.iter().all(|chunk| size.of(&chunk.text) <= 100 && chunk.headings.len() == 1), "{chunks:?}");
+        assert!(chunks[0].text.starts_with("# A heading of some words\n\nA sentence."), "{chunks:?}");
     }
 
     #[test]
