@@ -49,7 +49,7 @@ pub enum AgainstError {
         source: io::Error,
     },
     /// A WARC file is damaged.
-    #[error("{path}: {source}; `argiope inspect warc --repair` makes it valid again")]
+    #[error("{path}: {source}; for a crawl's own segment, `argiope check DIR --repair` mends it")]
     Warc {
         /// The file.
         path: PathBuf,

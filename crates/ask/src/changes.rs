@@ -128,7 +128,7 @@ pub enum ChangesError {
     #[error("state: {0}")]
     Store(#[from] StoreError),
     /// The receiver of the answer failed.
-    #[error(transparent)]
+    #[error("the changes cannot be written")]
     Told(#[from] std::io::Error),
 }
 

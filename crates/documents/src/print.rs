@@ -51,6 +51,9 @@ impl Print {
                 self.end_line("\n\n");
             } else if step > glyph.up * LINE_STEP && glyph.x < end {
                 self.end_line("\n");
+            } else if step > glyph.up * LINE_STEP {
+                // It goes on higher or lower.
+                self.end_line(if glyph.x > end + gap { " " } else { "" });
             } else if (end - glyph.across * KERNING_MAX..=end + gap).contains(&glyph.x) {
                 last.text.push_str(&in_order_of_print(glyph.text));
                 (last.to, last.gap, self.baseline) = (glyph.x + glyph.width, gap, glyph.y);
@@ -142,6 +145,8 @@ mod tests {
             (&[("bold", 0.0, 90.0), ("bold", 0.3, 90.0), ("er", 20.0, 90.0)], "bolder"),
             // Two columns that do not stand side by side in the file.
             (&[("a", 0.0, 90.0), ("b", 0.0, 78.0), ("c", 50.0, 90.0)], "a\nb c"),
+            // Lines that step to the right.
+            (&[("[type]", 70.0, 90.0), ("a", 0.0, 90.0), ("b", 20.0, 78.0), ("c", 40.0, 66.0)], "a [type] b c"),
             (&[], ""),
         ] {
             assert_eq!(printed(texts), expect, "{texts:?}");
