@@ -149,3 +149,9 @@ impl<'a> Ranked<'a> {
 fn as_text<S: serde::Serializer>(url: &CanonicalUrl, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(url.as_str())
 }
+
+/// A rank in six digits.
+#[must_use]
+pub fn digits(rank: f64) -> String {
+    if rank == 0.0 || rank >= 0.01 { format!("{rank:.6}") } else { format!("{rank:.5e}") }
+}

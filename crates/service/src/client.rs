@@ -1,4 +1,7 @@
-//! A connection to a server's API, with what proves that we may ask.
+//! A connection to a server's API, with the proof that we may ask, and its answers as text.
+
+mod text;
+pub use text::Text;
 
 use std::time::Duration;
 

@@ -1,6 +1,5 @@
 //! `argiope client`: asks a server what its API has, by gRPC.
 
-mod text;
 mod watching;
 
 use std::io::Write;
@@ -22,10 +21,9 @@ use tonic::{Code, Response, Status};
 
 use super::steer::What;
 use service::access::ClientAccess;
-use service::client::{Client, connect};
+use service::client::{Client, Text, connect};
 use settings::units::Span;
 use settings::usage;
-use text::Text;
 
 /// The arguments of `argiope client`.
 #[derive(Args, Debug)]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use ask::rank::{RankOf, Ranked, Ranking, Table};
+use ask::rank::{RankOf, Ranked, Ranking, Table, digits};
 use clap::{Args, ValueEnum};
 use graph::{Definition, Grouping};
 use printable::{Printable, counted, write_json_line};
@@ -93,7 +93,7 @@ pub fn run(args: RankArgs) -> anyhow::Result<ExitCode> {
 fn write_rank(RankOf { url, rank, place, of, .. }: &RankOf, out: &mut impl Write) -> io::Result<()> {
     match place {
         Some(place) if *rank > 0.0 => {
-            writeln!(out, "{} {url}  (place {place} of {})", shown(*rank), counted(*of as u64, "URL"))
+            writeln!(out, "{} {url}  (place {place} of {})", digits(*rank), counted(*of as u64, "URL"))
         }
         _ => writeln!(out, "0 {url}  (not crawled)"),
     }
@@ -108,15 +108,10 @@ fn write_ranking(ranking: &Ranking, by: By, out: &mut impl Write) -> io::Result<
     let (vertices, edges) = (counted(ranking.vertices as u64, noun), counted(ranking.edges as u64, "link"));
     writeln!(out, "PageRank of {vertices} by {edges}, {}", counted(u64::from(ranking.rounds), "round"))?;
     for row in &ranking.rows {
-        writeln!(out, "{:>5}  {:>14}  {}", row.place, shown(row.rank), Printable(&row.name))?;
+        writeln!(out, "{:>5}  {:>14}  {}", row.place, digits(row.rank), Printable(&row.name))?;
     }
     if !ranking.settled {
         writeln!(out, "The ranks did not settle: they are as after the last round.")?;
     }
     Ok(())
-}
-
-/// A rank in six digits.
-pub(super) fn shown(rank: f64) -> String {
-    if rank == 0.0 || rank >= 0.01 { format!("{rank:.6}") } else { format!("{rank:.5e}") }
 }

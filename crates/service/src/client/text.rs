@@ -10,16 +10,20 @@ use api::{
 };
 use ask::freshness::{Freshness, Rate};
 use ask::path::Path;
+use ask::rank::digits;
 use crawl::Affected;
 use model::Timestamp;
 use printable::Printable;
 
-use crate::commands::rank::shown;
 use printable::counted;
 use settings::units::human_bytes;
 
 /// What can be shown to people.
-pub(super) trait Text {
+pub trait Text {
+    /// Writes it as lines of text.
+    ///
+    /// # Errors
+    /// It cannot be written.
     fn write_text(&self, out: &mut dyn Write) -> Result<()>;
 }
 
@@ -87,7 +91,7 @@ impl Text for PageRankResponse {
         let (vertices, edges) = (counted(self.vertices, "URL"), counted(self.edges, "link"));
         writeln!(out, "PageRank of {vertices} by {edges}, {}", counted(u64::from(self.rounds), "round"))?;
         for row in &self.ranked {
-            writeln!(out, "{:>5}  {:>14}  {}", row.place, shown(row.rank), Printable(&row.url))?;
+            writeln!(out, "{:>5}  {:>14}  {}", row.place, digits(row.rank), Printable(&row.url))?;
         }
         Ok(())
     }
