@@ -27,8 +27,8 @@ pub fn hold(input: &[u8]) {
         Err(error) => assert!(!error.in_text(rules).is_empty()),
     }
     let wanted: String = html.chars().filter(|char| char.is_alphanumeric()).take(FOUND_BYTES).collect();
-    for found in suggest(&document, &wanted) {
-        assert!(found.matches > 0);
+    for body in [Body::Html(&document), Body::Json(html.as_bytes())] {
+        assert!(suggest(body, &wanted).iter().all(|found| found.matches > 0));
     }
 }
 

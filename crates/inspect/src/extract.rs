@@ -85,7 +85,7 @@ pub fn inspect(question: &Question, input: Input) -> anyhow::Result<ExtractAnswe
     let url = question.url.as_str();
     let page = Page { url, body: if is_json { Body::Json(&body) } else { Body::Html(&document) } };
     let items = rules.items_of(&page).into_iter().map(|items| answer(&rules, items)).collect();
-    let found = question.find.as_deref().map(|wanted| suggest(&document, wanted)).unwrap_or_default();
+    let found = question.find.as_deref().map(|wanted| suggest(page.body, wanted)).unwrap_or_default();
     let shown = |Suggestion { language, selector, attribute, matches }| SuggestionAnswer {
         language,
         selector,

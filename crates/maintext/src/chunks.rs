@@ -35,6 +35,14 @@ impl Size {
         }
     }
 
+    /// Whether a text is larger than this, which shows at its beginning.
+    fn is_exceeded_by(self, text: &str) -> bool {
+        match self {
+            Size::Characters(max) => text.chars().nth(max).is_some(),
+            Size::Tokens(max) => Tokens::default().of(text, max) > max,
+        }
+    }
+
     fn with(self, max: usize) -> Self {
         match self {
             Size::Characters(_) => Size::Characters(max),
@@ -52,18 +60,39 @@ impl Size {
 /// character of a script without spaces. Real tokenizers make fewer of most English text.
 #[must_use]
 pub fn tokens_of(text: &str) -> usize {
-    const LETTERS_A_TOKEN: usize = 4;
-    let (mut tokens, mut letters) = (0, 0_usize);
-    for character in text.chars() {
-        let is_letter = character.is_alphanumeric() && u32::from(character) < 0x2e80;
-        if is_letter {
-            letters += 1;
-            continue;
+    Tokens::default().of(text, usize::MAX)
+}
+
+/// Tokens, while they are counted.
+#[derive(Default)]
+struct Tokens {
+    whole: usize,
+    /// Letters of the word that goes on.
+    letters: usize,
+}
+
+impl Tokens {
+    /// How many a text has; where they are more than `enough`, that many at least.
+    fn of(mut self, text: &str, enough: usize) -> usize {
+        for character in text.chars() {
+            let is_letter = character.is_alphanumeric() && u32::from(character) < 0x2e80;
+            if is_letter {
+                self.letters += 1;
+            } else {
+                self.whole = self.count() + usize::from(!character.is_whitespace());
+                self.letters = 0;
+            }
+            if self.count() > enough {
+                break;
+            }
         }
-        tokens += letters.div_ceil(LETTERS_A_TOKEN) + usize::from(!character.is_whitespace());
-        letters = 0;
+        self.count()
     }
-    tokens + letters.div_ceil(LETTERS_A_TOKEN)
+
+    fn count(&self) -> usize {
+        const LETTERS_A_TOKEN: usize = 4;
+        self.whole + self.letters.div_ceil(LETTERS_A_TOKEN)
+    }
 }
 
 /// A heading with the blocks up to the next one.
@@ -339,7 +368,7 @@ impl Parts {
 fn pieces(line: &str, size: Size, room: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = line;
-    while size.of(rest) >= room {
+    while size.with(room.saturating_sub(1)).is_exceeded_by(rest) {
         // A character is one token at most.
         let fits = rest.char_indices().nth(room.saturating_sub(1)).map_or(rest.len(), |(at, _)| at);
         let fits = longest(rest, fits, size, room);

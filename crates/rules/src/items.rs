@@ -39,6 +39,11 @@ pub enum Body<'p> {
     Json(&'p [u8]),
 }
 
+/// A JSON document; `None` if it is none, or too large.
+pub(crate) fn parsed(bytes: &[u8]) -> Option<Value> {
+    if bytes.len() > JSON_BYTES_MAX { None } else { serde_json::from_slice(bytes).ok() }
+}
+
 /// What a rule takes out of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Items {
@@ -69,10 +74,9 @@ impl RuleSet {
                 (document, structured::json_ld(document))
             }
             Body::Html(document) => (document, Vec::new()),
-            Body::Json(bytes) if about.is_empty() || bytes.len() > JSON_BYTES_MAX => return Vec::new(),
-            Body::Json(bytes) => match serde_json::from_slice(bytes) {
-                Ok(value) => (&nothing, vec![value]),
-                Err(_) => return Vec::new(),
+            Body::Json(bytes) => match parsed(bytes).filter(|_| !about.is_empty()) {
+                Some(value) => (&nothing, vec![value]),
+                None => return Vec::new(),
             },
         };
         let url = Url::parse(page.url).ok();

@@ -46,7 +46,8 @@ impl Kind {
             return None;
         }
         match self {
-            Kind::Text | Kind::Html => Some(Value::String(text.to_owned())),
+            Kind::Text => Some(Value::String(text.split_whitespace().collect::<Vec<_>>().join(" "))),
+            Kind::Html => Some(Value::String(text.to_owned())),
             Kind::Integer => {
                 let number = number::number(text, decimal)?;
                 let is_whole = number.fract() == 0.0 && number.abs() < 9e15;
@@ -85,6 +86,12 @@ mod tests {
         check(Kind::Integer, "1.5", Value::Null);
         check(Kind::Integer, "1e30", Value::Null);
         check(Kind::Number, "1e999", Value::Null);
+    }
+
+    #[test]
+    fn white_space_of_texts_is_collapsed() {
+        check(Kind::Text, " German\n  thing ", json!("German thing"));
+        check(Kind::Html, " <b>German\n thing</b> ", json!("<b>German\n thing</b>"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use extract::html::dom::{Document, Node};
 use serde_json::Value;
 
 use crate::evaluate::{self, Value as Selected};
+use crate::items::{Body, parsed};
 use crate::query::{Budget, Place};
 use crate::selector::{Language, Selector};
 
@@ -31,15 +32,18 @@ pub struct Suggestion {
 
 /// Selectors that select what has this text, the most certain first.
 #[must_use]
-pub fn suggest(document: &Document<'_>, text: &str) -> Vec<Suggestion> {
+pub fn suggest(body: Body<'_>, text: &str) -> Vec<Suggestion> {
     let wanted = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if wanted.is_empty() {
         return Vec::new();
     }
+    let values = match body {
+        Body::Html(document) => structured::json_ld(document),
+        Body::Json(bytes) => parsed(bytes).into_iter().collect(),
+    };
     let mut found = Vec::new();
-    for value in structured::json_ld(document) {
-        json_paths(&value, &wanted, "$", &mut found);
-    }
+    values.iter().for_each(|value| json_paths(value, &wanted, "$", &mut found));
+    let Body::Html(document) = body else { return found };
     let mut budget = Budget::of(document);
     let mut elements = 0;
     for element in document.elements() {
@@ -149,8 +153,13 @@ fn json_paths(value: &Value, wanted: &str, path: &str, found: &mut Vec<Suggestio
     }
     match value {
         Value::Object(object) => object.iter().for_each(|(name, value)| {
-            let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            let step = if is_plain { format!(".{name}") } else { format!("['{name}']") };
+            // RFC 9535 §2.5.1.1, and §2.3.1.1 for other names.
+            let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                && name.starts_with(|first: char| !first.is_ascii_digit());
+            let step = match is_plain {
+                true => format!(".{name}"),
+                false => format!("['{}']", name.replace('\\', "\\\\").replace('\'', "\\'")),
+            };
             json_paths(value, wanted, &format!("{path}{step}"), found);
         }),
         Value::Array(list) => {

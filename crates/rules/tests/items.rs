@@ -168,7 +168,7 @@ fn selectors_are_suggested_for_a_text() {
         <script type="application/ld+json">{"@type":"Product","offers":[{"price":"12 EUR"}]}</script>"#;
     let document = Document::parse(page);
     let selectors = |text: &str| {
-        let found = suggest(&document, text).into_iter();
+        let found = suggest(Body::Html(&document), text).into_iter();
         found.map(|one| (one.language, one.selector, one.attribute)).collect::<Vec<_>>()
     };
     assert_eq!(
@@ -177,4 +177,9 @@ fn selectors_are_suggested_for_a_text() {
     );
     assert_eq!(selectors("77"), [("css", "meta[itemprop=\"sku\"]".to_owned(), Some("content".to_owned()))]);
     assert_eq!(selectors("nowhere"), []);
+    let json = br#"{"list": [{"a": "12 EUR", "it's": 7, "2nd": "last"}]}"#;
+    let paths = |text: &str| suggest(Body::Json(json), text).into_iter().map(|one| one.selector).collect::<Vec<_>>();
+    assert_eq!(paths("12 EUR"), ["$.list[*].a"]);
+    assert_eq!(paths("7"), ["$.list[*]['it\\'s']"]);
+    assert_eq!(paths("last"), ["$.list[*]['2nd']"]);
 }

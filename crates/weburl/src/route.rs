@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
+
 use crate::percent;
 
 /// Which fragments are pages.
@@ -46,16 +48,22 @@ fn end_of(fragment: &str) -> &str {
 /// ```
 #[must_use]
 pub fn target_of(reference: &str) -> &str {
-    let Some((front, fragment)) = reference.split_once('#') else { return reference };
-    match end_of(fragment) {
-        route if is_marked(route) => &reference[..front.len() + 1 + route.len()],
-        _ => front,
+    match split(reference) {
+        None => reference,
+        Some((front, fragment)) if is_marked(fragment) => &reference[..front.len() + 1 + end_of(fragment).len()],
+        Some((front, _)) => front,
     }
+}
+
+/// What stands in front of the fragment, and the fragment. Every link passes here.
+fn split(reference: &str) -> Option<(&str, &str)> {
+    let at = memchr(b'#', reference.as_bytes())?;
+    Some((&reference[..at], &reference[at + 1..]))
 }
 
 /// Whether a reference may have a route.
 pub(crate) fn has_mark(reference: &str) -> bool {
-    reference.split_once('#').is_some_and(|(_, fragment)| is_marked(fragment))
+    split(reference).is_some_and(|(_, fragment)| is_marked(fragment))
 }
 
 #[cfg(test)]
