@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use engine::Settings;
-use model::{Purpose, Round, Visit};
+use model::{Outcome, Purpose, Round, Visit};
 use store::{Batch, Entry, Store, StoreError, Totals};
 use weburl::{Pattern, SiteKey, UrlKey};
 
@@ -69,10 +69,17 @@ impl Again {
 }
 
 /// Whether a URL may be visited in this round: it was requested before it.
+///
+/// What stands between a requisite and its file, as a redirect, is not visited: the first redirect is, and leads where it leads now. A
+/// server whose redirects always lead to new URLs would otherwise get more of them in each round, for each of those before.
 pub(crate) fn may_be_visited(entry: &Entry, round: &Round) -> bool {
+    let Entry { candidate, visit, .. } = entry;
     let was_asked_for = |visit: &Visit| visit.attempts > 0 || visit.content_at.is_some();
-    entry.candidate.purpose != Purpose::Robots
-        && entry.visit.as_ref().is_some_and(|visit| was_asked_for(visit) && visit.round < round.number)
+    let is_between = |visit: &Visit| {
+        candidate.purpose == Purpose::Requisite && candidate.redirects > 0 && visit.outcome == Outcome::Redirect
+    };
+    candidate.purpose != Purpose::Robots
+        && visit.as_ref().is_some_and(|visit| was_asked_for(visit) && visit.round < round.number && !is_between(visit))
 }
 
 /// The page that a requisite was found on.

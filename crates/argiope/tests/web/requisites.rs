@@ -2,6 +2,8 @@
 //! tested in `export/requisites.rs`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use model::{Limit, Outcome, Purpose};
@@ -292,5 +294,24 @@ async fn files_to_which_links_lead_are_fetched_beyond_the_limit_of_pages() {
         for path in ["/", "/x.png", "/s.css", "/b.png", "/second", "/doc", "/y.png"] {
             assert_eq!(asked(path), 1, "{limit}: {path} {}", crawl.said());
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redirects_that_always_lead_elsewhere_are_as_many_in_each_round() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let site = from_fn(move |request| match request.path() {
+        "/" => Reply::html("<link rel=icon href=data:,><img src=/picture>"),
+        "/picture" => Reply::redirect(302, format!("/picture?{}", asked.fetch_add(1, Ordering::Relaxed))),
+        target => Reply::error(404, target),
+    });
+    let server = serve(Web::new().site("a.test", site)).await;
+    let crawl = Crawl::of(&server, &["http://a.test/"]).at_once().with(&["--requisites"]);
+    let pictures = || server.log().iter().filter(|entry| entry.target.starts_with("/picture")).count();
+    crawl.run().await;
+    let first = pictures();
+    for round in 2..=4 {
+        crawl.again(&["--again"]).run().await;
+        assert_eq!(pictures(), round * first, "round {round}");
     }
 }
