@@ -47,7 +47,8 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   --rounds N         how often each crawls, in turn (default 5)
   --binary FILE      the binary of argiope; without it one is built (profile dist)
   --before FILE      an earlier binary of argiope, which crawls in turn with this one (site, hosts)
-  --only A,B         these crawlers only: argiope, argiope-state-only, before, before-state-only, spider, wget2, scrapy; of clone: crawl, test
+  --only A,B         these crawlers only: argiope, argiope-pages (without main text and structured data), argiope-state-only,
+                     before, before-state-only, spider, wget2, scrapy; of clone: crawl, test
 
 Results are kept in bench/runs. What one needs is installed where that is possible, or named.";
 

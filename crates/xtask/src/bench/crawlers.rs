@@ -34,6 +34,17 @@ const WGET2_THREADS: &str = "4";
 /// Processes of wget2 at a time where there are many hosts. It crawls one host each: over many at once it waits most of the time.
 const WGET2_PROCESSES: &str = "2";
 
+/// What a crawl of ours records.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Work {
+    /// State, archive and dataset, with main text and structured data: the default.
+    Everything,
+    /// The same without main text and structured data, as in the first programme.
+    Pages,
+    /// The state alone.
+    State,
+}
+
 /// One that crawls.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Crawler {
@@ -41,8 +52,8 @@ pub enum Crawler {
     Argiope {
         /// The earlier binary that is given by `--before`.
         is_before: bool,
-        /// Only the state is recorded; otherwise archive and dataset too.
-        is_state_only: bool,
+        /// What it records.
+        work: Work,
     },
     /// The crate `spider`, below `bench/peers`.
     Spider,
@@ -54,29 +65,31 @@ pub enum Crawler {
 
 impl Crawler {
     /// In the order of a round.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::ARGIOPE,
-        Self::Argiope { is_before: true, is_state_only: false },
+        Self::Argiope { is_before: false, work: Work::Pages },
+        Self::Argiope { is_before: true, work: Work::Pages },
         Self::STATE_ONLY,
-        Self::Argiope { is_before: true, is_state_only: true },
+        Self::Argiope { is_before: true, work: Work::State },
         Self::Spider,
         Self::Wget2,
         Self::Scrapy,
     ];
 
     /// Ours, with everything recorded.
-    pub const ARGIOPE: Self = Self::Argiope { is_before: false, is_state_only: false };
+    pub const ARGIOPE: Self = Self::Argiope { is_before: false, work: Work::Everything };
 
     /// Ours, with only the state recorded.
-    pub const STATE_ONLY: Self = Self::Argiope { is_before: false, is_state_only: true };
+    pub const STATE_ONLY: Self = Self::Argiope { is_before: false, work: Work::State };
 
     /// As it is called in options and tables.
     pub fn name(self) -> &'static str {
         match self {
-            Self::ARGIOPE => "argiope",
-            Self::STATE_ONLY => "argiope-state-only",
-            Self::Argiope { is_state_only: false, .. } => "before",
-            Self::Argiope { .. } => "before-state-only",
+            Self::Argiope { is_before: false, work: Work::Everything } => "argiope",
+            Self::Argiope { is_before: false, work: Work::Pages } => "argiope-pages",
+            Self::Argiope { is_before: false, work: Work::State } => "argiope-state-only",
+            Self::Argiope { is_before: true, work: Work::State } => "before-state-only",
+            Self::Argiope { is_before: true, .. } => "before",
             Self::Spider => "spider",
             Self::Wget2 => "wget2",
             Self::Scrapy => "scrapy",
@@ -96,7 +109,11 @@ impl Crawler {
     /// The same crawl by the earlier binary, if this is one of ours.
     pub fn before(self) -> Option<Self> {
         match self {
-            Self::Argiope { is_before: false, is_state_only } => Some(Self::Argiope { is_before: true, is_state_only }),
+            Self::Argiope { is_before: false, work: Work::State } => {
+                Some(Self::Argiope { is_before: true, work: Work::State })
+            }
+            // The earlier one knew no more.
+            Self::Argiope { is_before: false, .. } => Some(Self::Argiope { is_before: true, work: Work::Pages }),
             _ => None,
         }
     }
@@ -157,7 +174,7 @@ impl Programs {
     /// The seeds cannot be written.
     pub fn command(&self, crawler: Crawler, seeds: &[String], dir: &Path) -> anyhow::Result<Command> {
         Ok(match crawler {
-            Crawler::Argiope { is_before, is_state_only } => self.argiope(is_before, is_state_only, seeds, dir)?,
+            Crawler::Argiope { is_before, work } => self.argiope(is_before, work, seeds, dir)?,
             Crawler::Spider => {
                 let mut command = Command::new(&self.spider);
                 command.arg(dir).args(seeds);
@@ -174,9 +191,9 @@ impl Programs {
     /// It is another's.
     pub fn command_of(&self, crawler: Crawler, seeds: &[String], dir: &Path, at_once: u32) -> anyhow::Result<Command> {
         Ok(match crawler {
-            Crawler::Argiope { is_before, is_state_only } => {
+            Crawler::Argiope { is_before, work } => {
                 let at_once = at_once.to_string();
-                let mut command = self.argiope(is_before, is_state_only, &[], dir)?;
+                let mut command = self.argiope(is_before, work, &[], dir)?;
                 command.args(["--connections-per-site", &at_once, "--concurrency", &at_once, "--depth", LINKED_DEPTH]);
                 command.args(seeds);
                 command
@@ -197,11 +214,14 @@ impl Programs {
         command
     }
 
-    fn argiope(&self, is_before: bool, is_state_only: bool, seeds: &[String], dir: &Path) -> anyhow::Result<Command> {
+    fn argiope(&self, is_before: bool, work: Work, seeds: &[String], dir: &Path) -> anyhow::Result<Command> {
         let binary = if is_before { self.before.as_ref().context("no earlier binary")? } else { &self.argiope };
         let mut command = argiope::crawl(binary, &dir.join("crawl"));
-        if is_state_only {
-            command.args(["--no-archive", "--no-dataset"]);
+        match work {
+            // The earlier one has no such options.
+            Work::Pages if !is_before => drop(command.args(["--no-main-text", "--no-structured"])),
+            Work::State => drop(command.args(["--no-archive", "--no-dataset"])),
+            Work::Pages | Work::Everything => {}
         }
         if let [_] = seeds {
             command.args(["--connections-per-site", argiope::CONNECTIONS_OF_ONE]);
