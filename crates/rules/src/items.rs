@@ -81,7 +81,7 @@ impl RuleSet {
         };
         let url = Url::parse(page.url).ok();
         let base = structured::base_of(document, url.as_ref());
-        about.into_iter().map(|rule| Reader::new(document, &json, base.as_ref()).items(rule)).collect()
+        about.into_iter().map(|rule| Reader::new(document, &json, base.as_ref(), rule).items(rule)).collect()
     }
 }
 
@@ -97,7 +97,18 @@ impl Rule {
     }
 }
 
+impl Rule {
+    /// How many selectors it has.
+    fn selectors(&self) -> usize {
+        1 + self.fields.iter().map(Field::selectors).sum::<usize>()
+    }
+}
+
 impl Field {
+    fn selectors(&self) -> usize {
+        1 + self.fields.iter().map(Field::selectors).sum::<usize>()
+    }
+
     fn reads_json(&self) -> bool {
         is_json(self.selector.as_ref()) || self.fields.iter().any(Field::reads_json)
     }
@@ -124,8 +135,9 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(document: &'a Document<'a>, json: &'a [Value], base: Option<&'a Url>) -> Self {
-        Reader { document, json, base, budget: Budget::of(document), is_cut: false }
+    fn new(document: &'a Document<'a>, json: &'a [Value], base: Option<&'a Url>, rule: &Rule) -> Self {
+        let budget = Budget::of_selectors(document, rule.selectors());
+        Reader { document, json, base, budget, is_cut: false }
     }
 
     fn items(&mut self, rule: &Rule) -> Items {

@@ -65,10 +65,15 @@ const STEPS_A_NODE: usize = 200;
 const STEPS_MIN: usize = 100_000;
 
 impl Budget {
-    /// For one rule on a page: as many steps as there are nodes, times a constant.
+    /// For one selector on a page: as many steps as there are nodes, times a constant.
     #[must_use]
     pub fn of(document: &Document<'_>) -> Self {
-        let given = document.len() * STEPS_A_NODE + STEPS_MIN;
+        Self::of_selectors(document, 1)
+    }
+
+    /// For the selectors of a rule together.
+    pub(crate) fn of_selectors(document: &Document<'_>, selectors: usize) -> Self {
+        let given = (document.len() * STEPS_A_NODE + STEPS_MIN).saturating_mul(selectors);
         Budget { left: given, given, has_cut_text: false }
     }
 

@@ -183,3 +183,12 @@ fn selectors_are_suggested_for_a_text() {
     assert_eq!(paths("7"), ["$.list[*]['it\\'s']"]);
     assert_eq!(paths("last"), ["$.list[*]['2nd']"]);
 }
+
+#[test]
+fn a_rule_has_steps_for_each_of_its_fields() {
+    let fields: String = (0..300).map(|n| format!("f{n} = {{ xpath = \"string(//b)\" }}\n")).collect();
+    let rule = format!("[extract.a.fields]\n{fields}");
+    let page = format!("{}<b>found</b>", "<p>one".repeat(2_000));
+    let items = items_of(&rule, "http://x.test/", &page).remove(0);
+    assert!(!items.is_cut && items.rows[0].len() == 300, "{} fields", items.rows.first().map_or(0, |row| row.len()));
+}
