@@ -25,8 +25,8 @@ mod tests;
 /// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates; 4 had no sites aside, and
 /// the counters of shapes in the records of their sites; 5 had one visit of each URL; 6 kept no validators of a robots.txt; 7 knew no
 /// requisites; 8 kept nothing of what sites say of changes; 9 did not tell how a page needs a
-/// requisite.
-pub(crate) const FORMAT_VERSION: u32 = 10;
+/// requisite; 10 could not find URLs by their outcomes.
+pub(crate) const FORMAT_VERSION: u32 = 11;
 /// The oldest that is still read.
 pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
 /// The first byte of every record.

@@ -1,6 +1,6 @@
 //! The keys of the tables: fixed lengths and big-endian numbers, so that byte order is the order of the trait.
 
-use model::{Position, Timestamp};
+use model::{Outcome, Position, Timestamp};
 use weburl::{SiteKey, UrlKey};
 
 /// Length of a key of the queue: site, rank, URL.
@@ -14,6 +14,9 @@ pub(crate) const FORMAT: &[u8] = b"format";
 pub(crate) const CRAWL_ID: &[u8] = b"crawl-id";
 /// What every commit counts up.
 pub(crate) const PROGRESS: &[u8] = b"progress";
+
+/// There if URLs can be found by their outcomes: since the store was made.
+pub(crate) const BY_OUTCOME: &[u8] = b"by-outcome";
 
 const SEED_ORDINAL: u8 = b'o';
 const SEED_URL: u8 = b'u';
@@ -68,6 +71,17 @@ pub(crate) fn earlier(url: UrlKey, at: Timestamp) -> [u8; 24] {
     key
 }
 
+/// A URL whose last visit had this outcome.
+pub(crate) fn by_outcome(outcome: Outcome, url: UrlKey) -> [u8; 17] {
+    prefixed(outcome.code(), url.to_bytes())
+}
+
+/// The URL of such a key. `None` if the bytes are no such key.
+pub(crate) fn url_by_outcome(key: &[u8]) -> Option<UrlKey> {
+    let (_, url) = key.split_first()?;
+    Some(UrlKey::from_bytes(url.try_into().ok()?))
+}
+
 /// The hash of a shape. `None` if the bytes are not the key of one.
 pub(crate) fn shape_hash(key: &[u8]) -> Option<u64> {
     let key: &[u8; 16] = key.try_into().ok()?;
@@ -114,6 +128,9 @@ mod tests {
         }
         assert_eq!(queued(&queue(site, position)), Some((site, position)));
         assert_eq!(queued(&[0; 19]), None);
+        let url = UrlKey { site: SiteKey(1), url: 2 };
+        assert_eq!(url_by_outcome(&by_outcome(Outcome::Timeout, url)), Some(url));
+        assert_eq!(url_by_outcome(&segment(7)), None);
         assert_eq!(segment_serial(&segment(7)), Some(7));
         assert_eq!(shape_hash(&shape(site, u64::MAX - 1)), Some(u64::MAX - 1));
         assert_eq!(shape_hash(&[0; 15]), None);

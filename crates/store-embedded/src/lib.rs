@@ -41,7 +41,7 @@ mod witness;
 use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord, Visit};
+use model::{ContentDigest, Outcome, PayloadDigest, Position, Queued, SiteRecord, Visit};
 use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -118,6 +118,15 @@ impl CrawlView for EmbeddedStore {
         self.now().unrecorded(after, max)
     }
 
+    fn in_state(
+        &self,
+        outcome: Option<Outcome>,
+        after: Option<UrlKey>,
+        max: usize,
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
+        self.now().in_state(outcome, after, max)
+    }
+
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         self.now().site(key)
     }
@@ -162,6 +171,15 @@ impl CrawlView for EmbeddedView {
 
     fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
         self.view.unrecorded(after, max)
+    }
+
+    fn in_state(
+        &self,
+        outcome: Option<Outcome>,
+        after: Option<UrlKey>,
+        max: usize,
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
+        self.view.in_state(outcome, after, max)
     }
 
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {

@@ -103,10 +103,12 @@ fn open_tables(
     acknowledged: Option<u64>,
 ) -> Result<(Tables, u32, Progress), StoreError> {
     remove_unfinished(dir, &place.path().join(ENGINE_DIR), acknowledged.is_some())?;
-    let tables = Tables::open(dir, place, options, used)?;
+    let mut tables = Tables::open(dir, place, options, used)?;
     let begun = read_progress(&tables)?;
     check_complete(&tables, begun.as_ref().map_or(0, |(_, progress)| progress.sequence), acknowledged)?;
     let (version, progress) = begun.map_or_else(|| begin(&tables), Ok)?;
+    let has_outcomes = tables.meta.contains_key(keys::BY_OUTCOME);
+    tables.has_outcomes = has_outcomes.map_err(tables.failed("reading the format version"))?;
     Ok((tables, version, progress))
 }
 
@@ -199,6 +201,7 @@ fn begin(tables: &Tables) -> Result<(u32, Progress), StoreError> {
     let mut batch = tables.batch();
     batch.insert(&tables.meta, keys::FORMAT, FORMAT_VERSION.to_be_bytes());
     batch.insert(&tables.meta, keys::PROGRESS, encode_progress(&progress));
+    batch.insert(&tables.meta, keys::BY_OUTCOME, []);
     batch.commit().map_err(tables.failed("writing the format version"))?;
     Ok((FORMAT_VERSION, progress))
 }

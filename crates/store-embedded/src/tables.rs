@@ -33,6 +33,10 @@ pub(crate) struct Tables {
     pub(crate) queue: Queue,
     /// URL key to visit.
     pub(crate) visits: Keyspace,
+    /// Outcome and URL key to nothing, of the last visits.
+    pub(crate) by_outcome: Keyspace,
+    /// Whether all visits are in there. Of a store from before format 11 none is.
+    pub(crate) has_outcomes: bool,
     /// URL key and date to a visit before the last.
     pub(crate) earlier: Keyspace,
     /// URL key to the visit's outlinks, where there are any.
@@ -124,6 +128,8 @@ impl Tables {
             urls: engine.keyspace("urls", small)?,
             queue: Queue::open(&engine, options)?,
             visits: engine.keyspace("visits", small)?,
+            by_outcome: engine.keyspace("by-outcome", small)?,
+            has_outcomes: false,
             earlier: engine.keyspace("earlier", small)?,
             outlinks: engine.keyspace("outlinks", long_values)?,
             sites: engine.keyspace("sites", small)?,
@@ -151,8 +157,18 @@ impl Tables {
         let meta = self.meta.tree.get_highest_seqno();
         let queue = self.queue.generations();
         let [urls, visits, earlier, outlinks] = [&self.urls, &self.visits, &self.earlier, &self.outlinks];
-        let others =
-            [urls, visits, earlier, outlinks, &self.sites, &self.shapes, &self.robots, &self.contents, &self.holders];
+        let others = [
+            urls,
+            visits,
+            &self.by_outcome,
+            earlier,
+            outlinks,
+            &self.sites,
+            &self.shapes,
+            &self.robots,
+            &self.contents,
+            &self.holders,
+        ];
         let others = others.into_iter().chain(queue.iter().map(|(_, table)| table));
         others.into_iter().any(|table| table.tree.get_highest_seqno() > meta)
     }

@@ -69,6 +69,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("seeds and segments are kept", seeds_and_segments),
         ("scans are complete, in order and in windows", scans),
         ("what the archive has no record of is found", unrecorded),
+        ("URLs are found by their state, if at all", in_state),
         ("requisites are counted by themselves", requisites),
         ("totals count everything once", totals),
         ("limits are counted as they stand", limits),
@@ -399,6 +400,36 @@ fn scans(fixture: &dyn Fixture) {
     let waiting = store.sites_with_pending(None, 5).expect("sites");
     let rest = store.sites_with_pending(waiting.last().copied(), 100).expect("sites");
     assert_eq!((waiting.len(), rest.len()), (5, 2));
+}
+
+fn in_state(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let address = |n: u32| format!("http://h{}.test/{n}", n % 3);
+    find(&*store, &(0..40).map(|n| page(&address(n), n % 4)).collect::<Vec<_>>());
+    let visits = |numbers: std::ops::Range<u32>, outcome| -> Vec<Visit> {
+        numbers.map(|n| visit(&address(n), outcome)).collect()
+    };
+    end(&*store, &visits(0..20, Outcome::Html));
+    end(&*store, &visits(20..24, Outcome::Timeout));
+    // The second visit counts, and what goes back into the queue as if it was never requested.
+    end(&*store, &visits(22..24, Outcome::Html));
+    let reopened = vec![visit(&address(20), Outcome::Timeout).key];
+    store.commit(&Batch { reopened, ..Batch::default() }).expect("a commit");
+    for outcome in [None, Some(Outcome::Html), Some(Outcome::Timeout), Some(Outcome::Trap)] {
+        let mut expect = store.scan(None, 100).expect("scan");
+        expect.retain(|entry| entry.visit.as_ref().map(|visit| visit.outcome) == outcome);
+        let (mut found, mut after) = (Vec::new(), None);
+        // A store without the index has nothing to keep.
+        while let Some(window) = store.in_state(outcome, after, 3).expect("a state") {
+            let Some(last) = window.last() else {
+                assert_eq!(found, expect, "{outcome:?}");
+                break;
+            };
+            assert!(window.len() <= 3);
+            after = Some(last.candidate.url.key());
+            found.extend(window);
+        }
+    }
 }
 
 fn unrecorded(fixture: &dyn Fixture) {

@@ -1,6 +1,6 @@
 //! A view over another view.
 
-use model::{Position, Queued, SiteRecord, Visit};
+use model::{Outcome, Position, Queued, SiteRecord, Visit};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::{CrawlView, Entry, Segment, StoreError, Totals};
@@ -70,6 +70,16 @@ impl<T: Layer> CrawlView for T {
 
     fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
         self.below().unrecorded(after, max)
+    }
+
+    fn in_state(
+        &self,
+        outcome: Option<Outcome>,
+        after: Option<UrlKey>,
+        max: usize,
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
+        let Some(entries) = self.below().in_state(outcome, after, max)? else { return Ok(None) };
+        entries.into_iter().map(|entry| self.shown_entry(entry)).collect::<Result<_, _>>().map(Some)
     }
 
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {

@@ -23,7 +23,7 @@ pub use current::{current_visit, with_current_visit};
 pub use error::StoreError;
 pub use layer::Layer;
 pub use memory::MemoryStore;
-use model::{ContentDigest, PayloadDigest, Position, SiteRecord, Visit};
+use model::{ContentDigest, Outcome, PayloadDigest, Position, SiteRecord, Visit};
 
 pub use model::Queued;
 
@@ -59,6 +59,20 @@ pub trait CrawlView: Send + Sync {
     /// # Errors
     /// The store cannot be read.
     fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError>;
+
+    /// The URLs whose last visit had an outcome, or without one those that wait for their first visit; in key order, after `after`, at most
+    /// `max`. It reads no others, however rare the state is. `None` if the store has no such index: then [`CrawlView::scan`] finds them.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn in_state(
+        &self,
+        _outcome: Option<Outcome>,
+        _after: Option<UrlKey>,
+        _max: usize,
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
+        Ok(None)
+    }
 
     /// The record of a site, with its shapes in the order of their hashes.
     ///

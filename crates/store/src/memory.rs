@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::{Mutex, MutexGuard};
 
-use model::{ContentDigest, LimitSet, PayloadDigest, Position, Purpose, Queued, Round, SiteRecord, Timestamp, Visit};
+use model::{
+    ContentDigest, LimitSet, Outcome, PayloadDigest, Position, Purpose, Queued, Round, SiteRecord, Timestamp, Visit,
+};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::{
@@ -77,6 +79,18 @@ impl CrawlView for MemoryStore {
         let state = self.state();
         let visits = state.visits.range((from, Unbounded)).filter(|(_, visit)| visit.location.is_none());
         Ok(visits.filter_map(|(key, _)| Some(state.entry(*key, state.urls.get(key)?))).take(max).collect())
+    }
+
+    fn in_state(
+        &self,
+        outcome: Option<Outcome>,
+        after: Option<UrlKey>,
+        max: usize,
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
+        let from = after.map_or(Unbounded, Excluded);
+        let state = self.state();
+        let urls = state.urls.range((from, Unbounded)).map(|(key, url)| state.entry(*key, url));
+        Ok(Some(urls.filter(|entry| entry.visit.as_ref().map(|visit| visit.outcome) == outcome).take(max).collect()))
     }
 
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {

@@ -13,7 +13,7 @@ mod remote;
 
 use std::io::{Read, Write};
 
-use model::{Position, Queued, SiteRecord, Visit};
+use model::{Outcome, Position, Queued, SiteRecord, Visit};
 use serde::{Deserialize, Serialize};
 use store::{CrawlView, Entry, Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
@@ -24,7 +24,7 @@ pub use self::frame::WireError;
 pub use self::remote::RemoteView;
 
 /// What both sides must agree on: the version of the program, which decides what its values look like.
-const GREETING: &str = concat!("argiope ", env!("CARGO_PKG_VERSION"), " view 3");
+const GREETING: &str = concat!("argiope ", env!("CARGO_PKG_VERSION"), " view 4");
 
 /// Entries that are requested at once.
 const ENTRIES_MAX: usize = 1_024;
@@ -47,6 +47,11 @@ enum Question {
         after: Option<UrlKey>,
         max: usize,
     },
+    InState {
+        outcome: Option<Outcome>,
+        after: Option<UrlKey>,
+        max: usize,
+    },
     Site(SiteKey),
     Sites {
         after: Option<SiteKey>,
@@ -66,6 +71,8 @@ enum Response {
     Queue(Vec<Queued>),
     Entry(Option<Box<Entry>>),
     Entries(Vec<Entry>),
+    /// None if the store has no index.
+    InState(Option<Vec<Entry>>),
     Visits(Vec<Visit>),
     Site(Option<Box<SiteRecord>>),
     Sites(Vec<SiteRecord>),
@@ -106,6 +113,9 @@ fn answer(view: &dyn CrawlView, scheduler: AskScheduler<'_>, question: Question)
         Question::Earlier(key) => Response::Visits(view.earlier(key)?),
         Question::Scan { after, max } => Response::Entries(view.scan(after, max.min(ENTRIES_MAX))?),
         Question::Unrecorded { after, max } => Response::Entries(view.unrecorded(after, max.min(ENTRIES_MAX))?),
+        Question::InState { outcome, after, max } => {
+            Response::InState(view.in_state(outcome, after, max.min(ENTRIES_MAX))?)
+        }
         Question::Site(key) => Response::Site(view.site(key)?.map(Box::new)),
         Question::Sites { after, max } => Response::Sites(view.sites(after, max.min(ENTRIES_MAX))?),
         Question::Seeds => Response::Seeds(view.seeds()?),

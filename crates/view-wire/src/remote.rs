@@ -1,9 +1,10 @@
 //! The side that asks.
 
+use std::cell::Cell;
 use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 
-use model::{Position, Queued, SiteRecord, Visit};
+use model::{Outcome, Position, Queued, SiteRecord, Visit};
 use store::{CrawlView, Entry, Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -120,6 +121,26 @@ impl<S: Read + Write + Send> CrawlView for RemoteView<S> {
     fn unrecorded(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
         let ask = |after, max| self.ask(&Question::Unrecorded { after, max }, entries);
         self.all(after, max, ask, |entry| entry.candidate.url.key())
+    }
+
+    fn in_state(
+        &self,
+        outcome: Option<Outcome>,
+        after: Option<UrlKey>,
+        max: usize,
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
+        let has_index = Cell::new(true);
+        let found = |answer| match answer {
+            Response::InState(entries) => Some(entries),
+            _ => None,
+        };
+        let ask = |after, max| {
+            let entries = self.ask(&Question::InState { outcome, after, max }, found)?;
+            has_index.set(entries.is_some());
+            Ok(entries.unwrap_or_default())
+        };
+        let entries = self.all(after, max, ask, |entry| entry.candidate.url.key())?;
+        Ok(Some(entries).filter(|_| has_index.get()))
     }
 
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {

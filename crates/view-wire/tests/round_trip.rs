@@ -76,6 +76,10 @@ fn every_answer_comes_through_as_it_is() {
         assert_eq!(remote.scan(None, URLS).expect("entries").len(), URLS);
         let after = remote.scan(None, 5).expect("entries").last().map(|entry| entry.candidate.url.key());
         assert_eq!(remote.scan(after, 7).expect("entries"), store.scan(after, 7).expect("entries"));
+        for outcome in [None, Some(Outcome::Html), Some(Outcome::Trap)] {
+            let (found, expect) = (remote.in_state(outcome, None, URLS), store.in_state(outcome, None, URLS));
+            assert_eq!(found.expect("entries"), expect.expect("entries"));
+        }
         assert_eq!(remote.unrecorded(None, URLS).expect("entries"), store.unrecorded(None, URLS).expect("entries"));
         assert_eq!(
             remote.pending(site, None, URLS).expect("a queue"),

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use fjall::{Keyspace, OwnedWriteBatch};
 use model::LimitSet;
-use store::{Batch, Change, StoreError};
+use store::{Batch, Change, Standing, StoreError};
+use weburl::UrlKey;
 
 use super::plan::{Placed, Plan};
 use crate::codec::{self, Progress};
@@ -52,6 +53,7 @@ impl Stage<'_> {
         let Placed { change: Change { key, before, now: record }, left, entered } = url;
         let now = record.standing(*key);
         totals::shift(&mut progress.totals, *before, Some(now));
+        self.outcome(*key, *before, now);
         if let Some((generation, place)) = left.filter(|_| left != entered) {
             self.to.remove(self.queue.table(generation), place);
         }
@@ -75,6 +77,20 @@ impl Stage<'_> {
             if let Some((generation, place)) = entered {
                 self.to.insert(self.queue.table(*generation), *place, []);
             }
+        }
+    }
+
+    /// Moves a URL from one outcome to another.
+    fn outcome(&mut self, key: UrlKey, before: Option<Standing>, now: Standing) {
+        let [before, now] = [before.and_then(|before| before.visit), now.visit].map(|visit| visit.map(|it| it.outcome));
+        if before == now || !self.tables.has_outcomes {
+            return;
+        }
+        if let Some(before) = before {
+            self.to.remove(&self.tables.by_outcome, keys::by_outcome(before, key));
+        }
+        if let Some(now) = now {
+            self.to.insert(&self.tables.by_outcome, keys::by_outcome(now, key), []);
         }
     }
 
