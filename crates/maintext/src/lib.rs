@@ -12,6 +12,7 @@
 mod blocks;
 pub mod chunks;
 mod columns;
+mod definitions;
 mod features;
 mod kept;
 mod kind;

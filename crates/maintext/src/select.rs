@@ -7,8 +7,9 @@ use extract::html::dom::{Document, Id, ROOT, Tag};
 use foldhash::HashMap;
 
 use crate::blocks::{Block, Blocks};
+use crate::definitions;
 use crate::features::{self, Rows};
-use crate::markdown::table;
+use crate::markdown::{code, table};
 use crate::model::Model;
 
 /// A table of which this share of the words is main text, in percent, is main text.
@@ -40,6 +41,7 @@ pub(crate) fn select(tree: &Document<'_>, page: &Blocks, rows: &Rows, is_documen
         fill_gaps(tree, page, &likely, &mut is_main);
     }
     keep_whole(tree, page, &mut is_main);
+    definitions::keep(tree, page, &mut is_main);
     Selection { is_main, confidence }
 }
 
@@ -102,8 +104,9 @@ fn fill_gaps(tree: &Document<'_>, page: &Blocks, likely: &[f32], is_main: &mut [
     /// Blocks that an element holds at least, and the share of its words that is main text, in percent.
     const BLOCKS_MIN: u32 = 3;
     const MAIN_PERCENT: u32 = 50;
-    /// The least likelihood of what is kept so.
+    /// The least likelihood of what is kept so: between other main text, and behind it.
     const LIKELY_MIN: f32 = 0.03;
+    const LIKELY_BEHIND_MIN: f32 = 0.06;
     let mut main_words = vec![0_u32; tree.len()];
     for (block, is) in page.blocks.iter().zip(is_main.iter()) {
         main_words[block.element] += if *is { block.count.words } else { 0 };
@@ -114,9 +117,15 @@ fn fill_gaps(tree: &Document<'_>, page: &Blocks, likely: &[f32], is_main: &mut [
     }
     let first = is_main.iter().position(|is| *is).unwrap_or_default();
     let last = is_main.iter().rposition(|is| *is).unwrap_or_default();
-    let between = page.blocks.iter().enumerate().take(last).skip(first);
+    // The last sections of a long page are often lists and notes, which look less like main text than those before. They are in the
+    // element with the content, and what is around the content is not.
+    let content = features::dominant(tree, &page.holds);
+    let is_page = matches!(tree.tag(content), None | Some(Tag::Html | Tag::Body));
+    let end = page.blocks.partition_point(|block| block.first < tree.end(content));
+    let between = page.blocks.iter().enumerate().take(if is_page { last } else { end.max(last) }).skip(first);
     let is_code = |block: &Block| tree.tag(block.element) == Some(Tag::Pre);
-    for (at, block) in between.filter(|(at, block)| likely[*at] >= LIKELY_MIN || is_code(block)) {
+    let likely_min = |at: usize| if at < last { LIKELY_MIN } else { LIKELY_BEHIND_MIN };
+    for (at, block) in between.filter(|(at, block)| likely[*at] >= likely_min(*at) || is_code(block)) {
         is_main[at] |= is_code(block);
         let around = features::around(page, block);
         is_main[at] |= around
@@ -124,7 +133,6 @@ fn fill_gaps(tree: &Document<'_>, page: &Blocks, likely: &[f32], is_main: &mut [
             .filter(|id| *id != ROOT && page.holds[*id].blocks >= BLOCKS_MIN)
             .any(|id| main_words[id] * 100 >= page.holds[id].words * MAIN_PERCENT);
     }
-    let content = features::dominant(tree, &page.holds);
     let first_heading = (0..is_main.len())
         .find(|at| rank(tree, page, *at).is_some() && tree.subtree(content).contains(&page.blocks[*at].first));
     if let Some(first) = first_heading {
@@ -193,7 +201,8 @@ fn keep_whole(tree: &Document<'_>, page: &Blocks, is_main: &mut [bool]) {
         };
         let percent = if tree.tag(whole) == Some(Tag::Pre) { 1 } else { TABLE_PERCENT };
         if words(&|at| is_main[at]) * 100 >= words(&|_| true) * percent {
-            is_main[at..end].fill(true);
+            // Beside code they would be code of their own.
+            is_main[at..end].fill(tree.tag(whole) != Some(Tag::Pre) || !code::is_numbering(tree, whole));
         }
         at = end.max(at + 1);
     }
@@ -257,5 +266,21 @@ mod tests {
         check(&[(50.0, 0.2)], 0.0, step_of(0.2) + 1);
         check(&[(50.0, 0.2)], NESTED_WEIGHT, 0);
         check(&[], NESTED_WEIGHT, 0);
+    }
+
+    #[test]
+    fn the_last_section_of_documentation_is_kept_and_what_is_around_the_content_is_not() {
+        let section = "<section><h2>Part</h2><p>what it is about in many words</p><p>and some more words</p></section>";
+        let html = format!("<body><div>{}</div><div><p>next</p><p>home</p></div>", section.repeat(3));
+        let tree = Document::parse(&html);
+        let page = crate::blocks::read(&tree, &crate::said::Said::default());
+        let check = |last_section: f32, expect: [bool; 3]| {
+            let likely = [[0.9; 6].as_slice(), &[last_section; 3], &[0.2; 2]].concat();
+            let mut is_main: Vec<bool> = likely.iter().map(|likely| *likely > 0.5).collect();
+            fill_gaps(&tree, &page, &likely, &mut is_main);
+            assert_eq!([is_main[5], is_main[8], is_main[10]], expect, "{is_main:?}");
+        };
+        check(0.1, [true, true, false]);
+        check(0.001, [true, false, false]);
     }
 }

@@ -38,7 +38,7 @@ mod tests {
     }
 
     /// Pages made to be slow: what is repeated, and how often at first.
-    const NASTY: [(&str, &str, usize); 22] = [
+    const NASTY: [(&str, &str, usize); 25] = [
         ("", "<div>", 700),
         ("", "<div>a few words, and more ", 700),
         ("", "<b>bold ", 700),
@@ -56,6 +56,9 @@ mod tests {
         ("", "<p>same words in all of these blocks</p>", 700),
         ("", "<sup><a href=#n>1</a></sup><p id=n>note</p>", 700),
         ("", "<dl><dt>term<dd>meaning", 700),
+        ("", "<dl><dt><dd>", 700),
+        ("<dl>", "<dt>term<dd>meaning of it", 700),
+        ("<table><tr>", "<td><pre>1\n2</pre>", 700),
         ("", "<p class='nav-footer sidebar related comment'>words</p>", 700),
         ("<script type=application/ld+json>", "{\"@type\":\"A\",\"description\":\"words and ", 700),
         ("", "&amp;&lt;<br>", 700),

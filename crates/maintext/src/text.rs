@@ -46,11 +46,20 @@ fn between(tree: &Document<'_>, before: &Block, block: &Block) -> &'static str {
 fn add(tree: &Document<'_>, block: &Block, text: &mut String) {
     let begin = text.len();
     let mut is_spaced = false;
+    let mut is_raised = false;
     let mut id = block.first;
     while id <= block.last {
         match tree.tag(id) {
             None => {
                 let own = tree.text(id);
+                // 10 to the power of 9 is not 109.
+                let is_of_number = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+                if std::mem::take(&mut is_raised)
+                    && is_of_number(text.as_bytes().last())
+                    && is_of_number(own.as_bytes().first())
+                {
+                    text.push('^');
+                }
                 is_spaced |= own.starts_with(char::is_whitespace);
                 for_each_run(&own, |run| {
                     if is_spaced && text.len() > begin && !text.ends_with('\n') {
@@ -66,7 +75,7 @@ fn add(tree: &Document<'_>, block: &Block, text: &mut String) {
                 id = tree.end(id);
                 continue;
             }
-            Some(_) => {}
+            Some(tag) => is_raised |= tag == Tag::Sup,
         }
         id += 1;
     }

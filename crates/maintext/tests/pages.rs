@@ -92,6 +92,53 @@ fn footnotes_and_formulas_are_kept() {
 }
 
 #[test]
+fn terms_stay_with_their_definitions() {
+    check(
+        "<dl><dt>--flag<dd>Does a thing.<dt>--other<dd>Does another thing.</dl>",
+        "- --flag\n\n  Does a thing.\n\n- --other\n\n  Does another thing.",
+    );
+    check(
+        "<dl><dt>Term<dd>Definition one<dd>Definition two<dt>Orb web<dd>Round.</dl>",
+        "- Term\n\n  Definition one\n\n  Definition two\n\n- Orb web\n\n  Round.",
+    );
+}
+
+#[test]
+fn captions_stand_before_their_tables() {
+    check(
+        "<table><caption>Speeds of <b>spiders</b></caption><tr><th>Name<th>Speed<tr><td>Wolf<td>2</table>",
+        "Speeds of **spiders**\n\n| Name | Speed |\n| --- | --- |\n| Wolf | 2 |",
+    );
+}
+
+#[test]
+fn code_beside_the_numbers_of_its_lines_is_code() {
+    let code = |numbers: &str| {
+        format!(
+            "<table><tr><td class=linenos><div><pre>{numbers}</pre></div><td><div><pre>first\n  second\n</pre></div></table>"
+        )
+    };
+    check(&code("<span>1</span>\n2"), "```\nfirst\n  second\n```");
+    check(&code("11\n12"), "```\nfirst\n  second\n```");
+    check(&code("one\n2"), "```\none\n2\n```\n\n```\nfirst\n  second\n```");
+    let cells = "<table><tr><th>Code<th>Lines<tr><td><pre>one</pre><td>1<tr><td><pre>two</pre><td>2</table>";
+    check(cells, "| Code | Lines |\n| --- | --- |\n| one | 1 |\n| two | 2 |");
+}
+
+#[test]
+fn numbers_keep_their_exponents() {
+    let sentence = "There are about 10<sup>9</sup> spiders, or x<sup>n+1</sup>, and H<sub>2</sub>O.";
+    check(&format!("<p>{sentence}</p>"), sentence);
+    check(
+        "<p>As was told before<sup><a href=http://a.example/#n>[1]</a></sup> by others.</p>",
+        "As was told before[\\[1\\]](http://a.example/#n) by others.",
+    );
+    let html = page(&format!("<h1>Spiders</h1><p>{TEXT}</p><p>{sentence}</p><p>{TEXT}</p>"));
+    let expect = "There are about 10^9 spiders, or xn+1, and H2O.";
+    assert_eq!(read(&html, "http://example.com/").text, format!("Spiders\n\n{TEXT}\n\n{expect}\n\n{TEXT}"));
+}
+
+#[test]
 fn a_page_without_text_says_nothing() {
     for html in ["", "<p>", "<script>let x = 1;</script>", "<body><img src=a.png></body>"] {
         let said = read(html, "");

@@ -99,7 +99,11 @@ impl Renderer<'_, '_> {
             }
             Tag::Dl => self.definitions(id, nesting, out),
             Tag::Table => match table::rows(self.tree, self.kept, id, |cell| self.line_of(cell)) {
-                Some(rows) => out.push(table::render(&rows)),
+                Some(rows) => {
+                    let captions = self.tree.children(id).filter(|child| self.tree.tag(*child) == Some(Tag::Caption));
+                    captions.filter(|id| self.kept.holds(*id)).for_each(|id| out.push(paragraph(&self.line_of(id))));
+                    out.push(table::render(&rows));
+                }
                 None => self.children(id, nesting, out),
             },
             _ => self.children(id, nesting, out),

@@ -6,7 +6,7 @@ use extract::html::dom::{Document, Id, Tag};
 
 use super::inline::longest_run;
 
-/// Elements around a `pre` that may name its language.
+/// Elements around a `pre` that may name its language, or be its cell.
 const AROUND_MAX: usize = 3;
 
 /// Bytes of the longest name of a language.
@@ -23,6 +23,25 @@ pub(super) fn fenced(tree: &Document<'_>, id: Id) -> String {
 pub(crate) fn text_of(tree: &Document<'_>, id: Id) -> String {
     let text = tree.whole_text(id);
     text.strip_prefix('\n').unwrap_or(&text).trim_end().to_owned()
+}
+
+/// Whether it is no code, but the numbers of the lines of that in a cell of the same row.
+pub(crate) fn is_numbering(tree: &Document<'_>, id: Id) -> bool {
+    /// Cells of a row that are looked at.
+    const CELLS_MAX: usize = 4;
+    let is_code = |id: Id| tree.tag(id) == Some(Tag::Pre);
+    let Some(cell) = cell_around(tree, id) else { return false };
+    let cells = tree.children(tree.parent(cell)).filter(|id| tree.tag(*id).is_some()).take(CELLS_MAX);
+    let is_beside_code = cells.filter(|other| *other != cell).any(|other| tree.subtree(other).any(is_code));
+    let is_number = |(at, text): (usize, &str)| text.parse::<usize>().is_ok_and(|number| number > at);
+    let text = text_of(tree, id);
+    is_beside_code && !text.is_empty() && text.split_whitespace().enumerate().all(is_number)
+}
+
+/// The cell that a `pre` stands in, if it is near.
+fn cell_around(tree: &Document<'_>, id: Id) -> Option<Id> {
+    let around = std::iter::successors(Some(id), |id| Some(tree.parent(*id)));
+    around.take(AROUND_MAX + 1).find(|id| matches!(tree.tag(*id), Some(Tag::Td | Tag::Th)))
 }
 
 fn language(tree: &Document<'_>, id: Id) -> Option<String> {

@@ -169,6 +169,7 @@ impl Renderer<'_, '_> {
             Tag::Em | Tag::I | Tag::Cite | Tag::Dfn | Tag::Var => self.emphasis(id, "*", line),
             Tag::Strong | Tag::B => self.emphasis(id, "**", line),
             Tag::Del | Tag::S | Tag::Strike => self.emphasis(id, "~~", line),
+            Tag::Sup | Tag::Sub if self.changes_meaning(id) => self.raised(id, tag, line),
             Tag::Math => match math::source(self.tree, id) {
                 Some(source) => line.markdown(&format!("${source}$")),
                 None => self.inlines(id, line),
@@ -210,6 +211,24 @@ impl Renderer<'_, '_> {
         } else {
             line.marked(inner, mark, false);
         }
+    }
+
+    /// Whether a text above or below the line is part of what stands before it, as an exponent: what is a link leads to a note.
+    fn changes_meaning(&self, id: Id) -> bool {
+        !self.tree.subtree(id).any(|id| self.tree.tag(id) == Some(Tag::A))
+            && self.tree.tag(self.tree.parent(id)) != Some(Tag::A)
+    }
+
+    /// Markdown has no marks for these, but it may have HTML. Without them 10 to the power of 9 were 109.
+    fn raised(&self, id: Id, tag: Tag, line: &mut Inline) {
+        let mut inner = line.inner();
+        self.inlines(id, &mut inner);
+        let (has_space, text) = (inner.has_space, one_line(&inner.finish()));
+        if !text.is_empty() {
+            let name = if tag == Tag::Sup { "sup" } else { "sub" };
+            line.markdown(&format!("<{name}>{text}</{name}>"));
+        }
+        line.has_space |= has_space;
     }
 
     fn begins_with_space(&self, id: Id) -> bool {

@@ -2,6 +2,7 @@
 
 use extract::html::dom::{Document, Id, Tag};
 
+use super::code;
 use crate::kept::Kept;
 use crate::steps;
 
@@ -14,7 +15,8 @@ pub(super) struct Rows {
     has_header: bool,
 }
 
-/// Whether a table shows data: more than one column, and headers, or in every cell nothing that structures a page.
+/// Whether a table shows data: more than one column, and headers, or in every cell nothing that structures a page; and no code of
+/// several lines.
 pub(crate) fn is_data(tree: &Document<'_>, table: Id) -> bool {
     if ["presentation", "none"].iter().any(|role| tree.has_word(table, "role", role)) {
         return false;
@@ -27,7 +29,7 @@ pub(crate) fn is_data(tree: &Document<'_>, table: Id) -> bool {
     let structures = |tag: Tag| is_structure(tag) && !(has_header && tag.heading_rank().is_some());
     let is_structure = |id: Id| {
         steps::count(1);
-        tree.tag(id).is_some_and(structures)
+        tree.tag(id).is_some_and(structures) || has_lines(tree, id)
     };
     let holds = |cell: Id| tree.subtree(cell).skip(1).any(is_structure);
     has_columns && cells().all(|cell| !holds(cell))
@@ -97,6 +99,11 @@ fn rows_of(tree: &Document<'_>, table: Id) -> Vec<Id> {
 
 fn cells_of<'t>(tree: &'t Document<'_>, row: Id) -> impl Iterator<Item = Id> + 't {
     tree.children(row).filter(|cell| matches!(tree.tag(*cell), Some(Tag::Td | Tag::Th)))
+}
+
+/// Whether it is code of several lines, which no cell in Markdown can hold.
+fn has_lines(tree: &Document<'_>, id: Id) -> bool {
+    tree.tag(id) == Some(Tag::Pre) && code::text_of(tree, id).contains('\n')
 }
 
 /// What pages are laid out with, and no cell of data is.
