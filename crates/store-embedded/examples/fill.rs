@@ -38,7 +38,7 @@ fn candidate(n: u64) -> Candidate {
 fn visit(n: u64) -> Visit {
     let outcome = match n / VISITED_OF {
         visit if visit < RARE => Outcome::RenderError,
-        _ if n % FAILED_OF == 0 => Outcome::HttpError,
+        _ if n.is_multiple_of(FAILED_OF) => Outcome::HttpError,
         _ => Outcome::Html,
     };
     let status = if outcome == Outcome::HttpError { 404 } else { 200 };
@@ -55,7 +55,7 @@ fn main() {
     store.commit(&Batch { sites, ..Batch::default() }).expect("a commit");
     for from in (0..urls).step_by(usize::try_from(BATCH_URLS).expect("a size")) {
         let numbers = from..(from + BATCH_URLS).min(urls);
-        let visits = numbers.clone().filter(|n| n % VISITED_OF == 0).map(visit).collect();
+        let visits = numbers.clone().filter(|n| n.is_multiple_of(VISITED_OF)).map(visit).collect();
         let found = numbers.map(candidate).collect();
         store.commit(&Batch { found, ..Batch::default() }).expect("a commit");
         store.commit(&Batch { visits, ..Batch::default() }).expect("a commit");
