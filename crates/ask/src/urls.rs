@@ -7,9 +7,9 @@ use model::{Candidate, Outcome, Purpose, Visit};
 use store::{CrawlView, Entry, StoreError};
 use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
-/// URLs that one answer looks at, at most: so an answer comes in time, whatever is chosen.
-const LOOKED_AT_MAX: usize = 100_000;
-/// URLs read from the state at once.
+/// URLs that one answer looks at, at most, or as many as it may have: so an answer comes in time, whatever is chosen.
+const LOOKED_AT_MAX: usize = 20_000;
+/// URLs read from the state at once, at most. The first read takes no more than a page has.
 const ENTRIES_AT_ONCE: usize = 2_048;
 
 /// The word for the states of URLs that were requested without success.
@@ -39,6 +39,14 @@ impl State {
                 Ok(Outcome::ALL.iter().copied().filter(|outcome| outcome.is_failure()).map(State::Ended).collect())
             }
             word => Ok(BTreeSet::from([word.parse()?])),
+        }
+    }
+
+    /// The outcome of the last visit; `None` before the first.
+    const fn outcome(self) -> Option<Outcome> {
+        match self {
+            State::Waiting => None,
+            State::Ended(outcome) => Some(outcome),
         }
     }
 
@@ -100,20 +108,23 @@ pub struct Page {
     pub urls: Vec<Listed>,
     /// The URL after which the next page begins; `None` after the last page.
     pub next: Option<CanonicalUrl>,
+    /// URLs that were looked at for it.
+    pub looked_at: usize,
 }
 
 impl Selection {
     /// The first `max` URLs of the selection after a URL. A page has fewer URLs, or none, if [`Page::next`] comes first: an answer looks at
-    /// 100,000 URLs.
+    /// 20,000 URLs, or `max`. A store with an index by state reads only URLs in the states of the selection.
     ///
     /// # Errors
     /// The state cannot be read.
     pub fn page(&self, view: &dyn CrawlView, after: Option<UrlKey>, max: usize) -> Result<Page, StoreError> {
         let mut page = Page::default();
-        let (mut looked_at, mut last) = (0, after);
+        let (mut last, mut at_once) = (after, max.clamp(1, ENTRIES_AT_ONCE));
         loop {
             let Some(from) = self.next_from(last) else { return Ok(page) };
-            let entries = view.scan(from, ENTRIES_AT_ONCE)?;
+            let entries = self.entries(view, from, at_once)?;
+            at_once = (2 * at_once).min(ENTRIES_AT_ONCE);
             let Some(end) = entries.last() else { return Ok(page) };
             last = Some(end.candidate.url.key());
             for entry in entries {
@@ -123,15 +134,30 @@ impl Selection {
                     last = Some(key);
                     break;
                 }
-                looked_at += 1;
+                page.looked_at += 1;
                 let url = entry.candidate.url.clone();
                 page.urls.extend(self.listed(entry));
-                if page.urls.len() >= max || looked_at >= LOOKED_AT_MAX {
+                if page.urls.len() >= max || page.looked_at >= max.max(LOOKED_AT_MAX) {
                     page.next = Some(url);
                     return Ok(page);
                 }
             }
         }
+    }
+
+    /// URLs in key order; only those in the states of the selection, where the store can find them.
+    fn entries(&self, view: &dyn CrawlView, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        if self.states.is_empty() {
+            return view.scan(after, max);
+        }
+        let mut entries = Vec::new();
+        for state in &self.states {
+            let Some(found) = view.in_state(state.outcome(), after, max)? else { return view.scan(after, max) };
+            entries.extend(found);
+        }
+        entries.sort_by_key(|entry| entry.candidate.url.key());
+        entries.truncate(max);
+        Ok(entries)
     }
 
     /// Where to read on behind a key: there, or at the next site of the selection. `None`: there is no more. `Some(None)` is the beginning.
@@ -250,6 +276,15 @@ mod tests {
         check(&Selection { depth: Some(1), ..Selection::default() }, &[]);
         assert_eq!(all(&Selection { depth: Some(0), ..Selection::default() }, 5).len(), 12);
         check(&Selection { status: Some(404), ..Selection::default() }, &[]);
+    }
+
+    #[test]
+    fn of_a_rare_state_only_its_urls_are_looked_at() {
+        let failed = Selection { states: State::named(FAILED).expect("states"), ..Selection::default() };
+        let page = failed.page(&store(), None, 100).expect("read");
+        assert_eq!((page.urls.len(), page.looked_at, page.next), (3, 3, None));
+        let all = Selection { status: Some(404), ..Selection::default() };
+        assert_eq!(all.page(&store(), None, 100).expect("read").looked_at, 12);
     }
 
     #[test]

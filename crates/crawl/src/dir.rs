@@ -1,4 +1,4 @@
-//! A crawl's directory: `crawl.toml`, `changes.jsonl`, `secrets.toml`, `cookies.jsonl`, `archive/`, `state/`, `dataset/`.
+//! A crawl's directory: `crawl.toml`, `changes.jsonl`, `history.jsonl`, `secrets.toml`, `cookies.jsonl`, `archive/`, `state/`, `dataset/`.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,7 @@ const CRAWL_ID: &str = "crawl-id";
 pub const SETTINGS: &str = "crawl.toml";
 /// The name of the file with the changes.
 pub const CHANGES: &str = "changes.jsonl";
+const HISTORY: &str = "history.jsonl";
 /// The name of the file with the cookies.
 pub const COOKIES: &str = "cookies.jsonl";
 const STATE: &str = "state";
@@ -193,6 +194,12 @@ impl CrawlDir {
     #[must_use]
     pub fn changes(&self) -> PathBuf {
         self.root.join(CHANGES)
+    }
+
+    /// How it went, minute by minute.
+    #[must_use]
+    pub fn history(&self) -> PathBuf {
+        self.root.join(HISTORY)
     }
 
     /// The WARC segments and their indexes.

@@ -10,6 +10,7 @@ mod events;
 pub mod fill;
 mod fixed;
 pub mod held;
+pub mod history;
 pub mod importance;
 pub mod jar;
 pub mod keyring;

@@ -6,7 +6,7 @@ use engine::clock::Clock;
 use printable::counted;
 
 use crate::opened::{Opened, is_in_use};
-use crate::steer::{Affected, Change, steer_stopped};
+use crate::steer::{Affected, Change, Counting, steer_stopped};
 use crate::{CrawlDir, Unready, live, watch_lock};
 
 /// How long a change is tried: a crawl that begins or ends holds the state, and does not answer.
@@ -90,6 +90,18 @@ pub fn goes_on(dir: &CrawlDir) -> bool {
 /// # Errors
 /// The change cannot be used or needs a running crawl, or the directory cannot be read.
 pub fn affected(opened: &Opened, change: &Change) -> anyhow::Result<Affected> {
+    let mut counting = counting(opened, change)?;
+    while !counting.is_complete() {
+        counting.look_on(opened.view())?;
+    }
+    Ok(counting.affected())
+}
+
+/// Begins to count what a change would affect.
+///
+/// # Errors
+/// As [`affected`].
+pub fn counting(opened: &Opened, change: &Change) -> anyhow::Result<Counting> {
     let is_for_a_run = match change {
         Change::Seeds(_) => !opened.is_running(),
         Change::Stop => !goes_on(&opened.dir),
@@ -99,5 +111,5 @@ pub fn affected(opened: &Opened, change: &Change) -> anyhow::Result<Affected> {
         return Err(Unready::NotRunning { root: opened.dir.root().to_owned() }.into());
     }
     let options = opened.dir.secrets()?.put_into(opened.dir.options()?);
-    Affected::by(change, &options, opened.view())
+    Counting::of(change, &options, opened.view())
 }

@@ -25,6 +25,7 @@ use weburl::{CanonicalUrl, SiteKey};
 
 use crate::events::{self, Event, EventSink, Events};
 use crate::held::Held;
+use crate::history::History;
 use crate::live::{self, Answers, Live};
 use crate::outlook::{Disk, Outlook, visited};
 use crate::retry::Retry;
@@ -77,6 +78,8 @@ pub struct Session {
     progress: watch::Sender<Progress>,
     /// None for one of several workers: their server makes changes.
     steering: Option<Arc<Steering>>,
+    /// None for one of several workers, which sees a part of the crawl.
+    history: Option<History>,
     scheduler: Scheduler,
     events: broadcast::WeakSender<Event>,
 }
@@ -260,6 +263,7 @@ impl Builder {
             scheduler: Some(scheduler.clone()),
         };
         let live = Live::listen(dir.root(), answers);
+        let history = steering.is_some().then(|| History::of(&dir, clock));
         let recorder = Recorder::new(store.clone(), archive).against(against);
         let mut recorder = recorder.guarded_by(Box::new(move || Ok(held.check()?)));
         // Gone with the recorder: so readers of events learn that the run has ended.
@@ -304,6 +308,7 @@ impl Builder {
             stopping,
             progress,
             steering,
+            history,
             scheduler,
             events: weak,
         })
@@ -398,7 +403,7 @@ impl Session {
     /// # Errors
     /// Recording or the dataset fails, for example since the disk is full.
     pub async fn run(self) -> anyhow::Result<Ended> {
-        let (shell, clock, progress) = (self.shell, self.clock, self.progress);
+        let (shell, clock, progress, mut history) = (self.shell, self.clock, self.progress, self.history);
         let began = clock.now();
         let mut is_stopped = self.stopping.subscribe();
         let stop = async move {
@@ -407,9 +412,13 @@ impl Session {
         };
         let ended = shell
             .run(self.seeds, stop, |now| {
+                if let Some(history) = &mut history {
+                    history.note(&now);
+                }
                 progress.send_replace(now);
             })
             .await;
+        history.into_iter().for_each(History::end);
         let took = clock.now().since(began);
         let at_end = *progress.borrow();
         let close = move || {

@@ -3,7 +3,9 @@
 //! A change is written into `crawl.toml` or committed to the state; then it is in force; then `changes.jsonl` has it with its date; then
 //! it is confirmed. So a confirmed change survives any kill. An unconfirmed one may count or not.
 
+mod affected;
 mod queue;
+mod undo;
 
 use std::fmt;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -14,15 +16,13 @@ use std::sync::{Mutex, PoisonError, Weak};
 use anyhow::{Context, bail};
 use engine::clock::Clock;
 use engine::{Recorder, Steered, Work};
-use frontier::Filter;
 use model::Timestamp;
-use printable::counted;
 use serde::{Deserialize, Serialize};
 use settings::options::{CHANGEABLE, FIXED, Options};
 use settings::plan::Plan;
 use settings::site_name::{SiteDelay, SiteName};
 use settings::{table, usage};
-use store::{CrawlView, Entry, Store};
+use store::Store;
 use tokio::sync::{mpsc, oneshot, watch};
 use weburl::CanonicalUrl;
 
@@ -30,12 +30,11 @@ use crate::held::Held;
 use crate::seeds::fresh_seeds;
 use crate::{CrawlDir, Notice, Unready, fixed};
 
+pub use affected::{Affected, Counting};
 pub use queue::{Removed, Retried};
 
 /// Only the changes in this many last bytes of their file are read.
 const JOURNAL_BYTES_MAX: u64 = 1 << 20;
-/// URLs read from the state at once.
-const ENTRIES_AT_ONCE: usize = 2_048;
 
 /// A change to a crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -164,7 +163,10 @@ impl Change {
                 changed.delay_for.extend_from_slice(delays);
             }
             Change::Unset(keys) => changed = options.without(keys)?,
-            Change::Set(given) => changed = Options::parse(given)?.over(options)?,
+            Change::Set(given) => {
+                refuse_without_effect(given)?;
+                changed = Options::parse(given)?.over(options)?;
+            }
             Change::Retry(words) => return Retried::read(words).map(|_| None),
             Change::Remove(words) => return Removed::read(words).map(|_| None),
             Change::Seeds(_) | Change::Stop => return Ok(None),
@@ -190,6 +192,19 @@ impl Change {
             }));
         }
         Ok(Some(Plan::new(&changed)?))
+    }
+}
+
+/// Refuses lines that set nothing: none, or a list without values, which counts as not given.
+fn refuse_without_effect(given: &str) -> anyhow::Result<()> {
+    // What is no TOML is refused where it is read.
+    let Ok(table) = given.parse::<toml::Table>() else { return Ok(()) };
+    if table.is_empty() {
+        bail!(usage("set: no setting is given"));
+    }
+    match table.iter().find(|(_, value)| value.as_array().is_some_and(Vec::is_empty)) {
+        Some((key, _)) => bail!(usage(format!("{key} = []: an empty list changes nothing; `unset {key}` empties it"))),
+        None => Ok(()),
     }
 }
 
@@ -401,91 +416,6 @@ pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<Option<u
     Ok(urls)
 }
 
-/// What a change affects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Affected {
-    /// The affected URLs in the queue.
-    pub queued: u64,
-    /// Matching URLs that were fetched already, and stay.
-    pub fetched: u64,
-    /// URLs that would be visited again.
-    pub again: u64,
-}
-
-impl fmt::Display for Affected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fetched = match self.fetched {
-            0 => String::new(),
-            fetched => format!(
-                "; {} that {} fetched already would stay",
-                counted(fetched, "URL"),
-                if fetched == 1 { "was" } else { "were" }
-            ),
-        };
-        match self.again {
-            0 => write!(f, "it would concern {} in the queue{fetched}", counted(self.queued, "URL")),
-            again => write!(f, "it would visit {} again", counted(again, "URL")),
-        }
-    }
-}
-
-impl Affected {
-    /// What a change would affect. It reads the whole state.
-    ///
-    /// # Errors
-    /// The change cannot be used, or the state cannot be read.
-    pub fn by(change: &Change, options: &Options, view: &dyn CrawlView) -> anyhow::Result<Self> {
-        let before = Plan::new(options)?;
-        if let Change::Seeds(texts) = change {
-            seeds_of(options, texts)?;
-        }
-        let after = change.plan(&before.options)?.map(|plan| plan.settings.filter);
-        let before = before.settings.filter;
-        let seeds = view.seeds()?;
-        let with_seeds = |mut filter: Filter| {
-            for seed in &seeds {
-                filter.scope.add_seed(seed);
-            }
-            filter
-        };
-        let (before, after) = (with_seeds(before), after.map(with_seeds));
-        let retried = if let Change::Retry(words) = change { Some(Retried::read(words)?) } else { None };
-        let removed = if let Change::Remove(words) = change { Some(Removed::read(words)?) } else { None };
-        let concerns = |entry: &Entry| {
-            let url = &entry.candidate.url;
-            match (change, &after) {
-                (Change::Hold(sites) | Change::Release(sites), _) => sites.iter().any(|site| site.names(&url.site())),
-                (Change::DelayFor(delays), _) => delays.iter().any(|delay| delay.site.names(&url.site())),
-                (Change::Exclude(_) | Change::Include(_) | Change::Set(_) | Change::Unset(_), Some(after))
-                    if after.include != before.include || after.exclude != before.exclude =>
-                {
-                    before.judge(url).is_ok() != after.judge(url).is_ok()
-                }
-                (Change::Seeds(_), _) => false,
-                (Change::Retry(_), _) => retried.as_ref().is_some_and(|retried| retried.names(entry)),
-                (Change::Remove(_), _) => {
-                    entry.visit.is_none() && removed.as_ref().is_some_and(|all| all.pattern_of(url.as_str()).is_some())
-                }
-                _ => entry.visit.is_none(),
-            }
-        };
-        let (mut affected, mut last) = (Affected::default(), None);
-        loop {
-            let entries = view.scan(last, ENTRIES_AT_ONCE)?;
-            let Some(entry) = entries.last() else { return Ok(affected) };
-            last = Some(entry.candidate.url.key());
-            for entry in entries.iter().filter(|entry| concerns(entry)) {
-                match &entry.visit {
-                    None => affected.queued += 1,
-                    Some(_) if retried.is_some() => affected.again += 1,
-                    Some(visit) if !visit.outcome.may_be_reopened() => affected.fetched += 1,
-                    Some(_) => {}
-                }
-            }
-        }
-    }
-}
-
 /// The notice for a crawl that begins while it is paused.
 pub(crate) fn paused(dir: &CrawlDir, options: &Options) -> Option<Notice> {
     (options.paused == Some(true)).then(|| Notice::Paused(dir.root().to_owned()))
@@ -518,6 +448,15 @@ mod tests {
             let (what, to) = change.words();
             assert_eq!(Change::from_words(what, &to).expect("a change"), change);
             assert_eq!(change.to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn settings_that_change_nothing_are_refused() {
+        for (given, why) in [("exclude = []\n", "exclude = []: an empty list"), ("# nothing\n", "no setting is given")]
+        {
+            let error = Change::Set(given.to_owned()).of(&Options::default()).expect_err(why).to_string();
+            assert!(error.contains(why), "{error}");
         }
     }
 
