@@ -7,10 +7,12 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// Steps for a small graph; a large one takes fewer.
 const STEPS_MAX: usize = 400;
-/// Steps for the largest graph.
+/// Steps for the largest graph, unless their work is too much.
 const STEPS_MIN: usize = 80;
 /// Moves of a vertex that a layout makes, about.
 const MOVES: usize = 2_000_000;
+/// Looks at a square or a link that a layout takes, at most. Where the steps take more, there are fewer steps.
+const LOOKS_MAX: u64 = 200_000_000;
 /// A square of vertices that is wider than this share of its distance is looked into.
 const NEAR: f64 = 0.9;
 /// Squares inside squares. Vertices in one place stay together at the last.
@@ -68,6 +70,10 @@ impl Point {
 /// The places of vertices, from 0 to 1 each way, given the community of each and the edges between them.
 #[must_use]
 pub fn places(communities: &[u32], edges: &[(u32, u32)]) -> Vec<Point> {
+    places_within(LOOKS_MAX, communities, edges)
+}
+
+fn places_within(looks_max: u64, communities: &[u32], edges: &[(u32, u32)]) -> Vec<Point> {
     let count = communities.len();
     let mut points = start(communities);
     let spacing = 1.6 / (count.max(1) as f64).sqrt();
@@ -78,11 +84,18 @@ pub fn places(communities: &[u32], edges: &[(u32, u32)]) -> Vec<Point> {
         degrees[*to as usize] += 1.0;
     }
     let steps = (MOVES / count.max(1)).clamp(STEPS_MIN, STEPS_MAX);
+    let mut looks = 0;
     for step in 0..steps {
-        let reach = 0.12 * (1.0 - step as f64 / steps as f64) + 0.001;
+        // The part of the work that is done, by steps or by looks.
+        let done = (step as f64 / steps as f64).max(looks as f64 / looks_max as f64);
+        if done >= 1.0 {
+            break;
+        }
+        let reach = 0.12 * (1.0 - done) + 0.001;
         let tree = Tree::of(&points);
-        let mut moves: Vec<Point> =
-            points.iter().map(|point| *point * -GRAVITY + tree.push(*point) * (spacing * spacing)).collect();
+        let mut push = |point: &Point| *point * -GRAVITY + tree.push(*point, &mut looks) * (spacing * spacing);
+        let mut moves: Vec<Point> = points.iter().map(&mut push).collect();
+        looks += edges.len() as u64;
         for (from, to) in edges.iter().map(|(from, to)| (*from as usize, *to as usize)).filter(|(from, to)| from != to)
         {
             let apart = points[from] - points[to];
@@ -206,11 +219,12 @@ impl Tree {
         next
     }
 
-    /// How all vertices push a point away.
-    fn push(&self, point: Point) -> Point {
+    /// How all vertices push a point away. The squares that were looked at are added to `looks`.
+    fn push(&self, point: Point, looks: &mut u64) -> Point {
         let (mut push, mut open) = (Point::default(), vec![0_usize]);
         while let Some(at) = open.pop() {
             let square = &self.0[at];
+            *looks += 1;
             if square.mass == 0.0 {
                 continue;
             }
@@ -249,16 +263,27 @@ mod tests {
                 let apart = point - *other;
                 all + apart * (1.0 / (apart.length() * apart.length()))
             });
-            let off = (tree.push(point) - all).length();
+            let off = (tree.push(point, &mut 0) - all).length();
             assert!(off < 0.15 * all.length().max(50.0), "{off} {all:?}");
         }
+    }
+
+    #[test]
+    fn a_layout_ends_when_it_has_looked_enough() {
+        let communities = [0; 500];
+        let edges: Vec<_> = (1..500).map(|to| (0, to)).collect();
+        // Less than one step takes: the places are those of the first.
+        let short = places_within(1, &communities, &edges);
+        assert_eq!(short, places_within(100, &communities, &edges));
+        assert_ne!(short, places(&communities, &edges));
+        assert!(short.iter().all(|point| (0.0..=1.0).contains(&point.x) && (0.0..=1.0).contains(&point.y)));
     }
 
     #[test]
     fn vertices_in_one_place_end_the_tree() {
         let tree = Tree::of(&[Point { x: 0.3, y: 0.3 }; 100]);
         assert!(tree.0.len() <= DEPTH_MAX + 1);
-        let push = tree.push(Point { x: 0.9, y: 0.3 });
+        let push = tree.push(Point { x: 0.9, y: 0.3 }, &mut 0);
         assert!(push.x > 0.0 && push.y.abs() < 1e-6, "{push:?}");
     }
 
