@@ -9,11 +9,12 @@ pub(crate) const POLICY: &str =
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// The pages of the navigation.
-const PAGES: [(&str, &str); 8] = [
+const PAGES: [(&str, &str); 9] = [
     ("/", "Overview"),
     ("/sites", "Sites"),
     ("/urls", "URLs"),
     ("/url", "Explain"),
+    ("/changes", "Changes"),
     ("/search", "Search"),
     ("/graph", "Graph"),
     ("/report", "Report"),

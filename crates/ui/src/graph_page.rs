@@ -2,19 +2,23 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ask::QueriedCrawl;
 use ask::overlap::{Overlap, overlap};
 use ask::path::{Path, path};
 use ask::picture::{Drawn, Picture, VERTICES_MAX};
+use ask::rank::{RankOf, Ranked};
 use axum::extract::{RawQuery, State};
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use crawl::standing::Standing;
-use graph::{Crew, Grouping};
+use graph::{Crew, Definition, Grouping};
 use maud::{Markup, html};
 use printable::{Printable, counted};
 use settings::usage;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use crate::failure::Failure;
 use crate::kept::Kept;
@@ -25,6 +29,9 @@ use crate::{Ui, frame, links};
 const LISTED: usize = 100;
 /// Links between two domains that are shown.
 const EDGES_SHOWN: usize = 1_000;
+
+/// How long a request waits for a picture, and for one that another request has drawn.
+const WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,26 +83,58 @@ impl FromStr for Shown {
 
 /// The last picture of each kind.
 #[derive(Default)]
-pub(crate) struct Pictures([Kept<Picture>; Shown::ALL.len()]);
+pub(crate) struct Pictures([OfKind; Shown::ALL.len()]);
+
+#[derive(Default)]
+struct OfKind {
+    kept: Kept<Picture>,
+    /// Held while it is drawn.
+    drawing: Arc<Mutex<()>>,
+}
 
 impl Ui {
-    async fn picture(&self, shown: Shown) -> Result<Arc<Picture>, Failure> {
-        let pictures = self.pictures.clone();
+    /// The picture; `None` while it is being drawn. It is drawn to its end then, for the next request.
+    async fn picture(&self, shown: Shown) -> Result<Option<Arc<Picture>>, Failure> {
+        let drawing = self.pictures.0[shown as usize].drawing.clone();
+        let Ok(turn) = timeout(WAIT_MAX, drawing.lock_owned()).await else { return Ok(None) };
+        let (ui, pictures) = (self.clone(), self.pictures.clone());
         let draw = move |crawl: &Standing| {
             let opened = crawl.now()?;
-            let kept = &pictures.0[shown as usize];
-            kept.answer(&opened, |opened| {
+            pictures.0[shown as usize].kept.answer(&opened, |opened| {
                 Picture::of(&QueriedCrawl::of(opened)?, shown.grouping(), shown.vertices_max())
             })
         };
-        self.large(&self.whole, draw).await
+        let drawn = tokio::spawn(async move {
+            let _turn = turn;
+            ui.large(&ui.whole, draw).await
+        });
+        match timeout(WAIT_MAX, drawn).await {
+            Ok(Ok(picture)) => picture.map(Some),
+            Ok(Err(error)) => Err(Failure::Failed(format!("internal error: {error}"))),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// What there is to see while the picture is drawn.
+fn being_drawn(shown: Shown) -> Markup {
+    let link = with_fields("/graph", &[("of", shown.word())]);
+    html! {
+        // The script opens this page again until the picture is there.
+        div #drawing data-reread=(link) {
+            p role="status" { "The picture is being drawn. A large graph takes some seconds." }
+            p { a href=(link) { "Look again" } }
+        }
+        (forms("", "", "", ""))
     }
 }
 
 /// Answers with the picture, the vertices of highest rank, and the forms for ways and overlaps.
 pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let shown: Shown = Fields::parse(&query.unwrap_or_default()).get("of").parse()?;
-    let picture = ui.picture(shown).await?;
+    let Some(picture) = ui.picture(shown).await? else {
+        return Ok(frame::page("Graph", "/graph", &being_drawn(shown)));
+    };
     let Picture { vertices, links, communities, left_out } = &*picture;
     let [vertices_left, links_left] = left_out;
     let body = html! {
@@ -157,6 +196,11 @@ fn forms(from: &str, to: &str, one: &str, other: &str) -> Markup {
                 (field("From page", "from", from)) (field("To page", "to", to))
                 button { "Find it" }
             }
+            form action="/graph/rank" {
+                h2 { "PageRank of a page" }
+                label { "Page" input name="u" required placeholder="https://example.org/"; }
+                button { "Show it" }
+            }
             form action="/graph/overlap" {
                 h2 { "Links between two domains" }
                 (field("A page of one", "one", one)) (field("A page of the other", "other", other))
@@ -169,7 +213,9 @@ fn forms(from: &str, to: &str, one: &str, other: &str) -> Markup {
 /// Answers with the picture for the script: places, sizes and colours of the points, and links.
 pub(crate) async fn data(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
     let shown: Shown = Fields::parse(&query.unwrap_or_default()).get("of").parse()?;
-    let picture = ui.picture(shown).await?;
+    let Some(picture) = ui.picture(shown).await? else {
+        return Err(Failure::Unready("the picture is being drawn: try again".to_owned()));
+    };
     let json = ui.ask(move |_| Ok(serde_json::to_vec(&*picture)?)).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
@@ -209,6 +255,30 @@ pub(crate) async fn way(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Resu
         }
     };
     Ok(frame::page("The shortest way", "/graph", &body))
+}
+
+/// Answers with the rank of a page among the visited pages.
+pub(crate) async fn rank(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let asked = Fields::parse(&query.unwrap_or_default()).get("u").to_owned();
+    let find = move |crawl: &Standing| {
+        let crawl = QueriedCrawl::of(crawl.now()?.as_ref())?;
+        let graph = crawl.graph_of_visited()?;
+        let ranked = Ranked::of(&crawl, graph, None, Definition::Original, Crew::threads(1))?;
+        ranked.rank_of(&asked).map_err(|error| usage(format!("{error:#}")))
+    };
+    let RankOf { url, rank, place, of, why_none } = ui.large(&ui.large, find).await?;
+    let body = html! {
+        (forms("", "", "", ""))
+        p { (links::story(url.as_str())) }
+        p role="status" {
+            @if let Some(why) = &why_none { (Printable(why)) "." } @else {
+                "PageRank " (format!("{rank:.6}"))
+                @if let Some(place) = place { ", place " (place) " of " (of) }
+                "."
+            }
+        }
+    };
+    Ok(frame::page("PageRank of a page", "/graph", &body))
 }
 
 /// Answers with the links between the domains of two pages.

@@ -10,9 +10,13 @@
 //! Invariants: no text from the web becomes markup, since templates escape every value; nothing is loaded from elsewhere and no inline
 //! script runs, by [`frame::POLICY`]; only a page of this program can send a form ([`origin`]).
 
+mod changes_page;
+pub mod commands;
+mod effects;
 mod failure;
 mod frame;
 mod graph_page;
+mod history;
 mod kept;
 mod links;
 mod live;
@@ -22,6 +26,7 @@ mod query;
 mod report_page;
 mod search;
 mod sites;
+mod standing_status;
 mod steer;
 mod story;
 mod urls;
@@ -37,12 +42,15 @@ use report::Statistics;
 use store::StoreError;
 use tokio::sync::Semaphore;
 
+use crate::effects::Effects;
 use crate::failure::Failure;
 use crate::graph_page::Pictures;
 use crate::kept::Kept;
 use crate::live::Live;
+use crate::standing_status::StandingStatus;
 
 pub use crate::failure::refusal;
+pub use crate::steer::changes;
 
 /// Questions that read much at a time; others wait for their turn.
 const LARGE_QUESTIONS_MAX: usize = 2;
@@ -56,6 +64,8 @@ struct Ui {
     live: Arc<Live>,
     statistics: Arc<Kept<Statistics>>,
     survey: Arc<Kept<Survey>>,
+    status: Arc<StandingStatus>,
+    effects: Arc<Effects>,
     pictures: Arc<Pictures>,
     large: Arc<Semaphore>,
     whole: Arc<Semaphore>,
@@ -66,8 +76,17 @@ pub fn router(root: PathBuf) -> Router {
     let live = Arc::new(Live::new(root.clone()));
     let [large, whole] = [LARGE_QUESTIONS_MAX, WHOLE_MAX].map(|max| Arc::new(Semaphore::new(max)));
     let crawl = Arc::new(Standing::new(root));
-    let ui =
-        Ui { crawl, live, statistics: Arc::default(), survey: Arc::default(), pictures: Arc::default(), large, whole };
+    let ui = Ui {
+        crawl,
+        live,
+        statistics: Arc::default(),
+        survey: Arc::default(),
+        status: Arc::default(),
+        effects: Arc::default(),
+        pictures: Arc::default(),
+        large,
+        whole,
+    };
     Router::new()
         .route("/", get(overview::show))
         .route("/sites", get(sites::show))
@@ -75,9 +94,11 @@ pub fn router(root: PathBuf) -> Router {
         .route("/urls.csv", get(urls::csv))
         .route("/urls.jsonl", get(urls::jsonl))
         .route("/url", get(story::show))
+        .route("/changes", get(changes_page::show))
         .route("/search", get(search::show))
         .route("/graph", get(graph_page::show))
         .route("/graph.json", get(graph_page::data))
+        .route("/graph/rank", get(graph_page::rank))
         .route("/graph/path", get(graph_page::way))
         .route("/graph/overlap", get(graph_page::between))
         .route("/graph.js", get(graph_page::script))
@@ -85,6 +106,8 @@ pub fn router(root: PathBuf) -> Router {
         .route("/report.html", get(report_page::file))
         .route("/report.csv", get(report_page::csv))
         .route("/steer", get(steer::show).post(steer::change))
+        .route("/steer/effect", get(steer::effect))
+        .route("/history.json", get(history::data))
         .route("/events", get(live::events))
         .route("/ui.css", get(frame::style))
         .route("/ui.js", get(frame::script))

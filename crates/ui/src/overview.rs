@@ -1,6 +1,6 @@
 //! Where a crawl stands, as `argiope status` says it; its numbers go on while it runs.
 
-use ask::status::{Status, Survey};
+use ask::status::Status;
 use axum::extract::State;
 use axum::response::Html;
 use crawl::Changed;
@@ -19,13 +19,8 @@ const SEEDS_SHOWN: usize = 20;
 
 /// Answers with the overview.
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
-    let survey = ui.survey.clone();
-    let read = move |crawl: &Standing| {
-        let opened = crawl.now()?;
-        let survey = survey.answer(&opened, Survey::of)?;
-        Status::with(&opened, Survey::clone(&survey))
-    };
-    let status = ui.ask(read).await?;
+    let (status, survey) = (ui.status.clone(), ui.survey.clone());
+    let status = ui.ask(move |crawl: &Standing| status.of(crawl, &survey)).await?;
     let body = html! {
         (numbers(&status))
         // The script reads this part again now and then.
@@ -56,6 +51,7 @@ fn numbers(status: &Status) -> Markup {
     // The script follows a crawl that runs, and waits for one that may begin.
     let is_running = summary.end == "running";
     html! {
+        p #stale.note role="status" hidden { "The interface does not answer any more. These numbers are old." }
         dl #numbers.numbers data-running=[is_running.then_some("")] {
             div { dt { "pages and documents" } dd data-live="fetched" { (summary.fetched) } }
             div { dt { "URLs waiting" } dd data-live="waiting" { (summary.frontier) } }
@@ -72,7 +68,11 @@ fn numbers(status: &Status) -> Markup {
         }
         figure #chart hidden {
             canvas width="720" height="160" role="img" aria-label="Pages a second" {}
-            figcaption { "Pages a second, at most of the last hour, as long as somebody watched" }
+            label {
+                "Pages a second, since the crawl began. Drag to see a moment"
+                input #moment type="range" min="0" value="0";
+            }
+            figcaption { output #at for="moment" {} }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The pages that have a text, as `argiope search` finds them.
 
 use ask::since::time;
-use ask::{CONTEXT_CHARS, QueriedCrawl};
+use ask::{CONTEXT_CHARS, QueriedCrawl, sites};
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use crawl::opened::Opened;
@@ -23,6 +23,7 @@ const PAGES_MAX: usize = 100;
 struct Asked {
     text: String,
     ignore_case: bool,
+    regex: bool,
     main_text: bool,
     site: String,
     since: String,
@@ -35,6 +36,7 @@ impl Asked {
         Asked {
             text: get("q"),
             ignore_case: is_set("case"),
+            regex: is_set("regex"),
             main_text: is_set("main"),
             site: get("site"),
             since: get("since"),
@@ -44,7 +46,8 @@ impl Asked {
     /// # Errors
     /// A part of it cannot be used.
     fn search(&self) -> anyhow::Result<Search> {
-        let pattern = Pattern::text(&self.text, self.ignore_case).map_err(|error| usage(error.to_string()))?;
+        let read = if self.regex { Pattern::regex } else { Pattern::text };
+        let pattern = read(&self.text, self.ignore_case).map_err(|error| usage(error.to_string()))?;
         let mut only = Only::default();
         if !self.site.is_empty() {
             only.sites = self.site.parse::<SiteName>().map_err(usage)?.keys().collect();
@@ -64,7 +67,8 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         "" => None,
         _ => {
             let search = asked.search()?;
-            Some(ui.large(&ui.large, move |crawl| find(crawl.now()?.as_ref(), search.clone())).await?)
+            let site = asked.site.clone();
+            Some(ui.large(&ui.large, move |crawl| find(crawl.now()?.as_ref(), search.clone(), &site)).await?)
         }
     };
     let body = html! {
@@ -73,6 +77,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
             label { "Site" input type="text" name="site" value=(asked.site) placeholder="example.org"; }
             label { "Fetched since" input type="text" name="since" value=(asked.since) placeholder="7d or 2026-11-21"; }
             label.tick { input type="checkbox" name="case" value="any" checked[asked.ignore_case]; "ignore case" }
+            label.tick { input type="checkbox" name="regex" value="yes" checked[asked.regex]; "regular expression" }
             label.tick { input type="checkbox" name="main" value="only" checked[asked.main_text]; "main text only" }
             button { "Search" }
         }
@@ -94,7 +99,12 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     Ok(frame::page("Search", "/search", &body))
 }
 
-fn find(opened: &Opened, search: Search) -> anyhow::Result<SearchResult> {
+fn find(opened: &Opened, search: Search, site: &str) -> anyhow::Result<SearchResult> {
+    let named =
+        if site.is_empty() { None } else { sites::unknown(opened.view(), site, search.only.sites.iter().copied())? };
+    if let Some(unknown) = named {
+        return Err(usage(unknown.to_string()));
+    }
     let crawl = QueriedCrawl::of(opened)?;
     Ok(graph::search([&crawl.layout], search, Crew::threads(1))?)
 }

@@ -3,26 +3,27 @@
 use std::path::Path;
 
 use ask::sites;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use crawl::made::{affected, goes_on, make};
+use crawl::made::{goes_on, make};
 use crawl::opened::Opened;
 use crawl::standing::Standing;
-use crawl::{Change, Changed, CrawlDir};
+use crawl::{Affected, Change, Changed, CrawlDir, Options};
 use maud::{Markup, html};
-use printable::Printable;
+use printable::{Printable, counted};
 use settings::site_name::SiteName;
 use settings::usage;
 
+use crate::effects::{Effect, SoFar};
 use crate::failure::Failure;
-use crate::query::Fields;
+use crate::query::{Fields, with_fields};
 use crate::{Ui, frame, links};
 
 /// Changes of the journal shown, the last ones.
 const CHANGES_SHOWN: usize = 100;
 
 /// A form: the change, its title, what to give, an example.
-const FORMS: [(&str, &str, &str, &str); 9] = [
+const FORMS: [(&str, &str, &str, &str); 10] = [
     ("exclude", "Exclude URLs", "Patterns, one a line", "*/calendar/*"),
     ("include", "Include URLs", "Patterns, one a line", "*/docs/*"),
     ("hold", "Put sites on hold", "Sites, one a line", "example.org"),
@@ -32,16 +33,23 @@ const FORMS: [(&str, &str, &str, &str); 9] = [
     ("retry", "Visit failures again", "Outcomes and patterns, one a line", "http_error"),
     ("remove", "Remove URLs from the queue", "Patterns, one a line", "*/old/*"),
     ("set", "Change settings", "Lines of crawl.toml", "max-pages = 10000"),
+    ("unset", "Go back to defaults", "Keys of settings, one a line", "max-pages"),
 ];
+
+/// The changes that somebody can make here, by the words of `argiope steer`.
+pub fn changes() -> impl Iterator<Item = &'static str> {
+    ["pause", "resume", "stop"].into_iter().chain(FORMS.iter().map(|(what, ..)| *what))
+}
 
 /// Answers with the forms and the journal.
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
     let read = |crawl: &Standing| {
         let dir = CrawlDir::existing(crawl.root())?;
-        Ok((Changed::all_of(&dir)?, dir.options()?.paused == Some(true), goes_on(&dir)))
+        Ok((Changed::all_of(&dir)?, dir.options()?, goes_on(&dir)))
     };
-    let (changes, is_paused, goes_on) = ui.ask(read).await?;
-    Ok(frame::page("Steer", "/steer", &html! { (at_once(is_paused, goes_on)) (forms(goes_on)) (journal(&changes)) }))
+    let (changes, options, goes_on) = ui.ask(read).await?;
+    let at_once = at_once(options.paused == Some(true), goes_on);
+    Ok(frame::page("Steer", "/steer", &html! { (at_once) (forms(goes_on)) (journal(&changes, &options)) }))
 }
 
 /// What needs no confirmation, as far as there is something to pause, resume or stop.
@@ -80,14 +88,14 @@ fn forms(goes_on: bool) -> Markup {
     }
 }
 
-fn journal(changes: &[Changed]) -> Markup {
+fn journal(changes: &[Changed], options: &Options) -> Markup {
     html! {
         section {
             h2 { "Journal" }
             @if changes.is_empty() { p { "No changes so far." } }
             ol.journal reversed {
                 @for Changed { at, change } in changes.iter().rev().take(CHANGES_SHOWN) {
-                    li { time datetime=(at) { (at) } " " (Printable(&change.to_string())) (undo(change)) }
+                    li { time datetime=(at) { (at) } " " (Printable(&change.to_string())) (undo(change, options)) }
                 }
             }
         }
@@ -95,12 +103,11 @@ fn journal(changes: &[Changed]) -> Markup {
 }
 
 /// The form of the change that takes a change back, where there is one.
-fn undo(change: &Change) -> Markup {
-    let (what, to) = match change {
-        Change::Hold(_) => ("release", change.words().1),
-        Change::Release(_) => ("hold", change.words().1),
-        _ => return html! {},
+fn undo(change: &Change, options: &Options) -> Markup {
+    let Some(undo) = change.undo(options).filter(|_| !matches!(change, Change::Pause | Change::Resume)) else {
+        return html! {};
     };
+    let (what, to) = undo.words();
     html! {
         " "
         form.undo method="post" action="/steer" {
@@ -146,26 +153,73 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
                 Ok(make(&dir, &asked)?.in_words(&dir))
             })
             .await?;
+        ui.status.forget();
         return Ok(done(&change, &made));
     }
+    let effects = ui.effects.clone();
     let look = move |crawl: &Standing| {
         refuse_files(crawl.root(), &asked)?;
         let opened = crawl.now()?;
-        Ok((affected(&opened, &asked)?, notes(&opened, &asked)?))
+        let notes = notes(&opened, &asked)?;
+        effects.of(opened, &asked, notes)
     };
-    let (effect, notes) = ui.large(&ui.large, look).await?;
-    let (what, to) = change.words();
+    Ok(shown(&*ui.ask(look).await?).into_response())
+}
+
+/// Answers with how far the count of a change's effect is.
+pub(crate) async fn effect(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let number = Fields::parse(&query.unwrap_or_default()).get("number").parse().unwrap_or_default();
+    let effects = ui.effects.clone();
+    match ui.ask(move |_| Ok(effects.get(number))).await? {
+        Some(effect) => Ok(shown(&effect)),
+        None => Err(Failure::NotFound("another change was looked at since: choose this one again".to_owned())),
+    }
+}
+
+/// What a change would affect, and the form that makes it.
+fn shown(effect: &Effect) -> Html<String> {
+    let SoFar { affected, by_site, looked_at, is_over, failed } = effect.so_far();
+    let (what, to) = effect.change.words();
     let body = html! {
-        p { strong { (Printable(&change.to_string())) } }
-        p role="status" { (effect.to_string()) "." }
-        @for note in &notes { p { (Printable(note)) } }
+        p { strong { (Printable(&effect.change.to_string())) } }
+        // The script reads this part again until nothing more is counted.
+        div #effect data-reread=[(!is_over).then(|| with_fields("/steer/effect", &[("number", &effect.number.to_string())]))] {
+            p role="status" {
+                (affected.to_string())
+                @if is_over && failed.is_none() { "." } @else {
+                    ", so far: " (looked_at) " of " (counted(effect.known, "URL")) " looked at."
+                }
+            }
+            @if let Some(failed) = &failed { p { "It was not counted to the end: " (Printable(failed)) "." } }
+            @if !is_over {
+                p { a href=(with_fields("/steer/effect", &[("number", &effect.number.to_string())])) { "Look again" } }
+            }
+            @if by_site.len() > 1 { (sites(&by_site)) }
+        }
+        @for note in &effect.notes { p { (Printable(note)) } }
         form method="post" action="/steer" {
             (links::hidden("what", what)) (links::hidden("to", &to.join("\n"))) (links::hidden("sure", "yes"))
             button { "Do it" }
             " " a href="/steer" { "Cancel" }
         }
     };
-    Ok(frame::page("Effect of the change", "/steer", &body).into_response())
+    frame::page("Effect of the change", "/steer", &body)
+}
+
+/// The sites with the most affected URLs.
+fn sites(by_site: &[(String, Affected)]) -> Markup {
+    html! {
+        div.rows role="region" aria-label="By site" tabindex="0" {
+            table {
+                thead { tr { th { "Site" } th.number { "In the queue" } th.number { "Fetched already" } th.number { "Again" } } }
+                tbody {
+                    @for (site, Affected { queued, fetched, again }) in by_site {
+                        tr { td { (links::story(site)) } td.number { (queued) } td.number { (fetched) } td.number { (again) } }
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn done(change: &Change, told: &str) -> Response {

@@ -123,7 +123,9 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     } else {
         ui.large(&ui.large, move |crawl| with_links(crawl, &selection, after)).await?
     };
-    Ok(frame::page("URLs", "/urls", &table(&filter, &page, linked_from.as_ref())))
+    let seen: usize = fields.get("seen").parse().unwrap_or_default();
+    let seen = seen.saturating_add(page.looked_at);
+    Ok(frame::page("URLs", "/urls", &table(&filter, &page, seen, linked_from.as_ref())))
 }
 
 /// A page of the table, and the pages that link to its URLs.
@@ -165,7 +167,11 @@ fn form(filter: &Filter) -> Markup {
     }
 }
 
-fn table(filter: &Filter, Page { urls, next }: &Page, linked_from: Option<&BTreeMap<UrlKey, Linking>>) -> Markup {
+/// A page of the table; `seen` URLs were looked at for it, those of the pages before included that had none.
+fn table(filter: &Filter, page: &Page, seen: usize, linked_from: Option<&BTreeMap<UrlKey, Linking>>) -> Markup {
+    let Page { urls, next, .. } = page;
+    // A page that is not full ends where one answer has looked at enough.
+    let more = next.as_ref().map(|next| (next.as_str(), urls.len() < URLS_ON_PAGE));
     html! {
         (form(filter))
         div.scroll role="region" aria-label="URLs" tabindex="0" {
@@ -178,12 +184,25 @@ fn table(filter: &Filter, Page { urls, next }: &Page, linked_from: Option<&BTree
                 tbody { @for listed in urls { (row(listed, linked_from)) } }
             }
         }
-        @if urls.is_empty() {
-            p role="status" { @if next.is_some() { "None of the URLs looked at so far." } @else { "No URL." } }
-        }
+        @if urls.is_empty() && next.is_none() { p role="status" { "No URL." } }
         @if !filter.linked.is_empty() && linked_from.is_none() { p { "The crawl has no dataset, so its links are not known." } }
-        @if let Some(next) = next { p { a rel="next" href=(filter.link("/urls", next.as_str())) { "Next page" } } }
+        @match more {
+            // The script follows this link until the page is full.
+            Some((next, true)) => {
+                p #look-on {
+                    span role="status" { (counted(seen as u64, "URL")) " looked at so far. " }
+                    a rel="next" href=(with_seen(filter.link("/urls", next), seen)) { "Look on" }
+                }
+            }
+            Some((next, false)) => { p #look-on { a rel="next" href=(filter.link("/urls", next)) { "Next page" } } }
+            None => {}
+        }
     }
+}
+
+/// A link behind which the count of URLs goes on.
+fn with_seen(link: String, seen: usize) -> String {
+    format!("{link}&seen={seen}")
 }
 
 fn row(listed: &Listed, linked_from: Option<&BTreeMap<UrlKey, Linking>>) -> Markup {
@@ -325,6 +344,17 @@ mod tests {
     #[test]
     fn a_date_is_shown_to_the_second() {
         assert_eq!(second(Timestamp(1_795_680_796_841_000)), "2026-11-26 08:13:16");
+    }
+
+    #[test]
+    fn a_page_that_is_not_full_says_how_many_urls_were_looked_at() {
+        let next = CanonicalUrl::from_canonical("http://a.test/9");
+        let page = |next| table(&Filter::default(), &Page { next, ..Page::default() }, 40_000, None).into_string();
+        let looked = page(next);
+        assert!(looked.contains("40000 URLs looked at so far"), "{looked}");
+        assert!(looked.contains("href=\"/urls?after=http%3A%2F%2Fa.test%2F9&amp;seen=40000\">Look on</a>"), "{looked}");
+        let whole = page(None);
+        assert!(whole.contains("No URL.") && !whole.contains("look-on"), "{whole}");
     }
 
     #[test]

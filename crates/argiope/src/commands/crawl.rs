@@ -27,6 +27,7 @@ use store::Store;
 use tokio::sync::watch as channel;
 use weburl::CanonicalUrl;
 
+use super::ui::Beside;
 use crate::exit;
 use crate::summary::to_text;
 use console::message::{Level, listen, log, tell, tell_all};
@@ -97,6 +98,9 @@ pub struct CrawlArgs {
     /// Serve Prometheus metrics at this address (GET /metrics) during the crawl; port 0 takes a free port
     #[arg(long, value_name = "ADDR")]
     pub metrics: Option<String>,
+    /// Show the crawl in the browser while it runs, as `argiope ui` does [default address: 127.0.0.1:7880]
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = super::ui::ADDRESS)]
+    pub ui: Option<String>,
     /// Print the summary as one JSON object on standard output
     #[arg(long)]
     pub json: bool,
@@ -191,7 +195,9 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         (Show::Auto, _, true) => Show::Plain,
         (show, ..) => show,
     };
+    let beside = args.ui.as_deref().map(|address| Beside::start(address, dir.root().to_owned())).transpose()?;
     let ended = watch(session, threads, Watched { show, metrics })?;
+    drop(beside);
     let summary = Summary::of_run(&ended, &dir, TimeSpent::since(&stages_before));
     let told = if args.json { serde_json::to_string(&summary)? + "\n" } else { to_text(&summary) };
     log(Level::Info, "the run ended", Some(("summary", serde_json::to_value(&summary)?)));

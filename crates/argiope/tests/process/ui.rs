@@ -1,9 +1,9 @@
 //! A crawl in the browser, asked over HTTP.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use testkit::ui::Ui;
 use testweb::{Reply, Web, from_fn};
@@ -74,6 +74,14 @@ fn a_crawl_that_has_ended_is_shown_and_nothing_becomes_markup() {
     let row = failed.split_once("<tbody>").unwrap().1.split_once("</tbody>").unwrap().0;
     assert!(row.contains(">http://ui.test/gone</a>") && row.contains(">http://ui.test/</a>"), "{row}");
     assert_eq!(ui.page("/urls?status=404&depth=1").matches("class=\"url\"").count(), 1);
+    let rank = ui.page("/graph/rank?u=ui.test%2F");
+    assert!(rank.contains("PageRank ") && rank.contains(" of "), "{rank}");
+    let changes = ui.page("/changes?since=2026-01-01");
+    assert!(changes.contains(": 4 URLs visited: ") && changes.contains(">http://ui.test/</a>"), "{changes}");
+    assert!(ui.page("/changes").contains("The crawl has one round so far."));
+    assert!(ui.page("/search?q=spid.r&regex=yes").contains("1 page, 1 occurrence"));
+    let history: Vec<serde_json::Value> = serde_json::from_str(&ui.page("/history.json")).unwrap();
+    assert_eq!(history.last().unwrap()["pages"], 3, "{history:?}");
     let file = ui.get("/report.html");
     assert!(file.status == 200 && file.head.contains("default-src 'none'"), "{}", file.head);
     let steer = ui.page("/steer");
@@ -190,10 +198,17 @@ fn a_running_crawl_is_watched_and_steered_by_its_own_pages_alone() {
     // Its own pages show the effect first.
     let effect = ui.post(&ui.own(), exclude);
     assert!(effect.status == 200 && effect.body.contains("it would concern "), "{}", effect.body);
+    let counted = ui.page("/steer/effect?number=1");
+    assert!(counted.contains("exclude */odd/*") && counted.contains("it would concern "), "{counted}");
+    assert_eq!(ui.get("/steer/effect?number=2").status, 404);
     assert!(!ui.page("/steer").contains("<ol class=\"journal\" reversed><li>"));
     let made = ui.post(&ui.own(), &format!("{exclude}&sure=yes"));
     assert_eq!(made.status, 303, "{}", made.body);
-    assert!(ui.page("/steer").contains("exclude */odd/*"));
+    let journal = ui.page("/steer");
+    assert!(
+        journal.contains("exclude */odd/*") && journal.contains("aria-label=\"Undo: exclude */odd/*\""),
+        "{journal}"
+    );
     let is_odd = || served.log().iter().filter(|entry| entry.target.starts_with("/odd/")).count();
     let (before, all) = (is_odd(), served.requests());
     until("other pages follow", || served.requests() > all + 20);
@@ -252,6 +267,45 @@ fn a_change_in_the_last_moment_of_a_run_is_made_of_the_crawl_that_rests() {
         });
         assert!(ui.page("/steer").contains(&format!("exclude */no{round}/*")));
     }
+}
+
+#[test]
+fn a_crawl_shows_itself_while_it_runs() {
+    let (served, dirs) = (Served::start(endless()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let mut command = Command::new(BINARY);
+    command.args([
+        "crawl",
+        "http://ui.test/",
+        "--delay",
+        "20ms",
+        "--ip-delay",
+        "0",
+        "--no-sitemaps",
+        "--progress",
+        "none",
+    ]);
+    command.args(["--ui=127.0.0.1:0", "-o"]).arg(&dir).args(served.flags()).stderr(Stdio::piped());
+    let mut crawl = command.spawn().unwrap();
+    let said = BufReader::new(crawl.stderr.take().unwrap());
+    let line = said.lines().map(Result::unwrap).find(|line| line.contains("http://127.0.0.1:")).unwrap();
+    let address = line.split_once("http://").unwrap().1.split(' ').next().unwrap().to_owned();
+    let asked = |path: &str, method: &str, body: &str| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let length = body.len();
+        let head =
+            format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}");
+        write!(stream, "{head}\r\n\r\n{body}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    until("the crawl is shown", || asked("/", "GET", "").contains("A crawl is running."));
+    assert!(asked("/steer", "POST", "what=stop&sure=yes").starts_with("HTTP/1.1 200"));
+    assert_eq!(crawl.wait().unwrap().code(), Some(3));
+    assert!(TcpStream::connect(&address).is_err(), "it ends with the crawl");
+    let elsewhere = binary::run(&["crawl", "--ui=0.0.0.0:0", "-o", dir.to_str().unwrap()]).expect_code(2).stderr;
+    assert!(elsewhere.contains("--ui 0.0.0.0:0: other machines could steer the crawl"), "{elsewhere}");
 }
 
 #[test]

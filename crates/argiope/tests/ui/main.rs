@@ -3,6 +3,7 @@
 
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
+mod chart;
 mod graph;
 mod hostile;
 mod keyboard;

@@ -39,7 +39,7 @@ pub fn shown(crawl: &Crawled) -> Ui {
 }
 
 /// All screens, with and without something to show.
-pub const SCREENS: [&str; 18] = [
+pub const SCREENS: [&str; 21] = [
     "/",
     "/sites",
     "/urls",
@@ -51,11 +51,14 @@ pub const SCREENS: [&str; 18] = [
     "/url?u=http%3A%2F%2Fui.test%2Fb%3Fq%3D%27onmouseover%3D%27window.owned%3D3%26x%3D%3Cb%3E",
     "/url?u=ui.test",
     "/url?u=%3Cscript%3Ewindow.owned%3D7%3C%2Fscript%3E",
+    "/changes",
+    "/changes?since=2026-01-01&site=ui.test",
     "/search",
     "/search?q=owned&case=any",
     "/graph",
     "/graph?of=popular",
     "/graph/path?from=ui.test%2F&to=http%3A%2F%2Fui.test%2Fgone",
+    "/graph/rank?u=http%3A%2F%2Fui.test%2F",
     "/report",
     "/steer",
 ];

@@ -12,26 +12,81 @@ if (board) {
 
   const rate = (from, to) => (to.visited - from.visited) / Math.max(1, to.at - from.at);
 
+  // The chart: the whole crawl by minutes, the last part as it is sampled. A line marks the moment that is chosen.
+  const figure = document.getElementById("chart");
+  const canvas = figure.querySelector("canvas");
+  const slider = document.getElementById("moment");
+  const MARGIN = { side: 4, below: 6, above: 18 };
+  let minutes = [];
+  let rates = [];
+
+  const ratesOf = () => {
+    const since = samples[0]?.at ?? Infinity;
+    const points = minutes.filter((moment) => moment.at < since).map(({ at, pages, bytes }) => ({ at, visited: pages, bytes }));
+    points.push(...samples);
+    return points.slice(1).map((point, before) => ({ ...point, rate: Math.max(0, rate(points[before], point)) }));
+  };
+
+  const say = (chosen) => {
+    const date = new Date(chosen.at * 1000).toISOString().slice(0, 19).replace("T", " ");
+    const text = `${date} UTC: ${chosen.rate.toFixed(1)} pages a second, ${(chosen.bytes / 1e6).toFixed(1)} MB in all`;
+    document.getElementById("at").textContent = text;
+    slider.setAttribute("aria-valuetext", text);
+  };
+
   const draw = () => {
-    const figure = document.getElementById("chart");
-    const canvas = figure.querySelector("canvas");
-    figure.hidden = samples.length < 3;
+    const wasLast = Number(slider.value) >= Number(slider.max);
+    rates = ratesOf();
+    figure.hidden = rates.length < 2;
     if (figure.hidden) return;
+    slider.max = rates.length - 1;
+    if (wasLast) slider.value = slider.max;
     const { width, height } = canvas;
     const pen = canvas.getContext("2d");
-    const rates = samples.slice(1).map((sample, at) => Math.max(0, rate(samples[at], sample)));
-    const most = Math.max(...rates) || 1;
+    const most = rates.reduce((most, { rate }) => Math.max(most, rate), 0) || 1;
+    const [first, last] = [rates[0].at, rates.at(-1).at];
+    const left = ({ at }) => ((at - first) / Math.max(1, last - first)) * (width - 2 * MARGIN.side) + MARGIN.side;
     pen.clearRect(0, 0, width, height);
     pen.strokeStyle = getComputedStyle(canvas).color;
     pen.lineWidth = 2;
     pen.beginPath();
-    rates.forEach((pages, at) => {
-      const x = (at / Math.max(1, rates.length - 1)) * (width - 8) + 4;
-      pen.lineTo(x, height - 6 - (pages / most) * (height - 24));
-    });
+    for (const point of rates) pen.lineTo(left(point), height - MARGIN.below - (point.rate / most) * (height - MARGIN.below - MARGIN.above));
     pen.stroke();
-    canvas.setAttribute("aria-label", `Pages a second: now ${rates.at(-1).toFixed(1)}, at most ${most.toFixed(1)}`);
+    const chosen = rates[Number(slider.value)] ?? rates.at(-1);
+    pen.lineWidth = 1;
+    pen.beginPath();
+    pen.moveTo(left(chosen), 0);
+    pen.lineTo(left(chosen), height);
+    pen.stroke();
+    say(chosen);
+    canvas.setAttribute("aria-label", `Pages a second: at the end ${rates.at(-1).rate.toFixed(1)}, at most ${most.toFixed(1)}`);
   };
+
+  // The nearest moment to where the pointer is.
+  const choose = (event) => {
+    const box = canvas.getBoundingClientRect();
+    const [first, last] = [rates[0].at, rates.at(-1).at];
+    const at = first + ((event.clientX - box.left) / box.width) * (last - first);
+    const after = rates.findIndex((point) => point.at >= at);
+    slider.value = after < 0 ? slider.max : after;
+    draw();
+  };
+  slider.addEventListener("input", draw);
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    choose(event);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (canvas.hasPointerCapture(event.pointerId)) choose(event);
+  });
+
+  const readHistory = async () => {
+    const answer = await fetch("/history.json");
+    if (!answer.ok) return;
+    minutes = await answer.json();
+    draw();
+  };
+  readHistory().catch(() => {});
 
   // Outcomes, sites in trouble, pause and changes.
   const reread = async () => {
@@ -58,8 +113,14 @@ if (board) {
     // The first event has the samples so far, of an earlier crawl perhaps.
     let received = 0;
     events = new EventSource("/events");
+    const stale = document.getElementById("stale");
     events.onopen = () => {
       received = 0;
+      stale.hidden = true;
+    };
+    // The browser tries again by itself.
+    events.onerror = () => {
+      stale.hidden = false;
     };
     events.onmessage = (event) => {
       const news = JSON.parse(event.data);
@@ -87,3 +148,48 @@ if (board) {
   });
   if (!document.hidden) follow();
 }
+
+const parsed = async (link) => {
+  const answer = await fetch(link);
+  return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+};
+
+// Follows the count of what a change affects to its end.
+const countOn = async () => {
+  const link = document.getElementById("effect")?.dataset.reread;
+  if (link === undefined) return;
+  const news = (await parsed(link))?.getElementById("effect");
+  if (!news) return;
+  document.getElementById("effect").replaceWith(news);
+  // The answer waited for news.
+  await countOn();
+};
+countOn().catch(() => {});
+
+// Opens the page of a picture again when the picture is there. The answer waits for that.
+const awaitPicture = async () => {
+  const link = document.getElementById("drawing")?.dataset.reread;
+  if (link === undefined) return;
+  if ((await parsed(link))?.getElementById("drawing")) await awaitPicture();
+  else location.replace(link);
+};
+awaitPicture().catch(() => {});
+
+// Looks on for URLs of a rare kind until the page is full, so many times by itself.
+const LOOKS_MAX = 100;
+const lookOn = async (looks = 0) => {
+  const more = document.querySelector("#look-on:has([role=status])");
+  const body = document.querySelector("main tbody");
+  if (!more || !body || body.rows.length >= 100 || looks >= LOOKS_MAX || document.hidden) return;
+  const page = await parsed(more.querySelector("a").href);
+  if (!page) return;
+  body.append(...page.querySelectorAll("main tbody tr"));
+  const next = page.getElementById("look-on");
+  if (next) {
+    more.replaceWith(next);
+    await lookOn(looks + 1);
+  } else {
+    more.textContent = body.rows.length === 0 ? "No URL." : "";
+  }
+};
+lookOn().catch(() => {});

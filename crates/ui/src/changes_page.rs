@@ -1,0 +1,103 @@
+//! What has changed on the web between visits, as `argiope changes` finds it.
+
+use ask::changes::{Changed, Counts, Question, Since, changes, last_round, sentence};
+use ask::follow::keys;
+use ask::since::time;
+use axum::extract::{RawQuery, State};
+use axum::response::Html;
+use crawl::standing::Standing;
+use engine::clock::Clock;
+use maud::{Markup, html};
+use model::Timestamp;
+use printable::{Printable, counted};
+use settings::site_name::SiteName;
+use settings::usage;
+
+use crate::failure::Failure;
+use crate::query::Fields;
+use crate::{Ui, frame, links};
+
+/// Changes shown; the others are counted.
+const CHANGES_SHOWN: usize = 200;
+
+/// What was found.
+struct Found {
+    since: Timestamp,
+    counts: Counts,
+    shown: Vec<Changed>,
+    /// Changes that are not shown.
+    left_out: u64,
+}
+
+/// Answers with the changes since a time, or in the last round.
+pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let fields = Fields::parse(&query.unwrap_or_default());
+    let (since, site) = (fields.get("since").to_owned(), fields.get("site").to_owned());
+    let asked = (since.clone(), site.clone());
+    let found = ui.large(&ui.large, move |crawl| find(crawl, &asked.0, &asked.1)).await?;
+    let body = html! {
+        form.filter action="/changes" {
+            label { "Since" input type="text" name="since" value=(since) placeholder="7d or 2026-11-21"; }
+            label { "Site" input type="text" name="site" value=(site) placeholder="example.org"; }
+            button { "Show" }
+        }
+        @match &found {
+            None => { p role="status" { "The crawl has one round so far. Give a time to compare with." } }
+            Some(found) => { (table(found)) }
+        }
+    };
+    Ok(frame::page("Changes", "/changes", &body))
+}
+
+/// The changes; `None` without a time in a crawl of one round.
+fn find(crawl: &Standing, since: &str, site: &str) -> anyhow::Result<Option<Found>> {
+    let opened = crawl.now()?;
+    let view = opened.view();
+    let (since, time) = match since {
+        "" => match last_round(view)? {
+            Some(round) => (Since::Round(round.number), round.began_at),
+            None => return Ok(None),
+        },
+        since => {
+            let time = time(since, Clock::start().date())?;
+            (Since::Time(time), time)
+        }
+    };
+    let sites = match site {
+        "" => Vec::new(),
+        site => keys(&[site.parse::<SiteName>().map_err(usage)?], view)?,
+    };
+    let (mut shown, mut left_out) = (Vec::new(), 0);
+    let counts = changes(view, &Question { since, through: None, sites, pages: None }, &mut |changed| {
+        if shown.len() < CHANGES_SHOWN {
+            shown.push(changed);
+        } else {
+            left_out += 1;
+        }
+        Ok(())
+    })?;
+    Ok(Some(Found { since: time, counts, shown, left_out }))
+}
+
+fn table(Found { since, counts, shown, left_out }: &Found) -> Markup {
+    html! {
+        p role="status" { "Since " (since.to_rfc3339()) ": " (sentence(counts)) "." }
+        div.scroll role="region" aria-label="Changes" tabindex="0" {
+            table {
+                thead { tr { th { "Change" } th { "URL" } th.number { "Status" } th { "Found" } th { "Title or target" } } }
+                tbody {
+                    @for changed in shown {
+                        tr {
+                            td { (changed.change.to_string()) }
+                            td { (links::story(&changed.url)) }
+                            td.number { (changed.status.map(|status| status.to_string()).unwrap_or_default()) }
+                            td.date { (changed.at.to_rfc3339()) }
+                            td { (Printable(changed.target.as_ref().or(changed.title.as_ref()).map_or("", String::as_str))) }
+                        }
+                    }
+                }
+            }
+        }
+        @if *left_out > 0 { p { (counted(*left_out, "more change")) ": `argiope changes` has all of them." } }
+    }
+}

@@ -1,0 +1,136 @@
+//! What a change would affect. Of a large crawl it is counted on a thread of its own, and a page shows how far that is.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crawl::opened::Opened;
+use crawl::steer::Counting;
+use crawl::{Affected, Change, made};
+use engine::clock::Clock;
+
+/// How long a request waits for the count. Then its page shows what was counted so far.
+const WAIT_MAX: Duration = Duration::from_millis(500);
+/// The time between two states of a count that are shown.
+const SHOWN_EVERY: Duration = Duration::from_millis(100);
+/// Sites that are shown, those with the most URLs.
+const SITES_SHOWN: usize = 20;
+
+/// The last count. The next one ends it: a crawl is read once at a time.
+#[derive(Default)]
+pub(crate) struct Effects(Mutex<Option<Arc<Effect>>>);
+
+/// The count of one change.
+pub(crate) struct Effect {
+    /// Tells it from others.
+    pub(crate) number: u64,
+    pub(crate) change: Change,
+    /// What somebody should know of the change.
+    pub(crate) notes: Vec<String>,
+    /// URLs that the crawl knew.
+    pub(crate) known: u64,
+    so_far: Mutex<SoFar>,
+    /// It has ended.
+    ended: Condvar,
+    is_unwanted: AtomicBool,
+}
+
+/// How far a count is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SoFar {
+    pub(crate) affected: Affected,
+    /// The sites with the most affected URLs.
+    pub(crate) by_site: Vec<(String, Affected)>,
+    pub(crate) looked_at: u64,
+    /// Nothing more is counted.
+    pub(crate) is_over: bool,
+    /// Why it ended early.
+    pub(crate) failed: Option<String>,
+}
+
+impl Effects {
+    /// Begins to count, in place of the last count, and waits a moment for the end.
+    ///
+    /// # Errors
+    /// The change cannot be used or needs a running crawl, or the crawl cannot be read.
+    pub(crate) fn of(&self, opened: Arc<Opened>, change: &Change, notes: Vec<String>) -> anyhow::Result<Arc<Effect>> {
+        let counting = made::counting(&opened, change)?;
+        let known = opened.view().totals()?.urls;
+        let mut last = self.last();
+        let number = last.as_ref().map_or(1, |last| last.number + 1);
+        let effect = Arc::new(Effect {
+            number,
+            change: change.clone(),
+            notes,
+            known,
+            so_far: Mutex::new(SoFar::of(&counting)),
+            ended: Condvar::new(),
+            is_unwanted: AtomicBool::new(false),
+        });
+        if let Some(before) = last.replace(effect.clone()) {
+            before.is_unwanted.store(true, Ordering::Relaxed);
+        }
+        drop(last);
+        let counted = effect.clone();
+        std::thread::Builder::new().name("effect".to_owned()).spawn(move || counted.count(&opened, counting))?;
+        effect.wait();
+        Ok(effect)
+    }
+
+    /// The count with this number, after a moment if it goes on.
+    pub(crate) fn get(&self, number: u64) -> Option<Arc<Effect>> {
+        let effect = self.last().clone().filter(|last| last.number == number)?;
+        effect.wait();
+        Some(effect)
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<Arc<Effect>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Effect {
+    /// How far the count is.
+    pub(crate) fn so_far(&self) -> SoFar {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, SoFar> {
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait(&self) {
+        // Woken at the end, or late: both are answered.
+        drop(self.ended.wait_timeout_while(self.lock(), WAIT_MAX, |so_far| !so_far.is_over));
+    }
+
+    fn count(&self, opened: &Opened, mut counting: Counting) {
+        let clock = Clock::start();
+        let mut shown = clock.now();
+        let mut failed = None;
+        while failed.is_none() && !counting.is_complete() {
+            if self.is_unwanted.load(Ordering::Relaxed) {
+                failed = Some("another change is looked at now".to_owned());
+            } else if let Err(error) = counting.look_on(opened.view()) {
+                failed = Some(error.to_string());
+            } else if clock.now().since(shown) >= SHOWN_EVERY {
+                shown = clock.now();
+                *self.lock() = SoFar::of(&counting);
+            }
+        }
+        *self.lock() = SoFar { is_over: true, failed, ..SoFar::of(&counting) };
+        self.ended.notify_all();
+    }
+}
+
+impl SoFar {
+    fn of(counting: &Counting) -> Self {
+        SoFar {
+            affected: counting.affected(),
+            by_site: counting.by_site(SITES_SHOWN),
+            looked_at: counting.looked_at(),
+            is_over: counting.is_complete(),
+            failed: None,
+        }
+    }
+}
