@@ -19,6 +19,7 @@ mod synthetic;
 mod text;
 mod tls;
 mod ui;
+mod viewers;
 
 use std::path::PathBuf;
 
@@ -34,6 +35,7 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   bodies [DOCUMENTS] 512 documents of 10 MB at once: memory beyond --max-in-flight-bytes
   known              10^5 to 10^7 known URLs, 10 to 10^5 hosts: what a page costs, and how much memory; draws docs/known.svg
   ui [URLS...]       what each screen of `argiope ui` takes at that many known URLs (default 10^6 and 10^7), and the preview of a change
+  viewers [PAGES]    processor time of a crawl with none and with 20 viewers of `argiope ui`, in turn
   hot                99 small hosts beside one with 10^6 queued URLs: whether they wait for it, and what a visit costs
   rules              1,000 robots.txt files of 525 kB: memory; a site beside one with 35,641 rules with wildcards: its pages
   freshness [PAGES] [VISITS] [WEB...]
@@ -116,6 +118,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
         "bodies" => bodies::run(&options),
         "known" => known::run(&options),
         "ui" => ui::run(&options),
+        "viewers" => viewers::run(&options),
         "hot" => hot::run(&options),
         "rules" => rules::run(&options),
         "documents" => documents::run(&options),

@@ -1,0 +1,122 @@
+//! What viewers of the interface cost a crawl: its processor time with none and with twenty, in turn.
+//!
+//! A viewer does what the overview's script does: it reads the events, and asks for the page every five seconds.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use tempfile::TempDir;
+
+use super::Options;
+use super::argiope::{self, Summary};
+use super::measured::{self, median};
+use super::run_file::{RunFile, said};
+use super::synthetic::{SEED, Web};
+use crate::interface::Interface;
+
+/// Pages of the crawl, unless told.
+const PAGES: u64 = 50_000;
+/// Viewers at once.
+const VIEWERS: usize = 20;
+/// How often a viewer asks for the overview.
+const REREAD_EVERY: Duration = Duration::from_secs(5);
+/// How often the bench looks whether there is a crawl to view, and a viewer whether the crawl has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// What viewers may cost, in percent.
+const COST_MAX: f64 = 1.0;
+
+/// Crawls the same web in each round without viewers and with them.
+///
+/// # Errors
+/// A crawl fails, or nobody could view it.
+pub fn run(options: &Options) -> anyhow::Result<()> {
+    let pages = options.rest.first().map_or(Ok(PAGES), |pages| pages.parse()).context("the number of pages")?;
+    let binary = argiope::binary(options.binary.as_deref())?;
+    let mut file = RunFile::begin("viewers", "Viewers of a crawl", &[said(&binary, &["--version"])?])?;
+    file.say(&format!("{pages} pages; processor seconds of the crawl, in turn:\n\n| round | no viewer | {VIEWERS} viewers |\n|---|---|---|"));
+    let mut costs = Vec::new();
+    for round in 1..=options.rounds {
+        // There and back, so that a machine that becomes slower does so for both.
+        let viewers = if round % 2 == 1 { [0, VIEWERS] } else { [VIEWERS, 0] };
+        let mut took = viewers.map(|viewers| crawl(&binary, pages, viewers));
+        if round % 2 == 0 {
+            took.reverse();
+        }
+        let [without, with] = took;
+        let (without, with) = (without?, with?);
+        file.say(&format!("| {round} | {without:.2} | {with:.2} |"));
+        costs.push((with / without - 1.0) * 100.0);
+    }
+    file.say(&format!("\nViewers cost {:.1} % (median of the rounds; aim: at most {COST_MAX} %).", median(costs)));
+    file.keep()
+}
+
+/// Processor seconds of a crawl.
+fn crawl(binary: &Path, pages: u64, viewers: usize) -> anyhow::Result<f64> {
+    let web = Web::serve(binary, &format!("1,50,{pages},10"))?;
+    let dir = TempDir::with_prefix("argiope-bench-")?;
+    let crawl = dir.path().join("crawl");
+    let mut command = argiope::crawl(binary, &crawl);
+    command.args([SEED, "--scope", "any", "--no-sitemaps", "--max-simple-queries-per-path", "0"]);
+    command.args(["--connect-to", &format!("::{}", web.address)]);
+    let has_ended = AtomicBool::new(false);
+    let (measured, viewed) = std::thread::scope(|scope| {
+        let viewing = scope.spawn(|| view(binary, &crawl, viewers, &has_ended));
+        let measured = measured::run(&mut command, dir.path());
+        has_ended.store(true, Ordering::Relaxed);
+        (measured, viewing.join())
+    });
+    let (measured, answers) = (measured?, viewed.map_err(|_| anyhow::anyhow!("a viewer panicked"))??);
+    if Summary::read(&measured.output)?.fetched() < pages || (viewers > 0 && answers == 0) {
+        bail!("the crawl did not fetch {pages} pages, or nobody viewed it");
+    }
+    Ok(measured.cpu_seconds)
+}
+
+/// Views a crawl until it has ended. Returns how many answers the viewers got.
+fn view(binary: &Path, crawl: &Path, viewers: usize, has_ended: &AtomicBool) -> anyhow::Result<usize> {
+    while !crawl.join("live.socket").exists() {
+        if has_ended.load(Ordering::Relaxed) {
+            return Ok(0);
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+    let interface = if viewers > 0 { Some(Interface::start(binary, crawl)?) } else { None };
+    let origin = interface.as_ref().map_or("", |interface| interface.origin.as_str());
+    let address = origin.trim_start_matches("http://");
+    std::thread::scope(|scope| {
+        let viewing: Vec<_> = (0..viewers).map(|_| scope.spawn(|| one_viewer(address, has_ended))).collect();
+        let answers = viewing.into_iter().map(|viewer| viewer.join().unwrap_or(0)).sum();
+        Ok(answers)
+    })
+}
+
+/// What one viewer does. An answer that does not come is none.
+fn one_viewer(address: &str, has_ended: &AtomicBool) -> usize {
+    let Ok(mut events) = asked(address, "/events") else { return 0 };
+    let mut answers = 0;
+    let mut since_page = Duration::ZERO;
+    let mut read = [0; 64 << 10];
+    while !has_ended.load(Ordering::Relaxed) {
+        // It waits for the next event at most so long.
+        let _ = events.set_read_timeout(Some(LOOK_EVERY));
+        answers += usize::from(events.read(&mut read).is_ok_and(|bytes| bytes > 0));
+        since_page += LOOK_EVERY;
+        if since_page >= REREAD_EVERY {
+            since_page = Duration::ZERO;
+            let page = asked(address, "/").and_then(|mut page| page.read_to_end(&mut Vec::new()));
+            answers += usize::from(page.is_ok());
+        }
+    }
+    answers
+}
+
+fn asked(address: &str, path: &str) -> std::io::Result<TcpStream> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").as_bytes())?;
+    Ok(stream)
+}
