@@ -78,9 +78,9 @@ impl Known for Before {
         Ok(!self.new.contains(&key))
     }
 
-    fn news<'b>(&self, found: &'b [Candidate]) -> Vec<&'b Candidate> {
-        let is_news = |key: &UrlKey| self.urls.contains_key(key) || self.new.contains(key);
-        found.iter().filter(|candidate| is_news(&candidate.url.key())).collect()
+    fn may_change(&self, found: &[Candidate]) -> Vec<bool> {
+        let may = |key: UrlKey| self.urls.contains_key(&key) || self.new.contains(&key);
+        found.iter().map(|candidate| may(candidate.url.key())).collect()
     }
 }
 

@@ -79,9 +79,10 @@ pub trait Known {
         Ok(self.url(key)?.is_some())
     }
 
-    /// The found URLs in their order. A store may leave out those that [change nothing](may_change), as most links do.
-    fn news<'b>(&self, found: &'b [Candidate]) -> Vec<&'b Candidate> {
-        found.iter().collect()
+    /// For each found URL, true if it [may change](may_change) what is known. A store that can tell this without a record answers here:
+    /// most links change nothing.
+    fn may_change(&self, found: &[Candidate]) -> Vec<bool> {
+        vec![true; found.len()]
     }
 }
 
@@ -194,6 +195,20 @@ pub fn may_change(candidate: &Candidate, purpose: Purpose, distance: Distance) -
     }
 }
 
+/// The found URLs that count, in the order in which they do: a page takes the place of a requisite, in whatever order they are found. So a
+/// batch that is applied again finds what it left. After a requisite has taken the place of a page, a page counts that is no nearer.
+fn news<'b>(found: &'b [Candidate], known: &impl Known) -> Vec<&'b Candidate> {
+    let may_change = known.may_change(found);
+    let is_requisite = |candidate: &Candidate| candidate.purpose == Purpose::Requisite;
+    let requisites = found.iter().zip(&may_change).filter(|(candidate, may)| **may && is_requisite(candidate));
+    let requisites: BTreeSet<UrlKey> = requisites.map(|(candidate, _)| candidate.url.key()).collect();
+    let counts = |candidate: &Candidate, may: bool| may || requisites.contains(&candidate.url.key());
+    let news = found.iter().zip(may_change).filter(|(candidate, may)| counts(candidate, *may));
+    let mut news: Vec<&Candidate> = news.map(|(candidate, _)| candidate).collect();
+    news.sort_by_key(|candidate| !is_requisite(candidate));
+    news
+}
+
 /// What a batch does to URLs that stand as `known` says: what is to be written, and what the commit found out. [`Store::commit`](crate::Store::commit)
 /// states the rule. The parts of a batch are applied in this order: reopened, again, visits, attempts, kept, judged again, found, settled, announced.
 ///
@@ -234,10 +249,7 @@ pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Co
             state.leave_queue(*key, *judged_at)?;
         }
     }
-    let mut news = known.news(&batch.found);
-    // A page takes the place of a requisite, in whatever order they are found. So a batch that is applied again finds what it left.
-    news.sort_by_key(|candidate| candidate.purpose != Purpose::Requisite);
-    for candidate in news {
+    for candidate in news(&batch.found, known) {
         state.find(candidate)?;
     }
     for (candidate, visit) in &batch.settled {

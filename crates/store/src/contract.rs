@@ -71,6 +71,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("what the archive has no record of is found", unrecorded),
         ("URLs are found by their state, if at all", in_state),
         ("requisites are counted by themselves", requisites),
+        ("a page takes the place of a requisite that one batch finds with it", a_page_beside_a_requisite_of_its_url),
         ("totals count everything once", totals),
         ("limits are counted as they stand", limits),
         ("a view stays as it was", views),
@@ -493,6 +494,19 @@ fn requisites(fixture: &dyn Fixture) {
     let totals = store.totals().expect("totals");
     assert_eq!((totals.pending, totals.requisites_pending, totals.fetched()), (2, 1, 0));
     assert_eq!(totals.requisites.into_iter().collect::<Vec<_>>(), [(Outcome::Binary, 1)]);
+}
+
+fn a_page_beside_a_requisite_of_its_url(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let text = "http://a.test/";
+    let settled = vec![(page(text, 1), visit(text, Outcome::Excluded))];
+    store.commit(&Batch { settled, ..Batch::default() }).expect("commit");
+    // The requisite takes the place of the page that is kept out, and the page that of the requisite, though it is no nearer than the first.
+    let requisite = Candidate { purpose: Purpose::Requisite, ..page(text, 1) };
+    let committed = find(&*store, &[page(text, 5), requisite]);
+    assert_eq!(committed.relaxed.len(), 2);
+    let entry = store.get(url(text).key()).expect("get").expect("known");
+    assert_eq!((entry.candidate, entry.visit), (page(text, 5), None));
 }
 
 fn limits(fixture: &dyn Fixture) {

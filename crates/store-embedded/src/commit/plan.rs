@@ -98,23 +98,20 @@ impl store::Known for Before<'_> {
         }
     }
 
-    fn news<'b>(&self, found: &'b [Candidate]) -> Vec<&'b Candidate> {
-        let mut news = Vec::new();
+    fn may_change(&self, found: &[Candidate]) -> Vec<bool> {
+        let mut may = Vec::with_capacity(found.len());
         let mut fingerprints = Vec::with_capacity(PREFETCHED);
         for candidates in found.chunks(PREFETCHED) {
             fingerprints.clear();
             fingerprints.extend(candidates.iter().map(|candidate| self.known.fingerprint(candidate.url.key())));
             self.known.prefetch(fingerprints.iter().copied());
-            let may_be_news = |candidate: &Candidate, remembered: Option<Remembered>| match remembered {
+            may.extend(candidates.iter().zip(&fingerprints).map(|(candidate, url)| match self.known.get(*url) {
                 Some(Remembered { way: Way::Page { distance, .. }, .. }) => {
                     may_change(candidate, Purpose::Page, distance)
                 }
                 _ => true,
-            };
-            let remembered = fingerprints.iter().map(|url| self.known.get(*url));
-            let candidates = candidates.iter().zip(remembered);
-            news.extend(candidates.filter(|(found, known)| may_be_news(found, *known)).map(|(found, _)| found));
+            }));
         }
-        news
+        may
     }
 }
