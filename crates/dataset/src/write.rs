@@ -73,7 +73,7 @@ impl SegmentTables {
     ///
     /// # Errors
     /// The files cannot be written.
-    pub fn anew(layout: &Layout, segment: &str) -> Result<Self, DatasetError> {
+    pub fn replace(layout: &Layout, segment: &str) -> Result<Self, DatasetError> {
         SegmentTables::open(layout, segment, false)
     }
 

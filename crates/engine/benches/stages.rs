@@ -192,7 +192,7 @@ fn rows(criterion: &mut Criterion, pages: &[Page]) {
     let mut rows = Rows::new(&store, false).expect("rows");
     let written: Vec<Written> = pages.iter().map(|page| written(page, &mut rows)).collect();
     let layout = Layout::at(dir.path().join("dataset"));
-    let mut tables = SegmentTables::anew(&layout, "one.warc.gz").expect("tables");
+    let mut tables = SegmentTables::replace(&layout, "one.warc.gz").expect("tables");
     let mut group = criterion.benchmark_group("dataset");
     group.throughput(Throughput::Elements(pages.len() as u64));
     group.bench_function("pages", |bencher| {

@@ -319,11 +319,11 @@ impl<'w> Process<'w> {
             let detail = format!("{in_flight} fetches, {waiting} sites waiting");
             self.world.oracle.complain(Check::Bounded, self.world.now, detail);
         }
-        let (bytes, anew) = (self.state.front_bytes(), self.state.front_bytes_anew());
+        let (bytes, summed) = (self.state.front_bytes(), self.state.front_bytes_summed());
         let max = self.world.scenario.wishes.front_bytes_max;
         let sites = self.state.sites_in_front();
-        if (bytes > max && sites > 1) || bytes != anew {
-            let detail = format!("{sites} sites in front take {bytes} bytes, in truth {anew}, and may take {max}");
+        if (bytes > max && sites > 1) || bytes != summed {
+            let detail = format!("{sites} sites in front take {bytes} bytes, in truth {summed}, and may take {max}");
             self.world.oracle.complain(Check::Front, self.world.now, detail);
         }
     }

@@ -199,7 +199,7 @@ impl<'a> Deriver<'a> {
         let mut tables = if from > 0 {
             SegmentTables::begin(&self.layout, &segment.name)?
         } else {
-            SegmentTables::anew(&self.layout, &segment.name)?
+            SegmentTables::replace(&self.layout, &segment.name)?
         };
         let mut reader = Reader::open(&path, from)?;
         // A visit waits for what a browser made of it, which lies behind it.

@@ -100,7 +100,7 @@ impl State {
 
     /// [`State::front_bytes`] computed from every site, to check the running sum.
     #[must_use]
-    pub fn front_bytes_anew(&self) -> usize {
+    pub fn front_bytes_summed(&self) -> usize {
         let bytes = |slot: &Slot| match slot {
             Slot::Here(front) => Weight::of(front).bytes,
             Slot::Loading(_) => PLACE_BYTES,

@@ -1,6 +1,6 @@
 //! Round trips, golden bytes and arbitrary bytes.
 
-use model::{Failure, FailureKind};
+use model::{Failure, FailureKind, Renewal, RobotsAnswer, RobotsRecord};
 use proptest::prelude::*;
 use weburl::{CanonicalRules, SiteKey};
 

@@ -33,7 +33,7 @@ fn more_sites_than_there_are_bytes_for_are_visited_one_after_another() {
             }
         }
         let (bytes, sites) = (crawl.state.front_bytes(), crawl.state.sites_in_front());
-        assert!(bytes <= BYTES && bytes == crawl.state.front_bytes_anew(), "{bytes} bytes, {sites} sites");
+        assert!(bytes <= BYTES && bytes == crawl.state.front_bytes_summed(), "{bytes} bytes, {sites} sites");
         crawl.wait(Duration::from_millis(250));
     }
     assert!(crawl.state.front_bytes_peak() > BYTES / 2, "{} bytes", crawl.state.front_bytes_peak());

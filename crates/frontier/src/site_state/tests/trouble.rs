@@ -1,0 +1,186 @@
+//! URLs that fail, and sites in trouble.
+
+use super::*;
+
+#[test]
+fn a_url_fails_by_its_own_fault_only_where_others_do_not() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    // Asked for the first time, it may be the site that fails.
+    assert_eq!(site.url_failed(0, &failed(Trouble::Answer, None, 1), &politeness), 1);
+    assert_eq!((site.record().failures_in_a_row, site.due_at()), (1, S(1)));
+    // Again, and nothing else was answered: it does not count.
+    assert_eq!(site.url_failed(1, &failed(Trouble::Answer, None, 2), &politeness), 1);
+    assert_eq!(site.record().failures_in_a_row, 2);
+    site.reached(0, Duration::ZERO, S(3), &politeness);
+    // Another one was answered.
+    assert_eq!(site.url_failed(1, &failed(Trouble::Answer, None, 4), &politeness), 2);
+    assert_eq!((site.record().failures_in_a_row, site.due_at()), (0, S(4)));
+    // A site that cannot be reached is never its fault.
+    assert_eq!(site.url_failed(2, &failed(Trouble::Unreached, None, 5), &politeness), 2);
+    assert_eq!((site.record().failures_in_a_row, site.due_at()), (1, S(6)));
+}
+
+#[test]
+fn what_fails_when_nothing_else_is_left_is_the_sites_failure_unless_it_is_little() {
+    let politeness = Politeness::default();
+    for (urls, expect) in [(1, Some(4)), (2, Some(4)), (3, None), (20, None)] {
+        let mut site = state();
+        site.set_robots(known(""));
+        let mut queue: Vec<Queued> = (0..urls).map(|n| waiting(&format!("/{n}"), 1)).collect();
+        let mut now = S(0);
+        // One that is answered, and then no more.
+        site.reached(0, Duration::ZERO, now, &politeness);
+        let mut most = 0;
+        for _ in 0..8 {
+            site.loaded(queue.clone(), true);
+            while let Next::Fetch(taken) = site.next(&rules(), now) {
+                let at = now.0 / 1_000_000;
+                let attempts = site.url_failed(taken.attempts, &failed(Trouble::Answer, None, at), &politeness);
+                most = most.max(attempts);
+                let url = taken.candidate.position().url;
+                site.leave_behind(url, attempts);
+                queue
+                    .iter_mut()
+                    .filter(|one| one.candidate.position().url == url)
+                    .for_each(|one| one.attempts = attempts);
+                if site.is_aside(now) || most >= 4 {
+                    break;
+                }
+            }
+            if site.is_aside(now) || most >= 4 {
+                break;
+            }
+            site.begin_sweep(now, &politeness);
+            if site.is_aside(now) {
+                break;
+            }
+            now = now.max(site.due_at());
+        }
+        assert_eq!((most == 4).then_some(most), expect, "{urls} URLs");
+        assert_eq!(site.is_aside(now), expect.is_none(), "{urls} URLs");
+    }
+}
+
+#[test]
+fn a_site_in_trouble_is_put_aside_for_longer_and_longer_and_given_up_at_last() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    let mut at = 0;
+    let mut waits = Vec::new();
+    while !site.is_given_up() {
+        site.failed(&failed(Trouble::Unreached, None, at), &politeness);
+        waits.push(site.due_at().since(S(at)).as_secs());
+        at = site.due_at().0 / 1_000_000;
+        assert!(site.is_given_up() || site.is_aside(S(at - 1)) == (waits.len() >= 6), "{waits:?}");
+    }
+    assert_eq!(waits[..13], [1, 2, 4, 8, 16, 60, 300, 1_800, 7_200, 21_600, 86_400, 86_400, 86_400]);
+    assert!(S(at).since(S(31)) >= politeness.give_up_after);
+    let given_up = site.record().given_up.expect("it is given up");
+    assert_eq!(given_up.detail, "in trouble for 7 days: ");
+}
+
+#[test]
+fn runs_that_ask_before_the_wait_is_over_do_not_bring_a_site_nearer_to_being_given_up() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    while site.aside().is_none() {
+        site.failed(&failed(Trouble::Unreached, None, 0), &politeness);
+    }
+    let (aside, due) = (site.aside().cloned(), site.due_at());
+    assert_eq!((aside.as_ref().map(|aside| aside.round), due), (Some(1), S(60)));
+    for at in 1..40 {
+        site = SiteState::new(SiteRecord { due_at: S(at), ..site.record() });
+        site.failed(&failed(Trouble::Unreached, None, at), &politeness);
+        assert_eq!(site.aside().cloned(), aside, "{at}");
+        assert!(site.due_at() >= due, "it backs off as well");
+    }
+    let over = site.due_at().0 / 1_000_000;
+    site.failed(&failed(Trouble::Unreached, None, over), &politeness);
+    assert_eq!((site.aside().map(|aside| aside.round), site.due_at()), (Some(2), S(over + 300)));
+}
+
+#[test]
+fn a_site_comes_back_from_aside_with_the_first_answer() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    let mut at = 0;
+    while !site.is_aside(S(at)) {
+        at = site.due_at().0 / 1_000_000;
+        site.url_failed(0, &failed(Trouble::Answer, None, at), &politeness);
+    }
+    assert_eq!((at, site.due_at()), (7, S(67)), "four without back-off, three with, and the eighth puts it aside");
+    // One that was asked for before the site was put aside.
+    site.url_failed(0, &failed(Trouble::Answer, None, 9), &politeness);
+    assert_eq!((site.aside().map(|aside| aside.round), site.due_at()), (Some(1), S(67)));
+    // Some URLs may be broken for ever: not the first alone says that the site still is in trouble.
+    let mut tried = 0;
+    for at in (0..).map(|n| 70 + 10 * n) {
+        site.url_failed(0, &failed(Trouble::Answer, None, at), &politeness);
+        tried += 1;
+        if site.due_at() > S(at + 60) {
+            break;
+        }
+    }
+    assert_eq!((tried, site.aside().map(|aside| aside.round)), (4, Some(2)));
+    site.reached(0, Duration::ZERO, site.due_at(), &politeness);
+    assert_eq!((site.aside().cloned(), site.record().failures_in_a_row), (None, 0));
+}
+
+#[test]
+fn a_site_that_asks_for_a_long_wait_is_aside_until_then() {
+    let politeness = Politeness::default();
+    for (asked, expect) in [(59, None), (60, Some(1)), (3_600, Some(1))] {
+        let mut site = state();
+        site.url_failed(0, &failed(Trouble::TooFast, Some(asked), 0), &politeness);
+        assert_eq!((site.aside().map(|aside| aside.round), site.due_at()), (expect, S(asked)), "{asked}");
+        // Where the URL alone is at fault, too.
+        let mut site = state();
+        site.url_failed(1, &failed(Trouble::Answer, Some(asked), 0), &politeness);
+        assert_eq!((site.aside().map(|aside| aside.round), site.due_at()), (expect, S(asked)), "{asked}");
+    }
+}
+
+#[test]
+fn a_site_whose_few_urls_all_fail_is_put_aside_after_some_sweeps() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    site.set_robots(known(""));
+    let mut sweeps = Vec::new();
+    let mut now = 0;
+    while !site.is_aside(S(now)) {
+        site.loaded(vec![waiting("/", 0)], true);
+        let Next::Fetch(taken) = site.next(&rules(), S(now)) else { panic!("a fetch") };
+        let attempts = site.url_failed(0, &failed(Trouble::Answer, None, now), &politeness);
+        site.leave_behind(taken.candidate.position().url, attempts);
+        assert!(site.begin_sweep(S(now), &politeness));
+        sweeps.push(now);
+        if site.aside().is_none() {
+            now = site.due_at().0 / 1_000_000;
+        }
+    }
+    assert_eq!((sweeps, site.due_at()), (vec![0, 1, 3, 7, 15, 31], S(91)));
+}
+
+#[test]
+fn an_earlier_robots_txt_counts_while_a_new_one_cannot_be_had() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    site.loaded(vec![waiting("/private", 0), waiting("/", 1), waiting("/2", 2)], true);
+    site.robots_asked();
+    let known = RobotsTxt::parse(b"User-agent: *\nDisallow: /private", "argiope");
+    site.robots_had(RobotsState::Known { rules: known, expires_at: S(100) });
+    assert_eq!(site.next(&rules(), S(100)), Next::Robots, "expired");
+    site.robots_asked();
+    site.robots_failed(&failed(Trouble::Unreached, None, 100), &politeness);
+    assert_eq!((site.record().failures_in_a_row, site.is_aside(S(100))), (0, false));
+    assert!(matches!(site.next(&rules(), S(101)), Next::Settle(..)));
+    assert!(matches!(site.next(&rules(), S(102)), Next::Fetch(_)));
+    assert_eq!(site.next(&rules(), S(160)), Next::Robots, "asked for again after a minute");
+    // Without one the site waits.
+    let mut site = state();
+    site.robots_asked();
+    site.robots_failed(&failed(Trouble::Unreached, None, 0), &politeness);
+    assert!(matches!(site.robots, RobotsState::Unknown));
+    assert_eq!((site.record().failures_in_a_row, site.due_at()), (1, S(1)));
+}
