@@ -4,12 +4,14 @@ use std::process::ExitCode;
 
 use sim::{Scenario, StorageKind, simulate};
 
-const USAGE: &str = "usage: sim (--seed N | --seeds FROM..TO) [--embedded] [--trace]";
+const USAGE: &str = "usage: sim (--seed N | --seeds FROM..TO) [--embedded] [--explained] [--trace]";
 
 /// What is asked for.
 struct Arguments {
     seeds: std::ops::Range<u64>,
     storage: StorageKind,
+    /// The crawler is asked what it does next.
+    is_explained: bool,
     trace: bool,
 }
 
@@ -20,7 +22,8 @@ fn main() -> ExitCode {
     };
     let mut code = ExitCode::SUCCESS;
     for seed in asked.seeds {
-        match simulate(Scenario::from_seed(seed).on(asked.storage), asked.trace) {
+        let scenario = Scenario { explains: asked.is_explained, ..Scenario::from_seed(seed).on(asked.storage) };
+        match simulate(scenario, asked.trace) {
             Ok(report) => {
                 print!("{report}");
                 if !report.violations.is_empty() {
@@ -37,7 +40,7 @@ fn main() -> ExitCode {
 }
 
 fn read(mut words: impl Iterator<Item = String>) -> Option<Arguments> {
-    let mut asked = Arguments { seeds: 0..0, storage: StorageKind::Memory, trace: false };
+    let mut asked = Arguments { seeds: 0..0, storage: StorageKind::Memory, is_explained: false, trace: false };
     while let Some(word) = words.next() {
         match word.as_str() {
             "--seed" => {
@@ -50,6 +53,7 @@ fn read(mut words: impl Iterator<Item = String>) -> Option<Arguments> {
                 asked.seeds = from.parse().ok()?..to.parse().ok()?;
             }
             "--embedded" => asked.storage = StorageKind::Embedded,
+            "--explained" => asked.is_explained = true,
             "--trace" => asked.trace = true,
             _ => return None,
         }

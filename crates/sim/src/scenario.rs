@@ -32,6 +32,9 @@ const PLACES_BESIDE_A_FARM: [usize; 4] = [12, 16, 24, 40];
 /// Of so many seeds one has a farm of hosts.
 const FARM_ONE_IN: u64 = 8;
 
+/// Of so many seeds one fetches what pages need.
+const REQUISITES_ONE_IN: u64 = 5;
+
 /// Longer than any site is in trouble before it is given up.
 const PATIENCE: Duration = Duration::from_secs(30 * 24 * 3600);
 
@@ -77,6 +80,8 @@ pub struct Wishes {
     pub seed_hosts_only: bool,
     /// Sitemaps are read.
     pub sitemaps: bool,
+    /// What pages need is fetched.
+    pub requisites: bool,
     /// Files ending in `.pdf` and URLs with `/cgi-bin/` in them are excluded.
     pub excludes: bool,
     /// Pages of a calendar, at most.
@@ -223,6 +228,11 @@ impl Scenario {
             wishes.depth_max = wishes.depth_max.map(|depth| depth + FARM_DEPTH_MAX);
             web.add_farm(&mut rng, wishes.sites_in_front_max);
         }
+        if seed % REQUISITES_ONE_IN == 2 && troubles.hand_overs == 0 {
+            // Not drawn, and added to what there is. Of several workers, nobody reads sitemaps of a site that only has requisites.
+            wishes.requisites = true;
+            web.furnish(&mut Rng::new(mix(seed ^ 0x3C3C_C3C3)));
+        }
         if seed % 4 == 1 && !is_calm && troubles.hand_overs == 0 {
             // Not drawn either.
             troubles.steers = 3;
@@ -307,7 +317,7 @@ impl Scenario {
             changes_in_text: false,
             keep: None,
             images: false,
-            requisites: false,
+            requisites: wishes.requisites,
             render: None,
             archive: true,
             details: false,
@@ -402,6 +412,7 @@ fn wishes(rng: &mut Rng, web: &Web) -> Wishes {
         pages_per_site_max: budget(rng, 60),
         seed_hosts_only,
         sitemaps: rng.chance(300),
+        requisites: false,
         excludes: rng.chance(500),
         calendar_pages_max: u32::try_from(rng.between(3, 20)).unwrap_or(3),
         front_bytes_max: FRONT_BYTES[0],

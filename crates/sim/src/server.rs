@@ -237,6 +237,8 @@ fn page_message(reply: &Reply) -> Message {
     match reply {
         Reply::Html(html) => of("text/html; charset=utf-8", html_body(html), html.breaks_after.is_some()),
         Reply::Document(content) => of("application/pdf", format!("%PDF-1.4 {content}").into_bytes(), false),
+        Reply::Image(content) => of("image/png", format!("\u{89}PNG {content}").into_bytes(), false),
+        Reply::StyleSheet { needs, text } => of("text/css", style_sheet_body(needs, *text), false),
         Reply::Redirect { status, to } => {
             let headers = vec![("Location", to.href.clone())];
             Message::Answer { status: *status, headers, body: Vec::new(), breaks: false }
@@ -255,6 +257,7 @@ fn page_message(reply: &Reply) -> Message {
 
 fn html_body(html: &Html) -> Vec<u8> {
     let mut body = format!("<!doctype html><html><head><title>Page {}</title>", html.text);
+    body.push_str(&html.furniture());
     if html.nofollow {
         body.push_str("<meta name=\"robots\" content=\"nofollow\">");
     }
@@ -266,6 +269,13 @@ fn html_body(html: &Html) -> Vec<u8> {
         body.push_str("</body></html>");
     }
     body.into_bytes()
+}
+
+fn style_sheet_body(needs: &[String], text: u64) -> Vec<u8> {
+    let (imports, images): (Vec<&String>, Vec<&String>) = needs.iter().partition(|url| url.ends_with(".css"));
+    let imports = imports.iter().map(|url| format!("@import url(\"{url}\");"));
+    let images = images.iter().map(|url| format!("body {{ background: url({url}) }}"));
+    imports.chain(images).fold(format!("/* {text} */"), |all, one| all + &one).into_bytes()
 }
 
 fn sitemap_body(root: &str, entry: &str, urls: &[String]) -> Vec<u8> {

@@ -4,6 +4,7 @@
 //! code. URLs are plain text in canonical form.
 
 mod farm;
+mod furnished;
 mod generate;
 mod spelling;
 
@@ -135,6 +136,15 @@ pub enum Reply {
     Html(Html),
     /// Something else than HTML, of this content.
     Document(u64),
+    /// An image of this content.
+    Image(u64),
+    /// A style sheet.
+    StyleSheet {
+        /// What it imports, and shows.
+        needs: Vec<String>,
+        /// What makes its content its own.
+        text: u64,
+    },
     /// A redirect.
     Redirect {
         /// The status.
@@ -176,6 +186,10 @@ pub struct Html {
     pub links: Vec<Link>,
     /// What makes its content its own. Pages with the same links and the same text are duplicates.
     pub text: u64,
+    /// What it needs to be shown.
+    pub needs: Vec<String>,
+    /// It says all that it needs, an icon too.
+    pub is_furnished: bool,
     /// It asks that its links be not followed.
     pub nofollow: bool,
     /// The connection ends in the middle: this many of its links were sent.

@@ -77,7 +77,7 @@ impl State {
             let after = front.state.begin_load();
             self.commands.push(Command::Load { site, with_record: false, after, max: window });
         }
-        front.held |= pages_are_over && front.state.has_waiting() && !front.state.has_requisite_waiting();
+        front.held |= pages_are_over && front.waits_with_pages_alone();
         let waits_for_rules =
             front.reading.is_under_way() || matches!(front.state.robots(), RobotsState::InFlight { .. });
         if front.has_turn() && !front.resolving && !front.held && !front.waits_for_share && !waits_for_rules {
@@ -156,8 +156,7 @@ impl State {
             && self.open.len() < RECORDS_OPEN_MAX
             && self.open_weight.found < FOUND_OPEN_MAX
             && self.open_weight.bytes < self.settings.limits.in_flight_bytes_max
-            && (self.pages_are_over()
-                || self.settings.pages_max.is_none_or(|max| self.pages + (self.in_flight.len() as u64) < max))
+            && !self.is_budget_under_way()
     }
 
     pub(super) fn check_limits(&mut self, now: Timestamp) {
@@ -275,17 +274,13 @@ impl State {
                 }
                 Next::Robots => return self.ask_for_robots(site, group, now),
                 Next::ReadRules => return self.visit_with_rules(now, site, group),
-                Next::Fetch(queued) => {
-                    let excluded = self.excluded_since(&queued.candidate);
-                    let excluded = excluded.map(|rule| Settled::new(Outcome::Excluded, rule.to_string()));
-                    match excluded.or_else(|| self.beyond_bytes(&queued.candidate)) {
-                        Some(settled) => self.settle(now, site, &queued, settled),
-                        None => return self.fetch(now, site, group, queued),
-                    }
-                }
+                Next::Fetch(queued) => match self.kept_out(&queued.candidate) {
+                    Some(settled) => self.settle(now, site, &queued, settled),
+                    None => return self.fetch(now, site, group, queued),
+                },
                 Next::Held(reason) => {
                     if let Some(front) = self.front(site) {
-                        front.held |= reason == Reason::SiteBudget;
+                        front.held |= matches!(reason, Reason::SiteBudget | Reason::CrawlBudget);
                     }
                     break;
                 }
@@ -298,17 +293,31 @@ impl State {
     fn next_of(&mut self, site: SiteKey, now: Timestamp) -> Next {
         let pages_are_over = self.pages_are_over();
         match self.sites.get_mut(&site) {
-            Some(Slot::Here(front)) if pages_are_over && !front.state.has_requisite_waiting() => {
-                Next::Held(Reason::SiteBudget)
+            Some(Slot::Here(front)) if pages_are_over && front.waits_with_pages_alone() => {
+                Next::Held(Reason::CrawlBudget)
             }
             Some(Slot::Here(front)) => front.state.next(&self.settings.site_rules, now),
             _ => Next::Held(Reason::Nothing),
         }
     }
 
+    /// What [`State::next_of`] would return. Nothing is taken or counted.
+    pub(super) fn peek_of(&self, front: &Front, now: Timestamp) -> Next {
+        match self.pages_are_over() && front.waits_with_pages_alone() {
+            true => Next::Held(Reason::CrawlBudget),
+            false => front.state.peek(&self.settings.site_rules, now),
+        }
+    }
+
+    /// The end of a URL that could be requested, but that the rules of the crawl keep out by now.
+    pub(super) fn kept_out(&self, waiting: &Candidate) -> Option<Settled> {
+        let excluded = self.excluded_since(waiting).map(|rule| Settled::new(Outcome::Excluded, rule.to_string()));
+        excluded.or_else(|| self.beyond_bytes(waiting))
+    }
+
     /// The pattern by which a URL does not belong to the crawl any more, though it did when it was found. Images are not subject to
     /// include patterns, and in the queue they look like pages.
-    pub(super) fn excluded_since(&self, waiting: &Candidate) -> Option<Excluded> {
+    fn excluded_since(&self, waiting: &Candidate) -> Option<Excluded> {
         match waiting.purpose {
             Purpose::Page => {}
             Purpose::Requisite => return self.settings.filter.judge_waiting(&waiting.url, true).err(),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use store::{CrawlView, StoreError};
 use weburl::{CanonicalUrl, SiteKey};
 
-use super::{Front, Leaving, SiteSearch, Slot, Start, State};
+use super::{Front, Leaving, SiteSearch, Slot, Start, State, read_rules};
 use crate::{Command, End, Settings};
 
 /// What is next for a site.
@@ -106,15 +106,25 @@ impl State {
         let totals = view.totals()?;
         let counts = (totals.round.number, totals.pages_in_round(), totals.bytes_in_round());
         let mut state = State::new(settings, now, Start::Resumed);
+        state.requisites.begin(totals.requisites_pending);
         state.begin(now, Vec::new(), view.seeds()?, counts);
         state.search = SiteSearch::Exhausted;
         state.bring_to_front(site);
         while let Some(command) = state.commands.pop() {
-            if let Command::Load { site, with_record, after, max } = command {
-                let record = if with_record { view.site(site)?.map(Box::new) } else { None };
-                let queue = view.pending(site, after, max)?;
-                let all = queue.len() < max;
-                state.loaded(now, site, record, queue, all);
+            match command {
+                Command::Load { site, with_record, after, max } => {
+                    let record = if with_record { view.site(site)?.map(Box::new) } else { None };
+                    let queue = view.pending(site, after, max)?;
+                    let all = queue.len() < max;
+                    state.loaded(now, site, record, queue, all);
+                }
+                // The sitemaps that its robots.txt names are looked for.
+                Command::FindRules { site } => state.rules_found(now, site, view.site(site)?.as_ref()),
+                Command::ReadRules { site, code, body } => {
+                    let rules = read_rules(code, &body, &state.settings);
+                    state.rules_read(now, site, Some(rules));
+                }
+                _ => {}
             }
         }
         state.check_limits(now);
@@ -162,18 +172,19 @@ impl State {
             Some(Slot::Loading(_)) => Some(Reason::Place.into()),
             None => Some(self.held_outside(now, site)),
         };
-        let lasts = |held: &Held| matches!(held.reason, Reason::Nothing | Reason::Elsewhere | Reason::SiteBudget);
+        let lasts = |held: &Held| {
+            matches!(held.reason, Reason::Nothing | Reason::Elsewhere | Reason::SiteBudget | Reason::CrawlBudget)
+        };
         held.filter(lasts).or_else(|| self.held_with_all()).or(held)
     }
 
     /// What holds all sites up.
     fn held_with_all(&self) -> Option<Held> {
-        let begun = self.pages + self.in_flight.len() as u64;
         let reason = match &self.ending {
             Some(End::Limit(limit)) if *limit != super::dispatch::TIME_LIMIT => Reason::CrawlBudget,
             Some(_) => Reason::End,
             None if self.settings.paused => Reason::Paused,
-            None if self.settings.pages_max.is_some_and(|max| begun >= max) => Reason::CrawlBudget,
+            None if self.is_budget_under_way() => Reason::CrawlBudget,
             None => return None,
         };
         Some(reason.into())
@@ -184,7 +195,7 @@ impl State {
             return Reason::Elsewhere.into();
         }
         if self.spent.contains(&site) {
-            return Reason::SiteBudget.into();
+            return self.spent_budget().into();
         }
         if let Some(until) = self.asides.due_of(site).filter(|until| *until > now) {
             return Held::until(Reason::Aside, until);
@@ -194,13 +205,18 @@ impl State {
         if is_done && !is_known { Reason::Nothing.into() } else { Reason::Place.into() }
     }
 
+    /// The budget that a site has no more of: while requisites alone are requested, that of the crawl.
+    fn spent_budget(&self) -> Reason {
+        if self.pages_are_over() { Reason::CrawlBudget } else { Reason::SiteBudget }
+    }
+
     fn held_in_front(&self, now: Timestamp, front: &Front) -> Option<Held> {
         let state = &front.state;
-        let reason = match state.peek(&self.settings.site_rules, now) {
+        let reason = match self.peek_of(front, now) {
             _ if front.leaving != Leaving::No => Reason::Elsewhere,
             _ if state.is_aside(now) => return Some(Held::until(Reason::Aside, state.due_at())),
             _ if front.yields => Reason::Place,
-            _ if front.held => Reason::SiteBudget,
+            _ if front.held => self.spent_budget(),
             _ if front.resolving => Reason::Name,
             _ if front.reading.is_done() => Reason::Busy,
             _ if front.reading.is_under_way() => Reason::Robots,
@@ -236,7 +252,7 @@ impl State {
         if let Some((url, _)) = front.truth_wanted() {
             return Turn::Truth(url.clone());
         }
-        match front.state.peek(&self.settings.site_rules, now) {
+        match self.peek_of(front, now) {
             Next::Held(_) => Turn::Nothing,
             Next::Robots => Turn::Robots,
             Next::ReadRules => Turn::ReadRules,
@@ -244,10 +260,8 @@ impl State {
             Next::Settle(queued, Settled { outcome, reason, .. }) => {
                 Turn::Settle { url: queued.candidate.url, outcome, reason }
             }
-            Next::Fetch(queued) => match self.excluded_since(&queued.candidate) {
-                Some(rule) => {
-                    Turn::Settle { url: queued.candidate.url, outcome: Outcome::Excluded, reason: rule.to_string() }
-                }
+            Next::Fetch(queued) => match self.kept_out(&queued.candidate) {
+                Some(Settled { outcome, reason, .. }) => Turn::Settle { url: queued.candidate.url, outcome, reason },
                 None => Turn::Fetch(queued.candidate.url),
             },
         }

@@ -60,6 +60,10 @@ impl Requisites {
         self.taken.entry(page).or_default()
     }
 
+    fn bytes_of(&self, page: UrlKey) -> u64 {
+        self.taken.get(&page).map_or(0, |taken| taken.bytes)
+    }
+
     /// Takes a URL for a page that may have so many, unless it has. `None` if it has as many as it may.
     fn take(&mut self, page: UrlKey, url: UrlKey, max: usize) -> Option<bool> {
         let taken = &mut self.of(page).requisites;
@@ -140,9 +144,9 @@ impl State {
     }
 
     /// The end of a requisite whose page has had as many bytes as it may have.
-    pub(super) fn beyond_bytes(&mut self, waiting: &Candidate) -> Option<Settled> {
+    pub(super) fn beyond_bytes(&self, waiting: &Candidate) -> Option<Settled> {
         let max = self.settings.limits.requisite_bytes_per_page_max;
-        let is_beyond = waiting.purpose == Purpose::Requisite && self.requisites.of(page_of(waiting)).bytes >= max;
+        let is_beyond = waiting.purpose == Purpose::Requisite && self.requisites.bytes_of(page_of(waiting)) >= max;
         is_beyond.then(|| Settled {
             outcome: Outcome::GivenUp,
             reason: format!("more than {max} bytes of requisites of its page"),
@@ -159,6 +163,12 @@ impl State {
     /// True if only requisites are fetched from now on: there are as many pages as there may be.
     pub(super) fn pages_are_over(&self) -> bool {
         self.settings.requisites && self.has_all_pages()
+    }
+
+    /// True if the requests under way may bring as many pages as there may be. What pages need is requested when they have.
+    pub(super) fn is_budget_under_way(&self) -> bool {
+        let begun = self.pages + self.in_flight.len() as u64;
+        !self.pages_are_over() && self.settings.pages_max.is_some_and(|max| begun >= max)
     }
 
     /// True if no page is missing, nor anything that one needs.

@@ -107,6 +107,11 @@ impl Front {
         self.state.has_waiting() || self.truth_wanted().is_some()
     }
 
+    /// True if URLs wait in memory, and none of them is a requisite, which no budget of pages holds up.
+    pub(super) fn waits_with_pages_alone(&self) -> bool {
+        self.state.has_waiting() && !self.state.has_requisite_waiting()
+    }
+
     /// True if nothing is left to do, in memory or in the store, and nothing is under way.
     pub(super) fn is_finished(&self) -> bool {
         self.state.is_finished() && !self.has_turn()

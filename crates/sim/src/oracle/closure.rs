@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use model::{Limits, Outcome};
+use model::{Limits, Outcome, Purpose};
 
 use super::robots_txt;
 use crate::Scenario;
@@ -14,8 +14,8 @@ use crate::web::{AlwaysFails, Name, Reach, Reply, path_of, site_text};
 pub(super) struct Expected {
     /// Links and redirects from the nearest seed; for a sitemap, the indexes above it.
     pub(super) distance: (u32, u8),
-    /// It is a sitemap.
-    pub(super) is_sitemap: bool,
+    /// What it is fetched for.
+    pub(super) purpose: Purpose,
     /// Its outcome, before payloads are compared.
     pub(super) outcome: Outcome,
     /// It is one of the pages of a calendar, of which only some are fetched.
@@ -52,6 +52,7 @@ struct Way {
 enum Kind {
     Seed,
     Page,
+    Requisite,
     Sitemap,
 }
 
@@ -69,7 +70,9 @@ impl Search<'_> {
     fn follow(&mut self, way: &Way) {
         // A site's sitemaps turn up with its first URL and may make others nearer than they seemed.
         let known = self.found.get(&way.url);
-        if known.is_some_and(|known| known.distance <= way.distance || known.is_sitemap || known.is_settled) {
+        if known.is_some_and(|known| {
+            known.distance <= way.distance || known.purpose == Purpose::Sitemap || known.is_settled
+        }) {
             return;
         }
         let expected = self.expect(way);
@@ -78,7 +81,10 @@ impl Search<'_> {
         if settled {
             return;
         }
-        self.find_sitemaps(site_text(&way.url));
+        // A site of which pages need files and nothing else gives no sitemaps.
+        if way.kind != Kind::Requisite {
+            self.find_sitemaps(site_text(&way.url));
+        }
         if matches!(outcome, Outcome::Html | Outcome::Redirect | Outcome::Binary) {
             self.follow_on(way);
         }
@@ -87,21 +93,29 @@ impl Search<'_> {
     fn expect(&self, way: &Way) -> Expected {
         let settled = match way.kind {
             Kind::Seed => self.is_excluded(&way.url).then_some(Outcome::Excluded),
-            Kind::Page => self.settled(&way.url),
+            Kind::Page => self.settled(&way.url, self.is_in_scope(&way.url)),
+            Kind::Requisite => self.settled(&way.url, true),
             Kind::Sitemap => None,
         };
         Expected {
             distance: way.distance,
-            is_sitemap: way.kind == Kind::Sitemap,
+            purpose: match way.kind {
+                Kind::Seed | Kind::Page => Purpose::Page,
+                Kind::Requisite => Purpose::Requisite,
+                Kind::Sitemap => Purpose::Sitemap,
+            },
             outcome: settled.unwrap_or_else(|| self.outcome(&way.url)),
             is_calendar: is_calendar(&way.url),
             is_settled: settled.is_some(),
         }
     }
 
+    fn is_in_scope(&self, url: &str) -> bool {
+        !self.scenario.wishes.seed_hosts_only || self.hosts.contains(host_of(url))
+    }
+
     /// What becomes of a URL as soon as it is found.
-    fn settled(&self, url: &str) -> Option<Outcome> {
-        let in_scope = !self.scenario.wishes.seed_hosts_only || self.hosts.contains(host_of(url));
+    fn settled(&self, url: &str, in_scope: bool) -> Option<Outcome> {
         if self.is_excluded(url) || !in_scope {
             return Some(Outcome::Excluded);
         }
@@ -132,7 +146,13 @@ impl Search<'_> {
         match web.pages.get(url).map(|page| &page.reply) {
             None | Some(Reply::Status(_) | Reply::AlwaysBusy(_)) => Outcome::HttpError,
             Some(Reply::Html(_)) => Outcome::Html,
-            Some(Reply::Document(_) | Reply::Sitemap(_) | Reply::SitemapIndex(_)) => Outcome::Binary,
+            Some(
+                Reply::Document(_)
+                | Reply::Image(_)
+                | Reply::StyleSheet { .. }
+                | Reply::Sitemap(_)
+                | Reply::SitemapIndex(_),
+            ) => Outcome::Binary,
             Some(Reply::Redirect { .. } | Reply::RedirectNowhere) => Outcome::Redirect,
             Some(Reply::AlwaysFails(AlwaysFails::Lost)) => Outcome::Timeout,
             Some(Reply::AlwaysFails(AlwaysFails::Broken | AlwaysFails::Garbage)) => Outcome::ConnectionError,
@@ -160,13 +180,17 @@ impl Search<'_> {
         let Some(page) = self.scenario.web.pages.get(&way.url) else { return };
         let (depth, redirects) = way.distance;
         match &page.reply {
-            Reply::Html(html) if !html.nofollow && way.kind != Kind::Sitemap => {
-                for link in html.links_sent() {
+            Reply::Html(html) if way.kind != Kind::Sitemap => {
+                let links = if html.nofollow { &[][..] } else { html.links_sent() };
+                for link in links {
                     self.add((depth + 1, 0), &link.target, Kind::Page);
                 }
+                self.add_needs(depth, &html.needs);
             }
+            Reply::StyleSheet { needs, .. } if way.kind == Kind::Requisite => self.add_needs(depth, needs),
             Reply::Redirect { to, .. } if redirects < Limits::default().redirects_max => {
-                let kind = if depth == 0 && way.kind != Kind::Sitemap { Kind::Seed } else { way.kind };
+                let is_page = matches!(way.kind, Kind::Seed | Kind::Page);
+                let kind = if depth == 0 && is_page { Kind::Seed } else { way.kind };
                 if kind == Kind::Seed && !self.is_excluded(&to.target) {
                     self.hosts.insert(host_of(&to.target).to_owned());
                 }
@@ -182,6 +206,13 @@ impl Search<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// What is needed belongs to the page, and is as far from a seed.
+    fn add_needs(&mut self, depth: u32, needs: &[String]) {
+        for url in needs {
+            self.ways.push(Reverse(Way { rank: 0, distance: (depth, 0), url: url.clone(), kind: Kind::Requisite }));
         }
     }
 

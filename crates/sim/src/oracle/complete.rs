@@ -90,12 +90,13 @@ impl AtEnd<'_> {
 
     fn judge_entry(&self, url: &str, entry: &Entry, expected: &Expected, findings: &mut Findings) {
         let candidate = &entry.candidate;
-        if (candidate.purpose == Purpose::Sitemap) != expected.is_sitemap {
+        let is_page = |purpose| matches!(purpose, Purpose::Page | Purpose::Robots);
+        if candidate.purpose != expected.purpose && !(is_page(candidate.purpose) && is_page(expected.purpose)) {
             findings.add(Check::Outcome, self.now, format!("{url} is known as a {:?}", candidate.purpose));
         }
         let distance = (candidate.depth, candidate.redirects);
         let is_exact = self.scenario.wishes.depth_max.is_some() && !self.has_budget() && !expected.is_settled;
-        if is_exact && distance != expected.distance && !expected.is_sitemap {
+        if is_exact && distance != expected.distance && expected.purpose == Purpose::Page {
             let detail = format!("{url} has (links, redirects) {distance:?}, not {:?}", expected.distance);
             findings.add(Check::Depth, self.now, detail);
         }
@@ -168,6 +169,8 @@ impl AtEnd<'_> {
         let payload_of = |entry: &Entry| match &self.scenario.web.pages.get(entry.candidate.url.as_str())?.reply {
             Reply::Html(html) if html.breaks_after.is_none() => Some(format!("{html:?}")),
             Reply::Document(content) => Some(format!("document {content}")),
+            Reply::Image(content) => Some(format!("image {content}")),
+            Reply::StyleSheet { .. } => Some(format!("style sheet {:?}", entry.candidate.url)),
             Reply::Sitemap(urls) => Some(format!("sitemap {urls:?}")),
             Reply::SitemapIndex(urls) => Some(format!("index {urls:?}")),
             _ => None,

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use frontier::{Held, Reason};
-use model::{Aside, Candidate, Failure, FailureKind, Outcome, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp};
+use model::{
+    Aside, Candidate, Failure, FailureKind, Outcome, Purpose, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp,
+};
 use store::{Batch, MemoryStore, Store};
 use weburl::SiteKey;
 
@@ -161,24 +163,51 @@ fn a_turn_may_end_a_url_without_a_request() {
 
 /// What a crawl with this record of the site would do if it went on now.
 fn resumed(settings: Settings, record: SiteRecord) -> Prospect {
+    resumed_with(settings, record, Purpose::Page)
+}
+
+/// The same where the URL of the site that waits is found for this purpose.
+fn resumed_with(settings: Settings, record: SiteRecord, purpose: Purpose) -> Prospect {
     let store = MemoryStore::new();
     let seeds = vec![url(ONE)];
-    let found = vec![Candidate::seed(url(ONE))];
+    let found = vec![Candidate { purpose, ..Candidate::seed(url(ONE)) }];
     store.commit(&Batch { found, seeds, sites: vec![record], ..Batch::default() }).expect("committed");
     let state = State::resumed(settings, &store, site(ONE), NOW).expect("read");
     state.prospect(NOW, site(ONE))
 }
 
 #[test]
-fn a_crawl_that_does_not_run_says_what_it_would_do() {
-    let robots = RobotsRecord {
+fn requisites_go_on_when_there_are_as_many_pages_as_there_may_be() {
+    let record = SiteRecord { robots: Some(none()), ..SiteRecord::new(url(ONE).site()) };
+    let site_rules = || frontier::SiteRules { pages_per_site_max: Some(3), ..settings().site_rules };
+    let spent = SiteRecord { pages_fetched: 3, ..record.clone() };
+    let of_crawl = || Settings { requisites: true, pages_max: Some(0), ..settings() };
+    let of_site = || Settings { requisites: true, site_rules: site_rules(), ..settings() };
+    let goes_on = Some(Held::until(Reason::Delay, NOW + MS(1_000)));
+    for (settings, record, purpose, held) in [
+        (of_crawl(), record.clone(), Purpose::Requisite, goes_on),
+        (of_crawl(), record, Purpose::Page, Some(Reason::CrawlBudget.into())),
+        (of_site(), spent.clone(), Purpose::Requisite, goes_on),
+        (of_site(), spent, Purpose::Page, Some(Reason::SiteBudget.into())),
+    ] {
+        assert_eq!(resumed_with(settings, record, purpose).held, held, "{purpose:?}");
+    }
+}
+
+/// A site without a robots.txt.
+fn none() -> RobotsRecord {
+    RobotsRecord {
         fetched_at: NOW,
         failed_tries: 0,
         answer: RobotsAnswer::Status { code: 404, body: bytes::Bytes::new() },
         is_cut: false,
         renewal: None,
-    };
-    let record = SiteRecord { robots: Some(robots), ..SiteRecord::new(url(ONE).site()) };
+    }
+}
+
+#[test]
+fn a_crawl_that_does_not_run_says_what_it_would_do() {
+    let record = SiteRecord { robots: Some(none()), ..SiteRecord::new(url(ONE).site()) };
     let prospect = resumed(settings(), record.clone());
     let expect = Prospect {
         held: Some(Held::until(Reason::Delay, NOW + MS(1_000))),
