@@ -1,6 +1,6 @@
 //! Round trips, golden bytes and arbitrary bytes.
 
-use model::{Failure, FailureKind, Renewal, RobotsAnswer, RobotsRecord};
+use model::{Failure, FailureKind, RobotsAnswer, RobotsRecord};
 use proptest::prelude::*;
 use weburl::{CanonicalRules, SiteKey};
 
