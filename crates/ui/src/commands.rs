@@ -15,7 +15,7 @@ const OF_A_CLUSTER: &str = "the crawl of a directory has one worker";
 const BEGINS_A_RUN: &str = "the interface begins no run";
 
 /// The commands of `argiope client`, and where the interface has the same. A test of the command fails if one is not here.
-pub const COMMANDS: [(&str, Counterpart); 18] = [
+pub const COMMANDS: [(&str, Counterpart); 20] = [
     ("workers", Missing(OF_A_CLUSTER)),
     ("crawl", Missing("seeds are added, but nothing waits for their pages")),
     ("add-seeds", Screen("/steer")),
@@ -24,11 +24,13 @@ pub const COMMANDS: [(&str, Counterpart); 18] = [
     ("rank", Screen("/graph/rank")),
     ("search", Screen("/search")),
     ("links", Screen("/url")),
+    ("path", Screen("/graph/path")),
     ("explain", Screen("/url")),
     ("urls", Screen("/urls")),
     ("changes", Screen("/changes")),
     ("again", Missing(BEGINS_A_RUN)),
     ("watch", Missing(BEGINS_A_RUN)),
+    ("freshness", Screen("/")),
     ("stats", Screen("/")),
     ("steer", Screen("/steer")),
     ("pause", Screen("/steer")),
@@ -37,10 +39,9 @@ pub const COMMANDS: [(&str, Counterpart); 18] = [
 ];
 
 /// The screens that no command of `argiope client` has, with what has the same.
-pub const SCREENS_ALONE: [(&str, &str); 4] = [
+pub const SCREENS_ALONE: [(&str, &str); 3] = [
     ("/sites", "`argiope client domains` lists those of a worker, without their state"),
     ("/graph", "a picture"),
-    ("/graph/path", "`argiope path`"),
     ("/report", "`argiope report`"),
 ];
 
