@@ -206,30 +206,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
-
-    /// The subcommands of a command.
-    fn below(path: &[&str]) -> BTreeSet<String> {
-        let command = parser();
-        let at = path.iter().fold(&command, |at, name| at.find_subcommand(name).expect("a command"));
-        at.get_subcommands().map(|command| command.get_name().to_owned()).collect()
-    }
-
-    #[test]
-    fn the_interface_has_each_command_of_the_client_or_says_why_not() {
-        let listed: BTreeSet<String> = ui::commands::COMMANDS.iter().map(|(name, _)| (*name).to_owned()).collect();
-        assert_eq!(below(&["client"]), listed);
-    }
-
-    #[test]
-    fn the_interface_makes_each_change_that_there_is() {
-        let changes: BTreeSet<String> = ui::changes().map(str::to_owned).collect();
-        for command in [&["steer"][..], &["client", "steer"]] {
-            assert_eq!(below(command), changes, "{command:?}");
-        }
-    }
 
     #[test]
     fn the_version_names_commit_and_profile() {

@@ -8,7 +8,7 @@ use store::{CrawlView, Entry, StoreError};
 use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
 /// URLs that one answer looks at, at most, or as many as it may have: so an answer comes in time, whatever is chosen.
-const LOOKED_AT_MAX: usize = 20_000;
+const LOOKED_AT_MAX: usize = 10_000;
 /// URLs read from the state at once, at most. The first read takes no more than a page has.
 const ENTRIES_AT_ONCE: usize = 2_048;
 
@@ -114,7 +114,7 @@ pub struct Page {
 
 impl Selection {
     /// The first `max` URLs of the selection after a URL. A page has fewer URLs, or none, if [`Page::next`] comes first: an answer looks at
-    /// 20,000 URLs, or `max`. A store with an index by state reads only URLs in the states of the selection.
+    /// 10,000 URLs, or `max`. A store with an index by state reads only URLs in the states of the selection.
     ///
     /// # Errors
     /// The state cannot be read.

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod client;
+pub mod here;
 pub mod joining;
 pub mod metrics;
 pub mod port;

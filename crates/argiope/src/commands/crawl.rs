@@ -27,12 +27,13 @@ use store::Store;
 use tokio::sync::watch as channel;
 use weburl::CanonicalUrl;
 
-use super::ui::Beside;
+use super::ui::REFUSAL;
 use crate::exit;
 use crate::summary::to_text;
 use console::message::{Level, listen, log, tell, tell_all};
 use console::printed;
 use console::progress::{Printer, Show};
+use service::here::Beside;
 use service::metrics::{Metrics, Watched, of_totals};
 
 /// Seeds named with their reason when a crawl could fetch nothing.
@@ -195,7 +196,8 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         (Show::Auto, _, true) => Show::Plain,
         (show, ..) => show,
     };
-    let beside = args.ui.as_deref().map(|address| Beside::start(address, dir.root().to_owned())).transpose()?;
+    let shown = |address| Beside::start(("--ui", address), ui::router(dir.root().to_owned()), REFUSAL);
+    let beside = args.ui.as_deref().map(shown).transpose()?;
     let ended = watch(session, threads, Watched { show, metrics })?;
     drop(beside);
     let summary = Summary::of_run(&ended, &dir, TimeSpent::since(&stages_before));

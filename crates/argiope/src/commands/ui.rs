@@ -5,10 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use crawl::CrawlDir;
-use service::access::Guard;
-use service::port::{http, listen, resolve, serve_or};
-use settings::usage;
-use tokio::runtime::Runtime;
+use service::here::serve_here;
+use service::port::{Refusal, http};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::exit;
@@ -25,6 +23,8 @@ pub struct UiArgs {
 
 /// Where the interface is, unless told.
 pub const ADDRESS: &str = "127.0.0.1:7880";
+/// How the interface says that a request was refused: by a page.
+pub const REFUSAL: Refusal = |status| ui::refusal(http(status), status.message());
 
 /// Runs the command.
 ///
@@ -35,7 +35,7 @@ pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        let served = serve("--listen", &args.listen, args.dir, "until Ctrl-C").await?;
+        let served = serve_here(("--listen", &args.listen), "until Ctrl-C", ui::router(args.dir), REFUSAL).await?;
         tokio::select! {
             () = served => {}
             _ = interrupt.recv() => {}
@@ -43,48 +43,4 @@ pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
         }
         Ok(ExitCode::from(exit::DONE))
     })
-}
-
-/// The interface to a crawl beside it, until this is dropped.
-pub struct Beside(Option<Runtime>);
-
-impl Beside {
-    /// Serves it at an address, which the option `--ui` gives.
-    ///
-    /// # Errors
-    /// The address cannot be had.
-    pub fn start(address: &str, root: PathBuf) -> anyhow::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let served = runtime.block_on(serve("--ui", address, root, "until the crawl ends"))?;
-        runtime.spawn(served);
-        Ok(Beside(Some(runtime)))
-    }
-}
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        // An answer under way keeps no crawl from ending.
-        self.0.take().into_iter().for_each(Runtime::shutdown_background);
-    }
-}
-
-/// Listens, says where, and gives what serves.
-async fn serve(
-    option: &str,
-    address: &str,
-    root: PathBuf,
-    until: &str,
-) -> anyhow::Result<impl Future<Output = ()> + use<>> {
-    let resolved = resolve(option, address)?;
-    if !resolved.ip().is_loopback() {
-        return Err(usage(format!(
-            "{option} {resolved}: other machines could steer the crawl: use an address of this machine alone, such as {ADDRESS}, and from \
-             elsewhere `ssh -L 7880:{ADDRESS}`"
-        )));
-    }
-    let guard = Guard::open();
-    let listener = listen(option, address, &guard).await?;
-    let refusal = |status: &tonic::Status| ui::refusal(http(status), status.message());
-    console::say!("http://{} {until}", listener.local_addr()?);
-    Ok(serve_or(listener, ui::router(root), guard, refusal))
 }

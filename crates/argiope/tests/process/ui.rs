@@ -1,5 +1,6 @@
 //! A crawl in the browser, asked over HTTP.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -144,6 +145,23 @@ fn what_cannot_be_shown_is_named() {
     assert!(error.contains("--listen 0.0.0.0:0: other machines could steer the crawl"), "{error}");
     let error = binary::run(&["ui", dirs.path().to_str().unwrap()]).expect_code(1).stderr;
     assert!(error.contains("no crawl"), "{error}");
+}
+
+/// The subcommands of a command, as its help lists them.
+fn commands_below(path: &[&str]) -> BTreeSet<String> {
+    let help = binary::run(&[path, &["--help"]].concat()).expect_code(0).stdout;
+    let (_, listed) = help.split_once("Commands:\n").unwrap();
+    let names = listed.lines().take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+#[test]
+fn the_interface_has_what_the_command_line_can_do_or_says_why_not() {
+    let listed: BTreeSet<String> = ui::commands::COMMANDS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(commands_below(&["client"]), listed);
+    let changes: BTreeSet<String> = ui::changes().map(str::to_owned).collect();
+    assert_eq!(commands_below(&["steer"]), changes);
+    assert_eq!(commands_below(&["client", "steer"]), changes);
 }
 
 /// A site without end, slowly.
