@@ -89,10 +89,12 @@ pub enum LeftOut {
     Requests,
     /// It stands behind too many clicks.
     Depth,
-    /// Others that look like it brought nothing new.
-    NothingNew,
+    /// What was clicked did not come to an end, and was stopped.
+    Hangs,
     /// It grew as often as it may, and would have grown again.
     Growth,
+    /// More films and sounds than are played.
+    Media,
     /// The page went away, or did not answer.
     Gone,
 }
@@ -106,8 +108,9 @@ impl Reason for LeftOut {
             LeftOut::Clicks => "render_clicks",
             LeftOut::Requests => "too many requests",
             LeftOut::Depth => "depth",
-            LeftOut::NothingNew => "nothing new",
+            LeftOut::Hangs => "hangs",
             LeftOut::Growth => "growth",
+            LeftOut::Media => "media",
             LeftOut::Gone => "page gone",
         }
     }

@@ -77,6 +77,9 @@
     return own;
   };
 
+  // Texts that were seen, with their numbers.
+  const everSeen = new Set();
+
   // What a person sees of the page, as hashes of its pieces; where its links lead; what can be clicked. `null` if the page looks as
   // it did.
   const look = (known) => {
@@ -84,11 +87,15 @@
     const links = new Set();
     const clickables = [];
     const alike = new Map();
+    const before = everSeen.size;
     named.clear();
     for (const node of elementsOf(NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)) {
       if (node.nodeType === Node.TEXT_NODE) {
         const text = words(node.data);
-        if (text !== '' && isShown(owner(node))) pieces.push(hash(`t${text}`));
+        if (text !== '' && isShown(owner(node))) {
+          pieces.push(hash(`t${text}`));
+          everSeen.add(hash(node.data.trim()));
+        }
         continue;
       }
       if (node.localName === 'a' || node.localName === 'area') {
@@ -111,7 +118,7 @@
     }
     pieces.sort((a, b) => a - b);
     const state = `${pieces.length}.${hash(pieces.join())}`;
-    return state === known ? null : { state, pieces, links: [...links], clickables };
+    return state === known ? null : { state, pieces, has_new_text: everSeen.size > before, links: [...links], clickables };
   };
 
   const press = (element) => {
@@ -143,6 +150,7 @@
     const element = named.get(name);
     if (!element?.isConnected) return false;
     crawler.inside.beginClicking();
+    crawler.inside.beginAction();
     clicks.length = depth;
     clicks.push({
       name,
@@ -192,6 +200,7 @@
   // Tries one way to undo the click at this depth. Whether there was anything to try.
   const undo = (depth, how) => {
     const done = clicks[depth];
+    crawler.inside.beginAction();
     return done !== undefined && UNDOING[how](done);
   };
 
@@ -234,6 +243,21 @@
   };
   const scrolls = () => watchesScrolling() || scrollers().some((element) => typeof element.onscroll === 'function');
 
+  // Films and sounds begin to play, so what plays them requests its sources. What is loaded when it is to be played is loaded now.
+  const PLAYED_MAX = 20;
+  const media = () => roots(document).flatMap((root) => [...root.querySelectorAll('video, audio')]);
+  const play = () => {
+    const all = media();
+    const played = all.slice(0, PLAYED_MAX);
+    for (const element of played) {
+      element.muted = true;
+      element.preload = 'auto';
+      element.play().catch(() => { /* it has no source that may be loaded */ });
+    }
+    return { played: played.length, left: all.length - played.length };
+  };
+  const pause = () => media().forEach((element) => element.pause());
+
   // A script of the user's, of which one runs at a time.
   let ran = 'done';
   const run = (script) => {
@@ -249,6 +273,6 @@
     );
   };
 
-  Object.assign(crawler, { look, click, undo, scroll, scrolls, passed, run, ran: () => ran });
+  Object.assign(crawler, { look, click, undo, scroll, scrolls, passed, play, pause, run, ran: () => ran });
   Object.freeze(crawler);
 })();

@@ -27,7 +27,7 @@ const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
 
 /// What keeps the browser from using the network by itself, and from doing anything that a page does not need. Whatever is not
 /// asked of the source would go to a proxy that is not there, under names that do not resolve.
-const FLAGS: [&str; 31] = [
+const FLAGS: [&str; 32] = [
     "--headless",
     "--proxy-server=http://127.0.0.1:1",
     "--proxy-bypass-list=<-loopback>",
@@ -59,6 +59,7 @@ const FLAGS: [&str; 31] = [
     "--no-default-browser-check",
     "--no-pings",
     "--mute-audio",
+    "--autoplay-policy=no-user-gesture-required",
     "--password-store=basic",
     "--js-flags=--max-old-space-size=512",
 ];
@@ -110,7 +111,7 @@ impl Browser {
         let connection = Connection::new(stdin, stdout);
         let browser = Browser { connection, process, group, pages: AtomicU32::new(0), profile };
         let answered = browser.connection.call(None, "Browser.getVersion", json!({})).await;
-        answered.map_err(|_| failed("it ended at once".to_owned()))?;
+        answered.map_err(|_| failed("it ended at once; is it Chromium?".to_owned()))?;
         Ok(browser)
     }
 

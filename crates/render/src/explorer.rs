@@ -19,8 +19,10 @@ use serde::Deserialize;
 const LEVELS_MAX: usize = 5;
 /// How often something that brings more is clicked again.
 const GROWTHS_MAX: u32 = 50;
-/// Elements that look alike and brought nothing new. The others like them are left out.
+/// Elements that look alike and brought nothing new. The others like them are clicked after all else.
 const LOOK_ALIKES_MAX: u32 = 5;
+/// An element may have one of so many of all clicks before each of the others has had one.
+const SHARE: u32 = 10;
 /// How often a page is loaded again to come back. Then its clicks begin where the last one ended.
 const RELOADS_MAX: u32 = 20;
 
@@ -31,6 +33,8 @@ pub(crate) struct Look {
     pub(crate) state: String,
     /// Hashes of what is seen, in order.
     pub(crate) pieces: Vec<u32>,
+    /// It has text that was not seen before. Other numbers in a text make it another one here.
+    pub(crate) has_new_text: bool,
     /// Where its links lead.
     pub(crate) links: Vec<String>,
     /// What can be clicked.
@@ -203,10 +207,8 @@ impl Explorer {
     /// Clicks on the next element of this place, or leaves the place.
     fn advance(&mut self) -> Move {
         let depth = self.places.len() - 1;
-        while let Some(next) = self.places[depth].pending.pop_front() {
-            if self.fruitless.get(&next.group).is_some_and(|count| *count >= LOOK_ALIKES_MAX) {
-                self.left_out.count(LeftOut::NothingNew);
-            } else if self.clicks >= self.clicks_max {
+        while let Some(next) = self.take_pending(depth) {
+            if self.clicks >= self.clicks_max {
                 self.left_out.count(LeftOut::Clicks);
             } else {
                 self.clicks += 1;
@@ -219,6 +221,15 @@ impl Explorer {
             return Move::End;
         }
         self.undo(Undo::Back)
+    }
+
+    /// What is clicked next at a place: the first that does not look like what brought nothing new, else the first.
+    fn take_pending(&mut self, depth: usize) -> Option<Clickable> {
+        let is_fruitless =
+            |on: &Clickable| self.fruitless.get(&on.group).is_some_and(|count| *count >= LOOK_ALIKES_MAX);
+        let pending = &mut self.places[depth].pending;
+        let at = pending.iter().position(|on| !is_fruitless(on)).unwrap_or(0);
+        pending.remove(at)
     }
 
     fn clicked(&mut self, on: Clickable, has_changed: bool) -> Move {
@@ -270,16 +281,21 @@ impl Explorer {
         let Some(place) = self.places.last() else { return false };
         let grows =
             self.current.pieces.len() > place.look.pieces.len() && self.current.shows_all_of(&place.look, &place.gone);
-        if !is_new && !grows {
+        let is_more = is_new || (grows && self.current.has_new_text);
+        if !is_more {
             return false;
         }
         let (times_max, why) =
             if grows { (GROWTHS_MAX as usize, LeftOut::Growth) } else { (LEVELS_MAX, LeftOut::Depth) };
-        if place.clicks.len() >= times_max {
+        let had = place.clicks.len();
+        if had >= times_max {
             self.left_out.count(why);
             return false;
         }
-        if self.clicks >= self.clicks_max {
+        let waiting = fresh.len() + self.places.iter().map(|place| place.pending.len()).sum::<usize>();
+        let reserved = u32::try_from(waiting).unwrap_or(u32::MAX).saturating_add(self.clicks);
+        let has_share = u32::try_from(had).is_ok_and(|had| had >= self.clicks_max / SHARE);
+        if self.clicks >= self.clicks_max || (has_share && reserved >= self.clicks_max) {
             self.left_out.count(LeftOut::Clicks);
             return false;
         }

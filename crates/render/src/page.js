@@ -6,9 +6,11 @@
   const state = { clicking: false, quiet: false, scrolls: false, routes: false, sawRoute: false, clickable: new Set() };
   // Whether the fragment may be a page of its own.
   const isRoute = (url) => /^[^#]*#[/!]/.test(url);
+  // docsify names the parts of its pages by `?id=`, also where its routes are paths.
+  const whole = (href) => (window.$docsify?.routerMode === 'history' ? href.replace(/\?id=[^&#]*$/, '') : href);
   const note = (by, url) => {
     try {
-      const to = String(new URL(url, document.baseURI));
+      const to = whole(String(new URL(url, document.baseURI)));
       state.sawRoute ||= isRoute(to);
       say(JSON.stringify([by, to]));
     } catch { /* no URL */ }
@@ -57,9 +59,44 @@
     return addEventListener.call(this, type, ...rest);
   };
 
+  // Timers that are yet to come: when each is due, and which it is in the order in which they were set.
+  const timers = new Map();
+  let timersSet = 0;
+  // Those set before the last action are none of its business.
+  let timersBefore = 0;
+  const keepTimers = (set, clear, repeats) => {
+    const [setting, clearing] = [window[set], window[clear]];
+    window[set] = (handler, delay, ...rest) => {
+      const due = repeats ? -Infinity : performance.now() + (Number(delay) || 0);
+      const isOnce = !repeats && typeof handler === 'function';
+      const once = (...values) => {
+        timers.delete(id);
+        return Reflect.apply(handler, window, values);
+      };
+      const id = Reflect.apply(setting, window, [isOnce ? once : handler, delay, ...rest]);
+      timersSet += 1;
+      timers.set(id, { nth: timersSet, due });
+      return id;
+    };
+    window[clear] = (id) => {
+      timers.delete(id);
+      Reflect.apply(clearing, window, [id]);
+    };
+  };
+  const later = window.setTimeout;
+  keepTimers('setTimeout', 'clearTimeout', false);
+  keepTimers('setInterval', 'clearInterval', true);
+  // Whether no timer is due within this time. Frames have timers of their own.
+  const isCalm = (milliseconds) => {
+    const until = performance.now() + milliseconds;
+    for (const { nth, due } of timers.values()) {
+      if (nth > timersBefore && due <= until) return false;
+    }
+    return document.querySelector('iframe, frame, object, embed') === null;
+  };
+
   // What the page waits for that no clock tells: storage, workers, codecs. What does not end is looked at so often.
   const LOOKS_MAX = 300;
-  const later = window.setTimeout;
   const waits = new Map();
   const begin = () => {
     const wait = {};
@@ -164,9 +201,11 @@
     allFrameLooks += 1;
     return true;
   };
-  const pending = () => {
+  // What is waited for, and whether the page's clock may jump this far. What is in sight is told in the time of the machine.
+  const pending = (milliseconds) => {
     const busy = isBusy();
-    return (awaitsFrame() || busy ? 1 : 0) | (observes ? 2 : 0);
+    const waits = awaitsFrame() || busy;
+    return (waits ? 1 : 0) | (observes ? 2 : 0) | (!waits && !observes && isCalm(milliseconds) ? 4 : 0);
   };
   const settled = async () => {
     if (document.readyState !== 'complete') {
@@ -247,7 +286,8 @@
       let tag = `<${name}`;
       for (const { name: key, value } of node.attributes) {
         const isMoved = isElsewhere && key === 'href' && typeof node.href === 'string';
-        tag += ` ${key}="${attribute(isMoved ? node.href : value)}"`;
+        const kept = key === 'href' ? whole(isMoved ? node.href : value) : value;
+        tag += ` ${key}="${attribute(kept)}"`;
       }
       write(`${tag}>`);
       if (node === document.head && !hasBase) write(`<base href="${attribute(base)}">`);
@@ -273,7 +313,7 @@
   const link = (anchor) => {
     const href = anchor.href?.baseVal ?? anchor.href;
     if (typeof href !== 'string' || !anchor.hasAttribute('href') || !/^https?:/.test(href)) return null;
-    return isRoute(href) ? href : href.split('#')[0];
+    return isRoute(href) ? href : whole(href.split('#')[0]);
   };
   // Whether the application makes pages of hash routes: it listens to them, and there are some.
   const hasRouter = () => {
@@ -306,9 +346,13 @@
     }
   };
 
+  // Puts the page's own URL back into the address bar, so that to load the page again loads that one.
+  const comeHome = (url) => quietly(() => history.replaceState(null, '', url));
+
   // What the crawler calls. A page may call it too: it learns nothing of others by it. `behaviours.js` adds what a person does.
   Object.defineProperty(window, 'argiopeCrawler', {
     value: {
+      comeHome,
       html: serialize,
       link,
       links,
@@ -319,6 +363,9 @@
         clickable: state.clickable,
         roots,
         beginClicking,
+        beginAction: () => {
+          timersBefore = timersSet;
+        },
         quietly,
         clicked: () => {
           state.clicking = true;

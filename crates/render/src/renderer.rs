@@ -1,8 +1,10 @@
 //! Pages to browsers: so many at a time, each within its deadline, a browser replaced before it grows.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::runtime::Builder;
 use tokio::sync::{Mutex, Semaphore};
 
 use crate::browser::{Browser, is_sandbox_off};
@@ -35,6 +37,32 @@ impl Renderer {
     #[must_use]
     pub fn is_sandbox_off() -> bool {
         is_sandbox_off()
+    }
+
+    /// A renderer with the browser that is named, or one of this machine. It is started and ended once, so a program that is no browser is
+    /// told before the first page.
+    ///
+    /// # Errors
+    /// There is none, or it does not start.
+    pub fn with_browser(named: Option<&Path>, settings: Settings) -> Result<Self, RenderFailure> {
+        let renderer = Renderer::new(Settings { browser: Settings::find_browser(named)?, ..settings });
+        // In a thread of its own: that of the caller may be one of a runtime, which must not wait.
+        std::thread::scope(|scope| scope.spawn(|| renderer.check()).join().unwrap_or(Err(BrowserError::Ended.into())))?;
+        Ok(renderer)
+    }
+
+    fn check(&self) -> Result<(), RenderFailure> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        runtime.map_err(|error| self.does_not_start(error.to_string()))?.block_on(self.start()).map(drop)
+    }
+
+    async fn start(&self) -> Result<Browser, RenderFailure> {
+        let started = tokio::time::timeout(START_TIME_MAX, Browser::start(&self.settings)).await;
+        started.unwrap_or_else(|_| Err(self.does_not_start("it does not answer".to_owned())))
+    }
+
+    fn does_not_start(&self, detail: String) -> RenderFailure {
+        BrowserError::Start { browser: self.settings.browser.display().to_string(), detail }.into()
     }
 
     /// The longest that one of `pages` given at the same time takes: it waits for a tab, and is tried twice.
@@ -109,11 +137,7 @@ impl Renderer {
         }
         // Pages that the last one still shows keep it until they are done.
         *current = None;
-        let started = tokio::time::timeout(START_TIME_MAX, Browser::start(&self.settings)).await;
-        let browser = started.unwrap_or_else(|_| {
-            let (browser, detail) = (self.settings.browser.display().to_string(), "it does not answer".to_owned());
-            Err(BrowserError::Start { browser, detail }.into())
-        })?;
+        let browser = self.start().await?;
         browser.begin_page();
         let browser = Arc::new(browser);
         *current = Some(browser.clone());

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use data_encoding::BASE64;
-use model::{Headers, Method, Refusal};
+use model::{Headers, LeftOut, Method, Refusal};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -187,8 +187,19 @@ impl<'a> Tab<'a> {
         if self.settings.scroll {
             self.scroll_in_time().await?;
         }
+        self.play_in_time().await?;
         self.tell_files_from_pages().await?;
         self.take_document().await?;
+        match self.act().await {
+            // What it has shown is kept.
+            Err(RenderFailure::Timeout(_)) => self.rendered.left_out.count(LeftOut::Time),
+            acted => acted?,
+        }
+        Ok(std::mem::take(&mut self.rendered))
+    }
+
+    /// What is done on a page once its document is taken: pictures, clicks, scripts of the user's.
+    async fn act(&mut self) -> Result<(), RenderFailure> {
         self.look_for_router().await?;
         if self.settings.scroll {
             self.note_passed().await?;
@@ -201,7 +212,7 @@ impl<'a> Tab<'a> {
         if self.rendered.redirect.is_none() {
             self.run_behaviours().await?;
         }
-        Ok(std::mem::take(&mut self.rendered))
+        Ok(())
     }
 
     async fn look_for_router(&mut self) -> Result<(), RenderFailure> {
@@ -456,6 +467,10 @@ impl<'a> Tab<'a> {
             } else {
                 self.give(request, served).await
             };
+        }
+        if self.restoring.is_some() {
+            // The page wants to go somewhere while it is loaded again: it does not, as it did not the first time.
+            return self.fail(request, "Aborted").await;
         }
         if !is_get {
             self.rendered.refused.count(Refusal::Form);

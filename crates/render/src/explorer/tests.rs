@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A page. A state is the words that are seen; `+word` can be clicked, `/word` is a link.
+/// A page. A state is the words that are seen; `+word` can be clicked, `/word` is a link. With `!` in it, no text is new.
 struct Page {
     first: &'static str,
     /// From a state, by a click on a word, to another one.
@@ -22,7 +22,13 @@ fn look(state: &str) -> Look {
         })
     };
     let links = words.iter().filter(|word| word.starts_with('/')).map(|word| (*word).to_owned()).collect();
-    Look { state: state.to_owned(), pieces, links, clickables: words.iter().filter_map(clickable).collect() }
+    Look {
+        state: state.to_owned(),
+        pieces,
+        has_new_text: !state.contains('!'),
+        links,
+        clickables: words.iter().filter_map(clickable).collect(),
+    }
 }
 
 fn hash(word: &str) -> u32 {
@@ -172,7 +178,6 @@ fn what_has_no_end_is_left_out_and_counted() {
         ],
         undoes: &[],
     };
-    let alike = Page { first: "+l1 +l2 +l3 +l4 +l5 +l6 +l7 +l8", clicks: &[], undoes: &[] };
     let wizard = Page {
         first: "+n",
         clicks: &[
@@ -188,7 +193,6 @@ fn what_has_no_end_is_left_out_and_counted() {
     };
     let table = [
         ("one level deeper for ever", deeper, 100, 5, "1 actions left out (depth)"),
-        ("the same again and again", alike, 100, 5, "3 actions left out (nothing new)"),
         ("a next step for ever", wizard, 100, 5, "1 actions left out (depth)"),
     ];
     for (name, page, clicks_max, clicks, left_out) in table {
@@ -201,6 +205,62 @@ fn what_has_no_end_is_left_out_and_counted() {
         explore(&two, 2),
         (vec!["a".to_owned(), "b".to_owned()], String::new(), "1 actions left out (render_clicks)".to_owned())
     );
+}
+
+#[test]
+fn what_looks_like_what_brought_nothing_is_clicked_last() {
+    let page = Page {
+        first: "+t1 +t2 +t3 +t4 +t5 +t6 +t7 +other",
+        clicks: &[("+t1 +t2 +t3 +t4 +t5 +t6 +t7 +other", "t7", "+t1 +t2 +t3 +t4 +t5 +t6 +t7 +other /seven")],
+        undoes: &[],
+    };
+    let (moves, links, left_out) = explore(&page, 100);
+    assert_eq!(
+        (moves.join(" ").as_str(), links.as_str(), left_out.as_str()),
+        ("t1 t2 t3 t4 t5 other t6 t7 keep", "/seven", "")
+    );
+}
+
+#[test]
+fn text_that_was_there_before_is_no_more_of_it() {
+    let page = Page {
+        first: "+copy +tab",
+        clicks: &[
+            ("+copy +tab", "copy", "!copied +copy +tab"),
+            ("!copied +copy +tab", "copy", "!copied !copied +copy +tab"),
+            ("!copied !copied +copy +tab", "copy", "!copied !copied !copied +copy +tab"),
+            ("!copied !copied +copy +tab", "tab", "/two"),
+        ],
+        undoes: &[],
+    };
+    let (moves, links, left_out) = explore(&page, 100);
+    assert_eq!((moves.join(" ").as_str(), links.as_str()), ("copy again keep tab reload copy", "/two"));
+    assert_eq!(left_out, "");
+}
+
+#[test]
+fn no_element_takes_the_clicks_of_others() {
+    // Each click brings a new link, for ever.
+    let mut explorer = Explorer::new(20);
+    let state = |links: usize| {
+        let links: String = (0..links).map(|n| format!(" /{n}")).collect();
+        Some(look(&format!("+more +a +b +c{links}")))
+    };
+    let (mut next, mut links, mut clicked) = (explorer.next(state(0)), 0, Vec::new());
+    while next != Move::End {
+        let brings_more = match &next {
+            Move::Click { name, .. } => {
+                clicked.push(name.clone());
+                name == "more"
+            }
+            Move::Undo { how, .. } => *how == Undo::Again && clicked.last().is_some_and(|name| name == "more"),
+            Move::Keep | Move::Reload { .. } | Move::End => false,
+        };
+        links += usize::from(brings_more);
+        next = explorer.next(if brings_more { state(links) } else { None });
+    }
+    assert_eq!(clicked, ["more", "a", "b", "c"]);
+    assert_eq!((links, explorer.left_out().to_string().as_str()), (18, "1 actions left out (render_clicks)"));
 }
 
 #[test]

@@ -5,21 +5,39 @@ use std::time::Duration;
 use model::LeftOut;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::Tab;
 use crate::explorer::{Explorer, Look, Move};
 use crate::{FoundBy, RenderFailure};
 
-/// After a click or a scroll the page's clock runs this far, and again while the page requests something.
-const CLOCK_OF_AN_ACTION: Duration = Duration::from_millis(500);
-/// The clock runs so often after a click, at least and at most.
-const CLICK_STEPS: (u32, u32) = (2, 6);
+/// After a scroll the page's clock runs this far.
+const CLOCK_OF_A_SCROLL: Duration = Duration::from_millis(500);
+/// After a click it runs this far, and then in steps while the page requests something.
+const CLOCK_OF_A_CLICK: Duration = Duration::from_secs(1);
+/// Such a step.
+const CLOCK_OF_A_REQUEST: Duration = Duration::from_millis(500);
+/// Such steps after a click.
+const REQUEST_STEPS_MAX: u32 = 4;
+/// What a click does at once may take this part of the time of the page.
+const CLICK_PART_OF_PAGE: u32 = 4;
+/// Films and sounds play so long.
+const CLOCK_OF_MEDIA: Duration = Duration::from_secs(2);
 /// The page has come to its end when so many scrolls have moved nothing.
 const LAST_SCROLLS: u32 = 2;
 /// A page is scrolled so often.
 const SCROLLS_MAX: u32 = 300;
 /// A page grows so often by scrolling. It may be without end.
 const GROWTHS_MAX: u32 = 50;
+
+/// Films and sounds of a page.
+#[derive(Deserialize)]
+struct Played {
+    /// Those that began to play.
+    played: u32,
+    /// The others.
+    left: u32,
+}
 
 /// What came of scrolling once.
 #[derive(Deserialize)]
@@ -64,7 +82,7 @@ impl Tab<'_> {
             size = Some(scrolled.size);
             // One frame reports to the page what is in sight now. Another shows what the page does about it.
             self.paint().await?;
-            self.run_clock(CLOCK_OF_AN_ACTION).await?;
+            self.run_clock(CLOCK_OF_A_SCROLL).await?;
             self.paint().await?;
         }
         self.rendered.left_out.count(LeftOut::Growth);
@@ -75,6 +93,26 @@ impl Tab<'_> {
     pub(super) async fn note_passed(&mut self) -> Result<(), RenderFailure> {
         let passed: Vec<String> = self.read("argiopeCrawler.passed()").await?;
         passed.into_iter().for_each(|url| self.see(url, FoundBy::Scroll));
+        Ok(())
+    }
+
+    /// Plays the films and sounds of the page far enough that their sources are known.
+    pub(super) async fn play_in_time(&mut self) -> Result<(), RenderFailure> {
+        let before = self.begin(self.deadline);
+        let played = self.play().await;
+        if !self.end(before, played)? {
+            self.rendered.left_out.count(LeftOut::Time);
+        }
+        Ok(())
+    }
+
+    async fn play(&mut self) -> Result<(), RenderFailure> {
+        let Played { played, left } = self.read("argiopeCrawler.play()").await?;
+        self.rendered.left_out.add(LeftOut::Media, left);
+        if played > 0 {
+            self.run_clock(CLOCK_OF_MEDIA).await?;
+            self.evaluate("argiopeCrawler.pause()").await?;
+        }
         Ok(())
     }
 
@@ -110,8 +148,7 @@ impl Tab<'_> {
                 }
                 Move::Click { depth, name } => self.click(depth, &name).await?,
                 Move::Undo { depth, how } => {
-                    let undo = format!("argiopeCrawler.undo({depth}, {})", json!(how.as_str()));
-                    self.evaluate(&undo).await? == Value::Bool(true)
+                    self.act_on_page(&format!("argiopeCrawler.undo({depth}, {})", json!(how.as_str()))).await?
                 }
                 Move::Reload { then } => {
                     self.reload(explorer, &then).await?;
@@ -134,17 +171,34 @@ impl Tab<'_> {
     /// Clicks on an element. Gives whether it is there.
     async fn click(&mut self, depth: usize, name: &str) -> Result<bool, RenderFailure> {
         self.has_clicked = true;
-        Ok(self.evaluate(&format!("argiopeCrawler.click({depth}, {})", json!(name))).await? == Value::Bool(true))
+        self.act_on_page(&format!("argiopeCrawler.click({depth}, {})", json!(name))).await
+    }
+
+    /// Does something of which the page's scripts hear. Gives whether there was anything to do. Scripts that do not end are stopped.
+    async fn act_on_page(&mut self, action: &str) -> Result<bool, RenderFailure> {
+        let before = self.begin(Instant::now() + self.settings.page_time_max / CLICK_PART_OF_PAGE);
+        let mut is_done = false;
+        let acted = self.evaluate(action).await.map(|done| is_done = done == Value::Bool(true));
+        if self.end(before, acted)? {
+            return Ok(is_done);
+        }
+        self.connection.tell(&self.session, "Runtime.terminateExecution", json!({})).await?;
+        if Instant::now() >= self.limit {
+            return Err(RenderFailure::Timeout(self.settings.page_time_max));
+        }
+        self.rendered.left_out.count(LeftOut::Hangs);
+        Ok(true)
     }
 
     async fn settle_after_click(&mut self) -> Result<(), RenderFailure> {
-        let (least, most) = CLICK_STEPS;
-        for step in 1..=most {
-            let before = self.requests;
-            self.run_clock(CLOCK_OF_AN_ACTION).await?;
-            if step >= least && self.requests == before {
+        let mut before = self.requests;
+        self.run_clock(CLOCK_OF_A_CLICK).await?;
+        for _ in 0..REQUEST_STEPS_MAX {
+            if self.requests == before {
                 break;
             }
+            before = self.requests;
+            self.run_clock(CLOCK_OF_A_REQUEST).await?;
         }
         Ok(())
     }
@@ -158,6 +212,8 @@ impl Tab<'_> {
     }
 
     async fn load_and_click(&mut self, explorer: &Explorer, then: &[String]) -> Result<(), RenderFailure> {
+        // Its scripts may have put another URL into the address bar.
+        self.evaluate(&format!("argiopeCrawler.comeHome({})", json!(self.page.url.as_str()))).await?;
         self.send_and_attend("Page.reload", json!({})).await?;
         while self.restoring == Some(0) {
             let next = self.next().await?;

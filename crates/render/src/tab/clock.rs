@@ -30,6 +30,8 @@ struct Pending {
     is_busy: bool,
     /// It observes what is seen of it, which takes a frame to be told.
     observes: bool,
+    /// No timer is due: its clock may jump.
+    is_calm: bool,
 }
 
 impl Tab<'_> {
@@ -107,13 +109,22 @@ impl Tab<'_> {
     pub(super) async fn run_clock(&mut self, time: Duration) -> Result<(), RenderFailure> {
         let (first, most) = STEPS;
         let (mut left, mut step, mut painted_at) = (time, first, None);
+        // How much the page had requested when it was calm.
+        let mut calm_at = None;
         while !left.is_zero() {
             self.wait_for_answers().await?;
-            let pending = self.pending().await?;
-            if pending.observes && painted_at != Some(self.rendered.served) {
+            let pending = self.pending(left).await?;
+            let is_painted = pending.observes && painted_at != Some(self.rendered.served);
+            if is_painted {
                 painted_at = Some(self.rendered.served);
                 self.paint().await?;
             }
+            let requested = (pending.is_calm && !is_painted).then_some((self.requests, self.rendered.served));
+            if requested.is_some() && requested == calm_at {
+                // A step has passed in which nothing began: nor does it in the rest.
+                return self.advance(left).await;
+            }
+            calm_at = requested;
             let now = if pending.is_busy && self.busy_steps < BUSY_STEPS_MAX {
                 self.busy_steps += 1;
                 self.attend_for(STEP_OF_BUSY_PAGE).await?;
@@ -142,13 +153,15 @@ impl Tab<'_> {
         Ok(())
     }
 
-    async fn pending(&mut self) -> Result<Pending, RenderFailure> {
-        let bits = match self.evaluate("globalThis.argiopeCrawler?.pending()").await {
+    /// What the page waits for, if its clock is to run this far.
+    async fn pending(&mut self, time: Duration) -> Result<Pending, RenderFailure> {
+        let asked = format!("globalThis.argiopeCrawler?.pending({})", time.as_millis());
+        let bits = match self.evaluate(&asked).await {
             // Between two documents there is nothing to ask.
             Err(RenderFailure::Protocol { .. }) => 0,
             bits => bits?.as_u64().unwrap_or(0),
         };
-        Ok(Pending { is_busy: bits & 1 != 0, observes: bits & 2 != 0 })
+        Ok(Pending { is_busy: bits & 1 != 0, observes: bits & 2 != 0, is_calm: bits & 4 != 0 })
     }
 
     /// Has the page painted: else no frame may come, and nothing that waits for one.

@@ -121,6 +121,38 @@ fn pages() -> Vec<(&'static str, String, usize, &'static [&'static str])> {
             &["/x", "/x/in", "/y", "/y/in"],
         ),
         (
+            "another URL in the address bar since the page was loaded",
+            "<div id=o></div><button id=a>A</button><button id=b>B</button><script>history.pushState({}, '', '/home'); \
+             a.onclick = () => document.body.innerHTML = '<a href=/a>x</a>'; b.onclick = () => document.body.innerHTML = '<a href=/b>x</a>'</script>"
+                .to_owned(),
+            0,
+            &["/a", "/b", "/home"],
+        ),
+        (
+            "another URL, put in place of the page's own",
+            "<div id=o></div><button id=a>A</button><button id=b>B</button><script>history.replaceState({}, '', '/home'); \
+             a.onclick = () => document.body.innerHTML = '<a href=/a>x</a>'; b.onclick = () => document.body.innerHTML = '<a href=/b>x</a>'</script>"
+                .to_owned(),
+            0,
+            &["/a", "/b", "/home"],
+        ),
+        (
+            "tabs of which the first six show nothing",
+            "<div id=o></div><script>for (let n = 1; n <= 12; n++) { const tab = document.createElement('button'); tab.textContent = 'tab'; \
+             tab.onclick = () => { o.innerHTML = n > 6 ? `<a href=/tab/${n}>x</a>` : '<p>Nothing</p>' }; document.body.append(tab) }</script>"
+                .to_owned(),
+            0,
+            &["/tab/7", "/tab/8", "/tab/9", "/tab/10", "/tab/11", "/tab/12"],
+        ),
+        (
+            "buttons that say that they were pressed",
+            "<button onclick=\"document.body.append('Copied! ')\">Copy</button><button class=b onclick=\"document.body.append('Saved! ')\">Save</button>\
+             <div style='cursor:pointer' onclick=\"v.innerHTML = '<a href=/two>two</a>'\">Chapter 2</div><div id=v></div>"
+                .to_owned(),
+            0,
+            &["/two"],
+        ),
+        (
             "a list of which only a part is there",
             "<div style='height:300px;overflow:auto' id=box><div id=list style='height:5000px;position:relative'></div></div><script>\
              const show = () => { const first = Math.floor(box.scrollTop / 100); list.innerHTML = ''; for (let n = first; n < Math.min(first + 5, 50); n++) \
@@ -134,6 +166,9 @@ fn pages() -> Vec<(&'static str, String, usize, &'static [&'static str])> {
 
 /// What is missing of a page.
 fn missing(rendered: &Rendered, posts: usize, links: &[&str]) -> Vec<String> {
+    if rendered.redirect.is_some() {
+        return vec![format!("it leads to {:?}", rendered.redirect)];
+    }
     let found: BTreeSet<String> = leads_to(rendered).into_iter().collect();
     let mut missing: Vec<String> =
         links.iter().filter(|link| !found.contains(**link)).map(|link| (*link).to_owned()).collect();
@@ -179,9 +214,14 @@ async fn what_has_no_end_is_left_out_and_counted() {
             "<div id=o></div><script>const deeper = at => { const next = document.createElement('div'); next.innerHTML = '<button>Deeper</button>'; \
              at.append(next); next.firstChild.onclick = () => deeper(next) }; deeper(o)</script>"
                 .to_owned(),
-            "render_clicks",
+            "1 actions left out (depth)",
         ),
-        ("what looks alike and does nothing", "<button>Like</button>".repeat(12), "7 actions left out (nothing new)"),
+        ("what looks alike and does nothing", "<button>Like</button>".repeat(12), ""),
+        (
+            "what is clicked does not end",
+            "<p>Text</p><button onclick='for(;;);'>Hang</button><button class=b onclick=\"location = '/x'\">To x</button>".to_owned(),
+            "1 actions left out (hangs)",
+        ),
         (
             "switches that only change how it looks",
             "<button class=a onclick=\"document.body.classList.toggle('dark')\">Dark</button>\
@@ -220,7 +260,7 @@ async fn time_ends_clicks_and_is_told() {
                 onclick=\"for (let n = 0; n < 3e9; n++); document.body.append('${name}')\">${name}</button>`)</script>";
     let rendered = render(&Renderer::new(short), &format!("<body>{slow}"), &posts()).await.expect("a page");
     assert!(rendered.html.contains("href=\"/x\""));
-    assert!(rendered.left_out.to_string().ends_with("(render_time)"), "{}", rendered.left_out);
+    assert!(rendered.left_out.to_string().contains("render_time"), "{}", rendered.left_out);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -250,6 +290,25 @@ async fn scripts_of_the_user_run_after_the_rest_and_their_errors_are_told() {
     let renderer = Renderer::new(Settings { behaviours: vec![endless], ..patient() });
     let rendered = render(&renderer, page, &posts()).await.expect("a page");
     assert_eq!(rendered.left_out.to_string(), "1 actions left out (render_time)");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_plays_is_played_until_its_sources_are_known() {
+    let site = Site::new()
+        .file("/film.m3u8", "application/vnd.apple.mpegurl", "part-1.ts\npart-2.ts\n")
+        .file("/part-1.ts", "video/mp2t", "part")
+        .file("/sound.json", "application/json", "[\"/sound.ogg\"]");
+    let site = Arc::new(site);
+    let page = "<body><video preload=none id=film></video><audio id=sound></audio><script>\
+        film.onplay = async () => { const parts = await (await fetch('/film.m3u8')).text(); await fetch('/' + parts.split('\\n')[0]) }; \
+        sound.onplay = async () => { sound.src = (await (await fetch('/sound.json')).json())[0] }</script>";
+    let rendered = render(&Renderer::new(patient()), page, &site).await.expect("a page");
+    let asked = ["film.m3u8", "part-1.ts", "sound.json"].map(|file| format!("http://page.test/{file}"));
+    assert_eq!(site.asked(), asked);
+    assert!(rendered.html.contains("src=\"/sound.ogg\""), "{}", rendered.html);
+    let many = format!("<body>{}", "<audio></audio>".repeat(25));
+    let rendered = render(&Renderer::new(patient()), &many, &site).await.expect("a page");
+    assert_eq!(rendered.left_out.to_string(), "5 actions left out (media)");
 }
 
 /// How often each page is shown.

@@ -194,6 +194,10 @@ async fn a_missing_browser_is_named_with_what_to_do() {
     let failure = render(&Renderer::new(broken), "<p>", &Arc::new(Site::new())).await.expect_err("no browser");
     assert_eq!(
         failure,
-        BrowserError::Start { browser: "/bin/false".to_owned(), detail: "it ended at once".to_owned() }.into()
+        BrowserError::Start {
+            browser: "/bin/false".to_owned(),
+            detail: "it ended at once; is it Chromium?".to_owned()
+        }
+        .into()
     );
 }
