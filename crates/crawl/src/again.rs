@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use engine::Settings;
-use model::{Outcome, Purpose, Round, Visit};
+use model::{Outcome, Purpose, Round, Timestamp, Visit};
 use store::{Batch, Entry, Store, StoreError, Totals};
 use weburl::{Pattern, SiteKey, UrlKey};
 
@@ -21,6 +21,8 @@ pub struct Again {
     pub older_than: Option<Duration>,
     /// Only those that match one of these patterns; all without patterns.
     pub only: Vec<Pattern>,
+    /// The date.
+    pub now: Timestamp,
 }
 
 impl Again {
@@ -37,7 +39,7 @@ impl Again {
         if let Some(going_on) = going_on(store)? {
             return Ok(going_on);
         }
-        let mut beginning = Beginning::new(store, settings)?;
+        let mut beginning = Beginning::new(store, settings, self.now)?;
         let round = beginning.round.clone();
         let mut after = None;
         loop {
@@ -109,8 +111,8 @@ pub(crate) struct Beginning<'a> {
 
 impl<'a> Beginning<'a> {
     /// The next round, or the one that was being chosen when a process was killed.
-    pub(crate) fn new(store: &'a dyn Store, settings: &'a Settings) -> Result<Self, StoreError> {
-        let forgiveness = Forgiveness::now(settings);
+    pub(crate) fn new(store: &'a dyn Store, settings: &'a Settings, now: Timestamp) -> Result<Self, StoreError> {
+        let forgiveness = Forgiveness { settings, now };
         let Totals { round: last, again, .. } = store.totals()?;
         let has_begun = last.is_choosing;
         let left_before = if has_begun { 0 } else { again };

@@ -70,7 +70,7 @@ pub struct Retry<'a> {
 /// How a site in trouble gets another chance.
 #[derive(Clone, Copy, Debug)]
 pub struct Forgiveness<'a> {
-    settings: &'a Settings,
+    pub(crate) settings: &'a Settings,
     /// The date.
     pub(crate) now: Timestamp,
 }

@@ -162,7 +162,7 @@ impl Schedule {
             filter.scope.add_seed(&seed);
         }
         let is_open = |url: &CanonicalUrl| !closed.contains(&url.key().site) && filter.judge(url).is_ok();
-        let mut beginning = Beginning::new(store, settings)?;
+        let mut beginning = Beginning::new(store, settings, self.now)?;
         let (chosen, waits) = self.choose(store, &is_open)?;
         for urls in chosen.chunks(ENTRIES_AT_ONCE) {
             beginning.choose(urls.to_vec())?;
@@ -186,6 +186,15 @@ impl Schedule {
             urls = urls.saturating_sub(left_of(store, site)?);
         }
         Ok((urls > 0).then_some(Notice::RoundGoesOn { round, urls }))
+    }
+
+    /// Whether the last round is still to be gone on with: it has chosen its URLs, and some are left in the queue.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn goes_on(store: &dyn Store) -> Result<bool, StoreError> {
+        let totals = store.totals()?;
+        Ok(totals.pending > 0 && !totals.round.is_choosing)
     }
 
     /// Sites that get no request now.

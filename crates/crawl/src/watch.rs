@@ -128,7 +128,7 @@ impl Watch {
             Some(left) => left,
             None => self.budget.in_time(self.first(store.totals()?.round, now)),
         };
-        if store.totals()?.pending > 0 && !before.leaves_rest {
+        if Schedule::goes_on(store)? && !before.leaves_rest {
             return Ok(Due::Visits(visits));
         }
         #[expect(

@@ -31,18 +31,22 @@ pub fn validators_of(headers: &Headers, at: Timestamp) -> Validators {
     Validators { etag: kept("etag"), last_modified: kept("last-modified").filter(is_past) }
 }
 
+/// True if the content of a visit is all there, so that its validators are those of what is known.
+#[must_use]
+pub fn has_whole_content(visit: &Visit) -> bool {
+    let is_cut = [Limit::Length, Limit::Decompression, Limit::Time, Limit::Disconnect, Limit::SitemapBytes];
+    visit.digest.is_some()
+        && visit.outcome.is_fetched()
+        && !is_cut.into_iter().any(|limit| visit.limits.contains(limit))
+}
+
 /// The validators with which to request the content of the last visit again; none for an unconditional request. `is_probe` says
 /// that this request tests the site, or that the site has lost its credit. `pages_of_site` is what its site has given so far.
 #[must_use]
 pub fn condition(last: &Visit, is_probe: bool, pages_of_site: u64) -> Validators {
-    let is_cut = [Limit::Length, Limit::Decompression, Limit::Time, Limit::Disconnect, Limit::SitemapBytes];
-    let has_whole_content = last.digest.is_some()
-        && last.outcome.is_fetched()
-        && last.duplicate_of.is_none()
-        && !is_cut.into_iter().any(|limit| last.limits.contains(limit));
     let turns = (pages_of_site / 2).clamp(*PROBED_ONE_IN.start(), *PROBED_ONE_IN.end());
     let turn = u64::from(last.past.not_modified).wrapping_add(last.key.url) % turns;
-    if !has_whole_content || is_probe || turn == turns - 1 {
+    if !has_whole_content(last) || last.duplicate_of.is_some() || is_probe || turn == turns - 1 {
         return Validators::default();
     }
     last.validators.clone()
@@ -100,7 +104,7 @@ pub fn follow(visit: &mut Visit, last: &Visit, was_asked_in_any_case: bool) -> b
     if is_same && visit.outcome != Outcome::NotModified && visit.validators.etag != last.validators.etag {
         visit.validators.etag = None;
     }
-    change == Change::Changed && says_the_same
+    change == Change::Changed && says_the_same && has_whole_content(last) && has_whole_content(visit)
 }
 
 #[cfg(test)]
@@ -215,6 +219,9 @@ mod tests {
             assert_eq!((now.past.visits, now.past.first_at), (1, AT));
             assert_eq!(now.past.changed_at, if changes > 0 { now.at } else { AT });
         }
+        // What broke off says nothing of the server.
+        let cut = |visit: Visit| Visit { limits: Limit::Disconnect.into(), ..visit };
+        assert!(!followed(cut(page(2, "a")), &page(1, "a")).1 && !followed(page(2, "a"), &cut(page(1, "a"))).1);
         let (gone, _) = followed(gone(), &page(1, "a"));
         assert_eq!(gone.content_at, Some(AT), "what was there is in the archive");
         let (still, _) = followed(self::gone(), &gone);

@@ -12,6 +12,7 @@
 //!
 //! - [`scenario`]: what is simulated, from the seed.
 //! - [`outage`]: what does not answer for a while.
+//! - [`rounds`]: what is visited again, and when.
 //! - [`web`]: hosts, sites, pages, and how they misbehave; [`server`]: how they answer.
 //! - `process` and `writer`: one run of the crawler's program, till it ends or crashes.
 //! - [`disk`]: what a crash leaves; [`watched`]: the store as the crawler sees it.
@@ -23,6 +24,7 @@ pub mod disk;
 pub mod oracle;
 pub mod outage;
 pub mod rng;
+pub mod rounds;
 pub mod scenario;
 pub mod server;
 pub mod time;
@@ -156,6 +158,9 @@ fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
             return Ok(false);
         }
     };
+    if let Err(exit) = rounds::begin(world, &watched) {
+        return end_run(world, &below, &watched, exit);
+    }
     let (begin, resumed) = match begin_event(world, &*below) {
         Ok(begin) => begin,
         Err(error) => {
@@ -165,6 +170,11 @@ fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
     };
     let recorder = Recorder::new(watched.clone(), archive);
     let exit = Process::start(world, watched.clone(), recorder, resumed).run(begin);
+    end_run(world, &below, &watched, exit)
+}
+
+/// What follows from the end of a run. True where the program must be run again.
+fn end_run(world: &mut World, below: &Arc<dyn Store>, watched: &Watched, exit: Exit) -> std::io::Result<bool> {
     match exit {
         Exit::Finished(End::Stopped) => {
             world.interruptions += 1;
@@ -186,11 +196,11 @@ fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
         }
         Exit::Finished(_) => {
             sabotage_archive(world)?;
-            let archive = world.disk.archive();
             world.urls = below.totals().map_or(0, |totals| totals.urls);
-            world.oracle.crawler_begins(&*below, world.now, world.clock.at(world.now));
-            world.oracle.judge_end(&world.scenario, &*below, archive.as_deref(), world.interruptions, world.now);
-            Ok(false)
+            judge_end(world, &**below);
+            world.oracle.crawler_gone(world.now);
+            world.disk.close();
+            Ok(rounds::pass_time(world))
         }
         Exit::Crashed { torn } => {
             world.crashes += 1;
@@ -208,6 +218,18 @@ fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
             world.oracle.complain(Check::Ends, world.now, "the crawl does not end");
             Ok(false)
         }
+    }
+}
+
+/// Judges the end of a round.
+fn judge_end(world: &mut World, store: &dyn Store) {
+    let archive = world.disk.archive();
+    let World { oracle, scenario, now, clock, interruptions, .. } = world;
+    if store.totals().is_ok_and(|totals| totals.round.number > 1) {
+        oracle.judge_round(&scenario.web, store, archive.as_deref(), *now);
+    } else {
+        oracle.crawler_begins(store, *now, clock.at(*now));
+        oracle.judge_end(scenario, store, archive.as_deref(), *interruptions, *now);
     }
 }
 

@@ -11,19 +11,23 @@ mod in_trouble;
 mod once;
 mod politeness;
 mod robots_txt;
+mod rounds;
 
 use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use model::{Purpose, Timestamp};
-use store::{Batch, Store};
+use model::{Fetched, Purpose, Timestamp, Validators};
+use store::{Batch, Store, StoreError};
 use weburl::UrlKey;
 
 use crate::Scenario;
 use crate::server::Served;
 use crate::time::TrueTime;
+use crate::web::Web;
+
+pub(crate) use rounds::Begun;
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,11 +98,19 @@ pub enum Check {
     Front,
     /// What the crawler says of its sites is what it does next.
     Explained,
+    /// A round visits every URL that it must, once, and leaves none.
+    Revisited,
+    /// A request has the validators that its URL once had, and none where the server is known to be wrong about changes.
+    Conditional,
+    /// After a round a page is known by the content that it has, unless its server lies.
+    Current,
+    /// A watch leaves a page alone for as long as it should, and the longer the more often it was missing.
+    Rested,
 }
 
 impl Check {
     /// All checks.
-    pub const ALL: [Check; 27] = [
+    pub const ALL: [Check; 31] = [
         Check::Delay,
         Check::AddressDelay,
         Check::ComeLater,
@@ -126,6 +138,10 @@ impl Check {
         Check::Fair,
         Check::Front,
         Check::Explained,
+        Check::Revisited,
+        Check::Conditional,
+        Check::Current,
+        Check::Rested,
     ];
 }
 
@@ -165,6 +181,8 @@ pub struct Request {
     pub shown: Timestamp,
     /// The time by which the crawler waits.
     pub waited: Timestamp,
+    /// The validators that it has.
+    pub validators: Option<Validators>,
 }
 
 /// The end of a request.
@@ -208,6 +226,7 @@ pub struct Oracle {
     once: once::Judge,
     in_trouble: in_trouble::Judge,
     fair: fair::Judge,
+    rounds: rounds::Judge,
 }
 
 impl Oracle {
@@ -221,13 +240,17 @@ impl Oracle {
             once: once::Judge::new(scenario),
             in_trouble: in_trouble::Judge::new(scenario),
             fair: fair::Judge::new(scenario),
+            rounds: rounds::Judge::default(),
         }
     }
 
     /// A request begins.
     pub fn begins(&mut self, scenario: &Scenario, request: &Request) {
         self.robots_txt.begins(&scenario.web, request, &mut self.findings);
-        self.once.begins(request, &mut self.findings);
+        if !self.rounds.is_test(request) {
+            self.once.begins(request, &mut self.findings);
+        }
+        self.rounds.begins(request, &mut self.findings);
         self.politeness.begins(request, &mut self.findings);
         self.in_trouble.asks(request.start);
         self.fair.begins(request, &mut self.findings);
@@ -260,6 +283,11 @@ impl Oracle {
         self.politeness.ends(request, ended, crawl_delay);
     }
 
+    /// What the crawler gets for a request.
+    pub fn answers(&mut self, request: &Request, fetched: &Fetched) {
+        self.rounds.answers(request, fetched);
+    }
+
     /// The store has acknowledged a batch.
     pub fn acknowledged(&mut self, batch: &Batch, exchanges: &[(UrlKey, Timestamp)], now: TrueTime) {
         self.once.acknowledged(batch, now, &mut self.findings);
@@ -267,6 +295,7 @@ impl Oracle {
         self.in_trouble.acknowledged(batch);
         self.fair.acknowledged(batch);
         self.politeness.acknowledged(exchanges);
+        self.rounds.acknowledged(batch);
     }
 
     /// The crawler is gone. Requests under way end now.
@@ -290,6 +319,7 @@ impl Oracle {
         self.in_trouble.crawler_begins(store, now, &mut self.findings);
         self.fair.crawler_begins(store, now);
         self.robots_txt.crawler_begins(store, now, date, &mut self.findings);
+        self.rounds.crawler_begins();
     }
 
     /// Something else than a check of its own went wrong.
@@ -315,6 +345,29 @@ impl Oracle {
         }
         if let Some(archive) = archive {
             archive::judge(archive, store, now, &mut self.findings);
+        }
+    }
+
+    /// A round after the first begins.
+    pub fn round_begins(&mut self, web: &Web, store: &dyn Store, begun: &Begun) {
+        self.once.round_begins();
+        let begins = self.rounds.round_begins(web, store, begun, &mut self.findings);
+        self.or_complain(begins, begun.now);
+    }
+
+    /// A round after the first has ended: judges what is in the store and in the archive.
+    pub fn judge_round(&mut self, web: &Web, store: &dyn Store, archive: Option<&Path>, now: TrueTime) {
+        self.in_trouble.judge_end(now, &mut self.findings);
+        let ends = self.rounds.judge_end(web, store, now, &mut self.findings);
+        self.or_complain(ends, now);
+        if let Some(archive) = archive {
+            archive::judge(archive, store, now, &mut self.findings);
+        }
+    }
+
+    fn or_complain(&mut self, judged: Result<(), StoreError>, now: TrueTime) {
+        if let Err(error) = judged {
+            self.findings.add(Check::Durable, now, format!("the store cannot be read: {error}"));
         }
     }
 

@@ -491,6 +491,7 @@ impl<'w> Process<'w> {
             start: self.world.now,
             shown: self.world.clock.at(self.world.now),
             waited: self.waiting.at(self.world.now),
+            validators: task.validators.as_deref().cloned(),
         }
     }
 
@@ -505,6 +506,7 @@ impl<'w> Process<'w> {
         }
         let ended = RequestEnd { served, in_outage, end, waited: self.waiting.at(end), took: end.since(request.start) };
         self.world.oracle.ends(&self.world.scenario, &request, ended);
+        self.world.oracle.answers(&request, &outcome.fetched);
         self.maybe_crash()?;
         let fetch = looked_into(outcome, request.purpose, &self.settings);
         self.step(Event::Fetched(Box::new(fetch)))

@@ -12,6 +12,7 @@ use weburl::{CanonicalRules, Pattern, Scope, ScopeKind};
 
 use crate::outage::{Outage, outages};
 use crate::rng::{Rng, mix};
+use crate::rounds::Rounds;
 use crate::web::{FARM_DEPTH_MAX, Web};
 
 /// Fetches at once that a domain or an address may have.
@@ -34,6 +35,13 @@ const FARM_ONE_IN: u64 = 8;
 
 /// Of so many seeds one fetches what pages need.
 const REQUISITES_ONE_IN: u64 = 5;
+
+/// Of so many seeds one has rounds after the first, in turn as `crawl --again` and as `watch` begin them.
+const ROUNDS_ONE_IN: u64 = 7;
+
+/// How often a watch looks for what is worth a visit.
+const WATCH_EVERY: [Duration; 3] =
+    [Duration::from_secs(600), Duration::from_secs(3_600), Duration::from_secs(12 * 3_600)];
 
 /// Longer than any site is in trouble before it is given up.
 const PATIENCE: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -82,6 +90,8 @@ pub struct Wishes {
     pub sitemaps: bool,
     /// What pages need is fetched.
     pub requisites: bool,
+    /// Known pages are visited again.
+    pub rounds: Rounds,
     /// Files ending in `.pdf` and URLs with `/cgi-bin/` in them are excluded.
     pub excludes: bool,
     /// Pages of a calendar, at most.
@@ -195,6 +205,14 @@ pub enum Sabotage {
     BlameUrls,
     /// What is said of a site leaves out that its address may not be asked.
     ForgetAddresses,
+    /// The store leaves some URLs out of a round.
+    ForgetPages,
+    /// The store forgets that a server is wrong about changes.
+    Believe,
+    /// The network says in place of all servers that nothing has changed.
+    SayUnmodified,
+    /// The store forgets the visits before the last.
+    ForgetEarlier,
 }
 
 impl Scenario {
@@ -236,6 +254,25 @@ impl Scenario {
         if seed % 4 == 1 && !is_calm && troubles.hand_overs == 0 {
             // Not drawn either.
             troubles.steers = 3;
+        }
+        let has_budget = wishes.pages_max.is_some() || wishes.pages_per_site_max.is_some();
+        if seed % ROUNDS_ONE_IN == 3
+            && seed % FARM_ONE_IN != 6
+            && !web.robots_once
+            && !has_budget
+            && troubles.hand_overs == 0
+        {
+            let mut rng = Rng::new(mix(seed ^ 0xC3C3_3C3C));
+            web.give_memory(&mut rng);
+            wishes.rounds = match seed / ROUNDS_ONE_IN % 2 {
+                0 => Rounds::Again(u32::try_from(rng.between(1, 3)).unwrap_or(1)),
+                _ => Rounds::Watch {
+                    times: u32::try_from(rng.between(4, 12)).unwrap_or(4),
+                    every: rng.pick(&WATCH_EVERY),
+                },
+            };
+            // How long a page is left alone goes by dates.
+            (troubles.clock_chance, troubles.clock_jumps) = (0, 0);
         }
         Scenario {
             seed,
@@ -319,7 +356,7 @@ impl Scenario {
             images: false,
             requisites: wishes.requisites,
             render: None,
-            archive: true,
+            archive: self.has_archive,
             details: false,
             structured: false,
             main_text: false,
@@ -413,6 +450,7 @@ fn wishes(rng: &mut Rng, web: &Web) -> Wishes {
         seed_hosts_only,
         sitemaps: rng.chance(300),
         requisites: false,
+        rounds: Rounds::None,
         excludes: rng.chance(500),
         calendar_pages_max: u32::try_from(rng.between(3, 20)).unwrap_or(3),
         front_bytes_max: FRONT_BYTES[0],

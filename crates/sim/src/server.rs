@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use model::{
     Exchange, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Limits, Method, Purpose, Resolved,
-    Response, Timestamp, Truncation,
+    Response, Timestamp, Truncation, Validators,
 };
 use weburl::{CanonicalUrl, Site};
 
@@ -24,6 +24,8 @@ const HOLDS: [Duration; 3] = [Duration::from_secs(60), Duration::from_secs(3_600
 #[derive(Debug, Default)]
 pub struct Servers {
     outages: Vec<Outage>,
+    /// The network answers all requests with validators in their place, by 304.
+    says_unmodified: bool,
     requests: BTreeMap<String, usize>,
     lookups: BTreeMap<String, u32>,
 }
@@ -65,10 +67,10 @@ enum Message {
 }
 
 impl Servers {
-    /// Servers, with the times when they do not answer.
+    /// Servers, with the times when they do not answer. `says_unmodified`: all that is asked for with validators has not changed.
     #[must_use]
-    pub fn new(outages: &[Outage]) -> Self {
-        Servers { outages: outages.to_vec(), ..Servers::default() }
+    pub fn new(outages: &[Outage], says_unmodified: bool) -> Self {
+        Servers { outages: outages.to_vec(), says_unmodified, ..Servers::default() }
     }
 
     /// What comes of a request now, if the site or the way to it is out of order.
@@ -173,12 +175,26 @@ impl Servers {
                 Fault::Busy(busy) => Message::Busy(*busy),
             };
         }
+        let answers = *seen;
+        let is_unmodified = |sent: &Validators| self.says_unmodified || web.says_unmodified(url, sent);
         match (task.purpose, page) {
             (Purpose::Robots, _) => robots_message(text, &site.robots),
             (_, None) => not_found(404),
-            (_, Some(page)) => page_message(&page.reply),
+            (_, Some(_)) if !web.is_gone(url) && task.validators.as_deref().is_some_and(is_unmodified) => {
+                Message::Answer { status: 304, headers: Vec::new(), body: Vec::new(), breaks: false }
+            }
+            (_, Some(page)) => with_validators(page_message(&page.reply), web.validators(url, answers)),
         }
     }
+}
+
+/// The answer with the validators of its page.
+fn with_validators(mut message: Message, Validators { etag, last_modified }: Validators) -> Message {
+    if let Message::Answer { status: 200, headers, .. } = &mut message {
+        headers.extend(etag.map(|value| ("ETag", value)));
+        headers.extend(last_modified.map(|value| ("Last-Modified", value)));
+    }
+    message
 }
 
 fn duration(rng: &mut Rng, message: &Message, pace_ms: u64) -> Duration {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{ContentDigest, PayloadDigest, Position};
+use model::{ContentDigest, PayloadDigest, Position, Visit};
 use store::{Batch, Committed, CrawlView, Layer, Queued, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
 
@@ -29,7 +29,8 @@ pub struct Watched {
 
 #[derive(Default)]
 struct Notes {
-    failing: Option<Failing>,
+    /// How the commit after so many fails.
+    failing: Option<(u64, Failing)>,
     acknowledged: Vec<Batch>,
     /// How far each segment of the archive is known to be on disk.
     synced: BTreeMap<String, u64>,
@@ -51,7 +52,23 @@ impl Watched {
 
     /// Lets the next commit fail.
     pub fn fail_next(&self, failing: Failing) {
-        self.notes().failing = Some(failing);
+        self.fail_after(0, failing);
+    }
+
+    /// Lets the commit after so many fail.
+    pub fn fail_after(&self, commits: u64, failing: Failing) {
+        self.notes().failing = Some((commits, failing));
+    }
+
+    /// Lets no commit fail.
+    pub fn succeed(&self) {
+        self.notes().failing = None;
+    }
+
+    /// The store that is watched.
+    #[must_use]
+    pub fn beneath(&self) -> &dyn Store {
+        &*self.below
     }
 
     /// The batches acknowledged since this was last asked.
@@ -111,6 +128,8 @@ impl Watched {
                 batch.found.iter_mut().for_each(|candidate| candidate.depth += 1);
             }
             Some(Sabotage::ForgetPayloads) => batch.holders.clear(),
+            Some(Sabotage::ForgetPages) => batch.again.retain(|key| !key.url.is_multiple_of(5)),
+            Some(Sabotage::Believe) => batch.sites.iter_mut().for_each(|record| record.misleads = false),
             _ => {}
         }
         self.below.commit(&batch)
@@ -129,12 +148,22 @@ impl Layer for Watched {
     fn shown_pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
         if self.is_away(site) { Ok(Vec::new()) } else { self.below.pending(site, after, max) }
     }
+
+    fn shown_earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+        if self.sabotage == Some(Sabotage::ForgetEarlier) { Ok(Vec::new()) } else { self.below.earlier(key) }
+    }
 }
 
 impl Store for Watched {
     fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
         let mut notes = self.notes();
-        let failing = notes.failing.take();
+        let failing = match notes.failing.take() {
+            Some((0, failing)) => Some(failing),
+            later => {
+                notes.failing = later.map(|(commits, failing)| (commits - 1, failing));
+                None
+            }
+        };
         notes.commits += 1;
         if failing == Some(Failing::InTheArchive) {
             return Err(failed());

@@ -3,6 +3,7 @@
 //! It is written down in full, so that the oracle can work out what a crawl of it must find without any of the crawler's
 //! code. URLs are plain text in canonical form.
 
+mod changing;
 mod farm;
 mod furnished;
 mod generate;
@@ -11,6 +12,7 @@ mod spelling;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+pub use changing::Changing;
 pub(crate) use farm::FARM_DEPTH_MAX;
 
 /// A web.
@@ -26,6 +28,8 @@ pub struct Web {
     pub farm: BTreeSet<String>,
     /// robots.txt is asked for once, and whatever is not rules then counts as none.
     pub robots_once: bool,
+    /// How pages change.
+    pub changing: Changing,
 }
 
 /// A site.

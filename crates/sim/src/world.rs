@@ -6,9 +6,10 @@ use std::time::Duration;
 use crate::disk::Disk;
 use crate::oracle::Oracle;
 use crate::rng::{Rng, mix};
+use crate::rounds::Progress;
 use crate::server::Servers;
 use crate::time::{SkewedClock, TrueTime};
-use crate::{Scenario, Troubles};
+use crate::{Sabotage, Scenario, Troubles};
 
 /// The world of one simulation.
 pub(crate) struct World {
@@ -32,6 +33,7 @@ pub(crate) struct World {
     pub(crate) requests: u64,
     /// URLs in the store at the end.
     pub(crate) urls: u64,
+    pub(crate) rounds: Progress,
 }
 
 impl World {
@@ -40,7 +42,7 @@ impl World {
         Ok(World {
             now: TrueTime::default(),
             clock: SkewedClock::new(),
-            servers: Servers::new(&scenario.outages),
+            servers: Servers::new(&scenario.outages, scenario.sabotage == Some(Sabotage::SayUnmodified)),
             disk: Disk::new(scenario.storage, scenario.has_archive)?,
             oracle: Oracle::new(&scenario),
             trace: Trace { hash: 0, print },
@@ -52,6 +54,7 @@ impl World {
             steps: 0,
             requests: 0,
             urls: 0,
+            rounds: Progress::default(),
             scenario,
         })
     }

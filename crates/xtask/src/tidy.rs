@@ -171,7 +171,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "sim",
-        &["archive", "engine", "extract", "frontier", "model", "robots", "store", "store-embedded", "warc", "weburl"],
+        &[
+            "archive",
+            "crawl",
+            "engine",
+            "extract",
+            "frontier",
+            "model",
+            "robots",
+            "store",
+            "store-embedded",
+            "warc",
+            "weburl",
+        ],
     ),
     ("check", &["against", "archive", "crawl", "fresh", "model", "printable", "settings", "store", "warc"]),
     (

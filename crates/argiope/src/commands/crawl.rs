@@ -175,7 +175,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     }
     if args.again {
         let only = args.only.iter().map(|text| plan::pattern("only", text)).collect::<anyhow::Result<_>>()?;
-        let again = Again { older_than: args.older_than.map(|span| span.0), only };
+        let again = Again { older_than: args.older_than.map(|span| span.0), only, now: Clock::start().date() };
         tell_all(&[again.begin(store.as_ref(), &plan.settings)?]);
     }
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };

@@ -1,6 +1,6 @@
 //! What is chosen, from states that are made.
 
-use model::{Announcement, Announcer, Outcome, PayloadDigest};
+use model::{Announcement, Announcer, Outcome, PayloadDigest, Round};
 use store::{Batch, MemoryStore};
 use weburl::CanonicalUrl;
 
@@ -77,6 +77,16 @@ fn important_pages_come_before_others_that_change_as_often() {
     let chosen = schedule.choose(&store, &|_| true).expect("a state").0;
     let expect: BTreeSet<UrlKey> = ["0", "7", "14"].map(|path| url(path).key()).into();
     assert_eq!(chosen.into_iter().collect::<BTreeSet<_>>(), expect);
+}
+
+#[test]
+fn a_round_whose_choice_was_interrupted_is_chosen_on() {
+    let store = store(&[("1", &[1])]);
+    for is_choosing in [true, false] {
+        let round = Some(Round { number: 2, began_at: Timestamp(HOUR), is_choosing });
+        store.commit(&Batch { round, again: vec![url("1").key()], ..Batch::default() }).expect("a commit");
+        assert_eq!(Schedule::goes_on(&store).expect("a state"), !is_choosing);
+    }
 }
 
 #[test]

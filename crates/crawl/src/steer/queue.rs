@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::bail;
+use engine::clock::Clock;
 use engine::{Control, Record, RecordError, Recorder, Settings};
 use model::{Candidate, Outcome, Purpose, Timestamp, Visit};
 use settings::plan;
@@ -89,7 +90,7 @@ impl Retried {
     }
 
     fn queue(&self, store: &dyn Store, settings: &Settings) -> Result<Queued, StoreError> {
-        let mut beginning = Beginning::new(store, settings)?;
+        let mut beginning = Beginning::new(store, settings, Clock::start().date())?;
         let mut queued = Queued { round: beginning.round.number, sites: BTreeSet::new(), urls: 0 };
         each_part(store, &mut |entries| {
             let is_chosen = |entry: &&Entry| {

@@ -1,6 +1,6 @@
 //! Visits of known pages: their requests, the visit of an unchanged page, and whether the site is right about changes.
 
-use frontier::{Group, Reason, again};
+use frontier::{Group, Reason, Verdict, again, verdict};
 use model::{Candidate, Change, FetchOutcome, Fetched, Purpose, Queued, Timestamp, Validators, Visit};
 use weburl::SiteKey;
 
@@ -45,10 +45,16 @@ impl State {
     pub(super) fn follow(&mut self, page: &Candidate, last: Box<Visit>, is_conditional: bool, record: &mut Record) {
         if let (Some(visit), Some(front)) = (&mut record.visit, self.front(record.site)) {
             let misleads = again::follow(visit, &last, !is_conditional);
-            let has_changed = !is_conditional && Change::between(Some(&last), visit) == Change::Changed;
+            // What broke off looks changed, whatever the server has.
+            let is_whole = again::has_whole_content(&last) && again::has_whole_content(visit);
+            let has_changed = !is_conditional && is_whole && Change::between(Some(&last), visit) == Change::Changed;
             if misleads {
                 front.state.set_misleads();
-            } else if has_changed && !last.validators.is_empty() && matches!(front.truth, Truth::Unknown) {
+            } else if has_changed
+                && !front.state.misleads()
+                && !last.validators.is_empty()
+                && matches!(front.truth, Truth::Unknown)
+            {
                 front.truth = Truth::Wanted(page.url.clone(), Box::new(last.validators.clone()));
             }
         }
@@ -69,12 +75,20 @@ impl State {
     pub(super) fn truth_told(&mut self, site: SiteKey, outcome: &FetchOutcome) {
         let politeness = self.settings.site_rules.politeness.clone();
         let is_lie = matches!(&outcome.fetched, Fetched::Response(response) if response.status == 304);
-        if let Some(front) = self.front(site) {
-            front.state.wait_until(outcome.finished_at + front.state.delay(&politeness), Reason::Delay);
-            if is_lie {
-                front.state.set_misleads();
-                self.record_site(site);
+        let at = outcome.finished_at;
+        let verdict = verdict::judge(&outcome.fetched, true, self.dates.of(at));
+        let Some(front) = self.front(site) else { return };
+        match verdict {
+            Verdict::Final { reached: true, .. } => front.state.reached(0, outcome.response_time, at, &politeness),
+            Verdict::Retry { retry_after: Some(asked), .. } => {
+                front.state.wait_until(at + asked.min(politeness.retry_after_max), Reason::BackOff);
             }
+            Verdict::Final { .. } | Verdict::Retry { .. } => {}
+        }
+        front.state.wait_until(at + front.state.delay(&politeness), Reason::Delay);
+        if is_lie {
+            front.state.set_misleads();
+            self.record_site(site);
         }
     }
 }

@@ -134,9 +134,14 @@ impl State {
     /// When the run has waited long enough that has had nothing to do since then.
     pub(super) fn patience_ends(&self, since: Timestamp) -> Timestamp {
         let patience = self.settings.patience;
-        if self.pages > 0 {
+        if self.has_had_pages() {
             return since + patience;
         }
         self.tried_since + patience.min(PATIENCE_BEFORE_FIRST_PAGE)
+    }
+
+    /// Whether the crawl has ever fetched a page. Only a crawl that has may begin a later round.
+    pub(super) fn has_had_pages(&self) -> bool {
+        self.pages > 0 || self.round > 1
     }
 }

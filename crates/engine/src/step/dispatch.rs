@@ -213,7 +213,8 @@ impl State {
             let is_over = probe_at > self.patience_ends(since);
             return is_over.then(|| End::Waiting(self.waiting(self.asides.len(), None)));
         }
-        if self.pages == 0 && !self.network.was_reached() && now >= self.tried_since + PATIENCE_BEFORE_FIRST_PAGE {
+        let is_without_pages = !self.has_had_pages() && !self.network.was_reached();
+        if is_without_pages && now >= self.tried_since + PATIENCE_BEFORE_FIRST_PAGE {
             // However long each of its attempts takes.
             let sites = self.sites.len() + self.asides.len();
             let due = self.asides.next_due().map(|due| self.dates.of(due));

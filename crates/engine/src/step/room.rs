@@ -20,7 +20,7 @@ const HOLDER_BYTES: usize = 230;
 /// Bytes of a group (an address or a site) on the workbench: an entry in its table, one in the order of due groups, and a tree node.
 const GROUP_BYTES: usize = 430;
 
-/// Further bytes reserved for a site while it is being read.
+/// Further bytes reserved for a site while it is being read, its URLs not requested before.
 const COMING_BYTES: usize = 4_096;
 
 /// Bytes of a site outside.
@@ -28,6 +28,9 @@ pub(super) const OUTSIDE_BYTES: usize = 32;
 
 /// Bytes of a URL in a window, about.
 const URL_BYTES: usize = 300;
+
+/// Bytes of a URL that is visited again, about: it has its last visit with it.
+const URL_BYTES_AGAIN: usize = 1_500;
 
 /// The smallest window, when bytes are short. The step reads the next one when all of its URLs are taken.
 const WINDOW_URLS_SHORT: usize = 2;
@@ -124,7 +127,16 @@ impl State {
 
     /// The bytes of the front, and those reserved for sites that are being read.
     pub(super) fn bytes_spoken_for(&self) -> usize {
-        self.front_bytes() + self.room.coming * COMING_BYTES
+        self.front_bytes() + self.room.coming * self.coming_bytes()
+    }
+
+    /// Further bytes reserved for a site while it is being read.
+    fn coming_bytes(&self) -> usize {
+        COMING_BYTES + WINDOW_URLS_SHORT * (self.url_bytes() - URL_BYTES)
+    }
+
+    fn url_bytes(&self) -> usize {
+        if self.round > 1 { URL_BYTES_AGAIN } else { URL_BYTES }
     }
 
     fn front_bytes_usable(&self) -> usize {
@@ -138,7 +150,7 @@ impl State {
 
     /// True if one more site fits, with at most `max` sites. A single site always fits.
     pub(super) fn has_place(&self, max: usize) -> bool {
-        let fits = self.bytes_spoken_for() + COMING_BYTES <= self.front_bytes_usable();
+        let fits = self.bytes_spoken_for() + self.coming_bytes() <= self.front_bytes_usable();
         self.sites.is_empty() || (self.sites.len() < max && fits)
     }
 
@@ -146,7 +158,7 @@ impl State {
     pub(super) fn window(&self) -> usize {
         let sites = self.sites.len().max(1);
         let others = self.bytes_spoken_for() - self.room.windows;
-        let by_bytes = self.front_bytes_usable().saturating_sub(others) / URL_BYTES / sites;
+        let by_bytes = self.front_bytes_usable().saturating_sub(others) / self.url_bytes() / sites;
         window_urls(self.settings.windows_urls_max, sites).min(by_bytes.max(WINDOW_URLS_SHORT))
     }
 

@@ -35,14 +35,17 @@ pub(super) async fn begin(service: &Service, request: AgainRequest) -> Result<Ag
     };
     let settings = service.plan().await?;
     let notice = service
-        .ask(move |control| match usize::try_from(visits).unwrap_or(usize::MAX) {
-            0 => Again { older_than: Some(age), only }.begin(control, &settings.settings),
-            visits => {
-                let delay = settings.settings.site_rules.politeness.delay;
-                let schedule = Schedule { important, visits, every: age, delay, now: Clock::start().date() };
-                match schedule.going_on(control, &settings.settings)? {
-                    Some(going_on) => Ok(going_on),
-                    None => schedule.begin(control, &settings.settings),
+        .ask(move |control| {
+            let now = Clock::start().date();
+            match usize::try_from(visits).unwrap_or(usize::MAX) {
+                0 => Again { older_than: Some(age), only, now }.begin(control, &settings.settings),
+                visits => {
+                    let delay = settings.settings.site_rules.politeness.delay;
+                    let schedule = Schedule { important, visits, every: age, delay, now };
+                    match schedule.going_on(control, &settings.settings)? {
+                        Some(going_on) => Ok(going_on),
+                        None => schedule.begin(control, &settings.settings),
+                    }
                 }
             }
         })

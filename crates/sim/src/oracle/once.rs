@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Outcome, Purpose};
+use model::{Outcome, Purpose, Visit};
 use store::{Batch, Store};
 use weburl::UrlKey;
 
@@ -92,16 +92,27 @@ impl Judge {
         }
     }
 
+    /// All that was recorded before may be visited once more.
+    pub(super) fn round_begins(&mut self) {
+        let Judge { attempts_max: _, recorded, answered, asked, failed, unreached } = self;
+        (recorded.clear(), answered.clear(), asked.clear(), failed.clear(), unreached.clear());
+    }
+
     pub(super) fn crawler_begins(&mut self, store: &dyn Store, now: TrueTime, findings: &mut Findings) {
         self.answered.clear();
-        let found = outcomes(store);
+        let visits: Vec<Visit> =
+            store.scan(None, usize::MAX).unwrap_or_default().into_iter().filter_map(|entry| entry.visit).collect();
+        let found: BTreeMap<UrlKey, Outcome> = visits.iter().map(|visit| (visit.key, visit.outcome)).collect();
         for (key, outcome) in &self.recorded {
             if found.get(key) != Some(outcome) {
                 let detail = format!("URL {key}: {outcome} was acknowledged, there is {:?}", found.get(key));
                 findings.add(Check::Durable, now, detail);
             }
         }
-        self.recorded = found;
+        // What was visited in an earlier round may be visited in this one.
+        let round = store.totals().map_or(0, |totals| totals.round.number);
+        let of_round = visits.iter().filter(|visit| visit.round >= round);
+        self.recorded = of_round.map(|visit| (visit.key, visit.outcome)).collect();
     }
 
     /// URLs that failed so often that this counts as final.
@@ -128,10 +139,4 @@ impl Judge {
             }
         }
     }
-}
-
-/// The outcome of each URL that was visited; what was settled when it was found does not count.
-fn outcomes(store: &dyn Store) -> BTreeMap<UrlKey, Outcome> {
-    let entries = store.scan(None, usize::MAX).unwrap_or_default();
-    entries.into_iter().filter_map(|entry| entry.visit.map(|visit| (visit.key, visit.outcome))).collect()
 }

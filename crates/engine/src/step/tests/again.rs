@@ -123,6 +123,19 @@ fn a_site_is_tested_though_the_page_that_changed_was_its_last() {
 }
 
 #[test]
+fn a_site_that_is_not_believed_is_not_tested_again() {
+    let mut crawl = crawl(settings(), &["1", "2", "3"]);
+    answer(&mut crawl, 200, "\"2\"").expect("a visit");
+    answer(&mut crawl, 304, "\"2\"");
+    crawl.happen(Event::RoundBegan(7));
+    for _ in 0..2 {
+        assert_eq!(asked(&crawl).expect("a page").1, None);
+        answer(&mut crawl, 200, "\"3\"").expect("a visit");
+    }
+    assert_eq!(asked(&crawl), None);
+}
+
+#[test]
 fn a_304_that_nobody_asked_for_is_an_error() {
     let mut crawl = crawl(settings(), &["1"]);
     let visit = answer(&mut crawl, 304, "\"1\"").expect("a visit");
