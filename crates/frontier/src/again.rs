@@ -31,13 +31,11 @@ pub fn validators_of(headers: &Headers, at: Timestamp) -> Validators {
     Validators { etag: kept("etag"), last_modified: kept("last-modified").filter(is_past) }
 }
 
-/// True if the content of a visit is all there, so that its validators are those of what is known.
+/// True if the content of a visit is not all there: it looks changed, whatever the server has.
 #[must_use]
-pub fn has_whole_content(visit: &Visit) -> bool {
-    let is_cut = [Limit::Length, Limit::Decompression, Limit::Time, Limit::Disconnect, Limit::SitemapBytes];
-    visit.digest.is_some()
-        && visit.outcome.is_fetched()
-        && !is_cut.into_iter().any(|limit| visit.limits.contains(limit))
+pub fn is_cut(visit: &Visit) -> bool {
+    let cut_by = [Limit::Length, Limit::Decompression, Limit::Time, Limit::Disconnect, Limit::SitemapBytes];
+    cut_by.into_iter().any(|limit| visit.limits.contains(limit))
 }
 
 /// The validators with which to request the content of the last visit again; none for an unconditional request. `is_probe` says
@@ -46,7 +44,9 @@ pub fn has_whole_content(visit: &Visit) -> bool {
 pub fn condition(last: &Visit, is_probe: bool, pages_of_site: u64) -> Validators {
     let turns = (pages_of_site / 2).clamp(*PROBED_ONE_IN.start(), *PROBED_ONE_IN.end());
     let turn = u64::from(last.past.not_modified).wrapping_add(last.key.url) % turns;
-    if !has_whole_content(last) || last.duplicate_of.is_some() || is_probe || turn == turns - 1 {
+    let has_whole_content =
+        last.digest.is_some() && last.outcome.is_fetched() && last.duplicate_of.is_none() && !is_cut(last);
+    if !has_whole_content || is_probe || turn == turns - 1 {
         return Validators::default();
     }
     last.validators.clone()
@@ -104,7 +104,7 @@ pub fn follow(visit: &mut Visit, last: &Visit, was_asked_in_any_case: bool) -> b
     if is_same && visit.outcome != Outcome::NotModified && visit.validators.etag != last.validators.etag {
         visit.validators.etag = None;
     }
-    change == Change::Changed && says_the_same && has_whole_content(last) && has_whole_content(visit)
+    change == Change::Changed && says_the_same && !is_cut(last) && !is_cut(visit)
 }
 
 #[cfg(test)]

@@ -45,8 +45,7 @@ impl State {
     pub(super) fn follow(&mut self, page: &Candidate, last: Box<Visit>, is_conditional: bool, record: &mut Record) {
         if let (Some(visit), Some(front)) = (&mut record.visit, self.front(record.site)) {
             let misleads = again::follow(visit, &last, !is_conditional);
-            // What broke off looks changed, whatever the server has.
-            let is_whole = again::has_whole_content(&last) && again::has_whole_content(visit);
+            let is_whole = !again::is_cut(&last) && !again::is_cut(visit);
             let has_changed = !is_conditional && is_whole && Change::between(Some(&last), visit) == Change::Changed;
             if misleads {
                 front.state.set_misleads();
