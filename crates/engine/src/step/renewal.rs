@@ -1,7 +1,9 @@
 //! robots.txt again: the validators that a request for it sends, and what a 304 says of the file before.
 //!
-//! The store has that file. It is read before the request, and stays in memory until the answer. Large files are requested without validators:
-//! too many of them would be in memory at once.
+//! The store has that file. It is read before the request, and stays in memory until the answer. Few large files may do so at once: others are
+//! requested without validators.
+
+use std::sync::Arc;
 
 use frontier::{RobotsState, again};
 use model::{FetchOutcome, Fetched, Renewal, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Validators};
@@ -9,8 +11,25 @@ use weburl::SiteKey;
 
 use super::State;
 use super::robots_txt::is_large;
-use super::slot::{Earlier, Front, Reading};
+use super::slot::{Earlier, EarlierFile, Front, Reading};
 use crate::Command;
+
+/// Large files that are in memory until the answer to a request for a new one, at most; each has up to `Limits::robots_bytes_max` bytes.
+const LARGE_FILES_MAX: usize = 16;
+
+/// Counts the large files that are in memory for the sake of requests. Each holds one.
+#[derive(Default)]
+pub(super) struct LargeFiles(Arc<()>);
+
+/// The place of a large file among them.
+pub(super) struct LargeFile(#[expect(dead_code, reason = "it counts while it is there")] Arc<()>);
+
+impl LargeFiles {
+    /// A place for one more, if there is one.
+    fn place(&self) -> Option<LargeFile> {
+        (Arc::strong_count(&self.0) <= LARGE_FILES_MAX).then(|| LargeFile(Arc::clone(&self.0)))
+    }
+}
 
 /// A robots.txt is requested without validators once in so many requests, to test whether the server is right about changes.
 const PROBED_ONE_IN: u32 = 8;
@@ -35,20 +54,29 @@ impl State {
     /// Takes it in. The site's turn comes again.
     pub(super) fn earlier_robots_found(&mut self, now: Timestamp, site: SiteKey, record: Option<&SiteRecord>) {
         let robots = record.and_then(|record| record.robots.as_ref());
-        let robots = robots.filter(|robots| robots.renewal.is_some() && !is_large(&robots.answer, &self.settings));
-        let earlier = Earlier::Read(robots.cloned().map(Box::new));
+        let robots = robots.filter(|robots| robots.renewal.is_some());
+        let earlier = robots.and_then(|robots| self.earlier_file(robots));
         self.asked -= 1;
         if let Some(front) = self.front(site) {
-            (front.reading, front.earlier_robots) = (Reading::Nothing, earlier);
+            (front.reading, front.earlier_robots) = (Reading::Nothing, Earlier::Read(earlier));
         }
         self.prepare(now, site);
+    }
+
+    /// A file to refer to. `None` for a large one, if there are as many in memory as there may be.
+    fn earlier_file(&self, robots: &RobotsRecord) -> Option<EarlierFile> {
+        let _place = match is_large(&robots.answer, &self.settings) {
+            true => Some(self.large_files.place()?),
+            false => None,
+        };
+        Some(EarlierFile { record: Box::new(robots.clone()), _place })
     }
 
     /// The validators with which a site's robots.txt is requested; `None` for none.
     pub(super) fn robots_condition(&mut self, site: SiteKey) -> Option<Box<Validators>> {
         let front = self.front(site).filter(|front| !front.state.misleads())?;
         let Earlier::Read(Some(earlier)) = &front.earlier_robots else { return None };
-        condition(earlier.renewal.as_deref()?)
+        condition(earlier.record.renewal.as_deref()?)
     }
 
     /// What the answer to a request says of later ones. A server that gives the validators of another file is not trusted any more.
@@ -165,6 +193,15 @@ mod tests {
         ] {
             assert_eq!(renewal(&answer, earlier, is_conditional, AT), expect, "{answer:?} {is_conditional}");
         }
+    }
+
+    #[test]
+    fn few_large_files_are_in_memory_at_once() {
+        let files = LargeFiles::default();
+        let mut places: Vec<LargeFile> = std::iter::from_fn(|| files.place()).collect();
+        assert_eq!(places.len(), LARGE_FILES_MAX);
+        places.pop();
+        assert!(files.place().is_some(), "one has left");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use frontier::{Group, LeftBehind, SiteState};
 use model::{RobotsRecord, Timestamp, Validators};
 use weburl::{CanonicalUrl, SiteKey};
 
+use super::renewal::LargeFile;
 use super::robots_txt::FetchedRobots;
 
 /// A site in front.
@@ -154,6 +155,13 @@ impl Reading {
     }
 }
 
+/// A file that a request refers to.
+pub(super) struct EarlierFile {
+    pub(super) record: Box<RobotsRecord>,
+    /// A large one has a place among those in memory.
+    pub(super) _place: Option<LargeFile>,
+}
+
 /// The robots.txt that a site had before.
 #[derive(Default)]
 pub(super) enum Earlier {
@@ -161,7 +169,7 @@ pub(super) enum Earlier {
     #[default]
     Unread,
     /// It was, and may be referred to if it is there.
-    Read(Option<Box<RobotsRecord>>),
+    Read(Option<EarlierFile>),
 }
 
 impl Earlier {
@@ -169,7 +177,7 @@ impl Earlier {
     pub(super) fn take(&mut self) -> Option<Box<RobotsRecord>> {
         match std::mem::take(self) {
             Earlier::Unread => None,
-            Earlier::Read(earlier) => earlier,
+            Earlier::Read(earlier) => earlier.map(|earlier| earlier.record),
         }
     }
 }

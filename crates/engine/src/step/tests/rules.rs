@@ -48,6 +48,35 @@ fn a_file_is_recorded_with_what_it_names_and_read_again_when_its_rules_have_left
 }
 
 #[test]
+fn a_file_is_requested_with_its_validators_after_a_day_and_holds_on_if_it_has_not_changed() {
+    let pages: Vec<String> = (0..6).map(|n| format!("http://a.test/{n}")).collect();
+    let seeds = pages.iter().map(String::as_str).chain(["http://a.test/private"]);
+    let mut crawl = crawl(&seeds.collect::<Vec<_>>());
+    crawl.resolved("http://a.test/", Ok(&[1]));
+    crawl.answered("http://a.test/robots.txt", 200, &[("ETag", "\"1\"")], A);
+    let mut sent = Vec::new();
+    for _ in 0..20 {
+        crawl.wait(Duration::from_secs(8 * 3_600));
+        if !crawl.names.is_empty() {
+            crawl.resolved("http://a.test/", Ok(&[1]));
+        }
+        while let Some(task) = crawl.fetches.first() {
+            let (fetched, is_robots) = (task.url.to_string(), task.url.path() == "/robots.txt");
+            if is_robots {
+                sent.push(task.validators.as_ref().and_then(|validators| validators.etag.clone()));
+            }
+            crawl.answered(&fetched, if is_robots { 304 } else { 200 }, &[], "");
+        }
+    }
+    assert!(!sent.is_empty() && sent.iter().all(|etag| etag.as_deref() == Some("\"1\"")), "{sent:?}");
+    let visits = crawl.recorded.iter().filter_map(|record| record.visit.as_ref());
+    let disallowed: Vec<_> = visits.filter(|visit| visit.outcome == Outcome::Disallowed).collect();
+    assert_eq!(disallowed.len(), 1, "{disallowed:?}");
+    let renewed = crawl.recorded.iter().filter(|record| record.unchanged_since.is_some()).count();
+    assert_eq!(renewed, sent.len(), "each leaves a revisit record");
+}
+
+#[test]
 fn a_file_that_breaks_its_reader_counts_as_a_failure_of_its_site() {
     let mut crawl = crawl(&["http://a.test/"]);
     crawl.breaks_rules = true;
