@@ -56,6 +56,9 @@ fn step_of(likely: f32) -> usize {
 /// How much counts what people differ in. Not so of documentation, which is main text as a whole to all of them.
 const NESTED_WEIGHT: f32 = 0.5;
 
+/// A page with more words has a main text, though none of its blocks may look like it: a long table, for example.
+const NOTHING_WORDS_MAX: f32 = 1_000.0;
+
 /// How many steps of blocks are taken, such that the expected F1 measure of words is greatest, and that measure. Blocks have words and a
 /// likelihood.
 ///
@@ -77,7 +80,8 @@ fn limit(blocks: impl Iterator<Item = (f32, f32)>, nested_weight: f32) -> (usize
         return (0, 0.0);
     }
     let first = taken.iter().position(|words| *words > 0.0).unwrap_or_default();
-    let mut best = (0, nested_weight * first as f32 / STEPS as f32);
+    let may_be_nothing = taken[STEPS - 1] <= NOTHING_WORDS_MAX;
+    let mut best = (0, if may_be_nothing { nested_weight * first as f32 / STEPS as f32 } else { 0.0 });
     let mut before = 0.0;
     for (step, words) in taken.iter().enumerate().skip(first) {
         if *words == before {
@@ -265,6 +269,7 @@ mod tests {
         check(&[(100.0, 0.95), (300.0, 0.75)], NESTED_WEIGHT, step_of(0.75) + 1);
         check(&[(50.0, 0.2)], 0.0, step_of(0.2) + 1);
         check(&[(50.0, 0.2)], NESTED_WEIGHT, 0);
+        check(&[(60_000.0, 0.2)], NESTED_WEIGHT, step_of(0.2) + 1);
         check(&[], NESTED_WEIGHT, 0);
     }
 
