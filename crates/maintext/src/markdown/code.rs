@@ -29,10 +29,13 @@ pub(crate) fn text_of(tree: &Document<'_>, id: Id) -> String {
 pub(crate) fn is_numbering(tree: &Document<'_>, id: Id) -> bool {
     /// Cells of a row that are looked at.
     const CELLS_MAX: usize = 4;
+    /// Nodes of a cell that are looked at: code in it stands at its begin.
+    const NODES_MAX: usize = 16;
     let is_code = |id: Id| tree.tag(id) == Some(Tag::Pre);
     let Some(cell) = cell_around(tree, id) else { return false };
     let cells = tree.children(tree.parent(cell)).filter(|id| tree.tag(*id).is_some()).take(CELLS_MAX);
-    let is_beside_code = cells.filter(|other| *other != cell).any(|other| tree.subtree(other).any(is_code));
+    let is_beside_code =
+        cells.filter(|other| *other != cell).any(|other| tree.subtree(other).take(NODES_MAX).any(is_code));
     let is_number = |(at, text): (usize, &str)| text.parse::<usize>().is_ok_and(|number| number > at);
     let text = text_of(tree, id);
     is_beside_code && !text.is_empty() && text.split_whitespace().enumerate().all(is_number)

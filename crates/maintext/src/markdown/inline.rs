@@ -215,7 +215,9 @@ impl Renderer<'_, '_> {
 
     /// Whether a text above or below the line is part of what stands before it, as an exponent: what is a link leads to a note.
     fn changes_meaning(&self, id: Id) -> bool {
-        !self.tree.subtree(id).any(|id| self.tree.tag(id) == Some(Tag::A))
+        /// Nodes in it that are looked at: such texts are short.
+        const NODES_MAX: usize = 16;
+        !self.tree.subtree(id).take(NODES_MAX).any(|id| self.tree.tag(id) == Some(Tag::A))
             && self.tree.tag(self.tree.parent(id)) != Some(Tag::A)
     }
 
