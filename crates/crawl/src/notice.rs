@@ -65,6 +65,8 @@ pub enum Notice {
     },
     /// The browser that this file names is not used.
     BrowserNotUsed(PathBuf),
+    /// Requisites are fetched from now on: those of pages that were fetched before are not.
+    RequisitesFromNow,
     /// What a rule has taken out of pages in a round.
     Items {
         /// The rule.
@@ -233,6 +235,9 @@ impl fmt::Display for Notice {
                     pages => write!(f, "; {pages} pages look as if one were logged out: they are recorded as they are"),
                 }
             }
+            Notice::RequisitesFromNow => f.write_str(
+                "--requisites: from now on; pages that were fetched before get theirs when they are visited again (--again)",
+            ),
             Notice::BrowserNotUsed(settings) => write!(
                 f,
                 "{}: the browser that is named there is not used, since the directory may be somebody else's: give it with --browser, or in \

@@ -40,5 +40,8 @@ pub fn resumed_plan(dir: &CrawlDir, given: &Options, unset: &[String]) -> anyhow
             changed.join(", ")
         )));
     }
+    if plan.settings.requisites && !before.settings.requisites {
+        notices.push(Notice::RequisitesFromNow);
+    }
     Ok((plan, notices))
 }

@@ -129,6 +129,11 @@ pub(crate) fn look_into_answer(outcome: &FetchOutcome, purpose: Purpose, setting
             needs_of_document(outcome, response, settings, &mut content);
             Finding::Document
         }
+        // What an error page leads to is not followed, but it is shown in replay.
+        (400..=599, Purpose::Page) if settings.requisites => {
+            needs_of_document(outcome, response, settings, &mut content);
+            Finding::Nothing
+        }
         _ => Finding::Nothing,
     };
     if settings.details && purpose == Purpose::Page && content.details.is_none() {

@@ -32,6 +32,8 @@ pub enum Reading {
     Page,
     /// SVG, which is read as HTML is.
     Svg,
+    /// Other XML, of which only the style sheets before its first element are read.
+    Xml,
     /// CSS.
     StyleSheet,
     /// A script.
@@ -49,7 +51,7 @@ impl Reading {
         match self {
             Reading::Page => role == Role::Frame,
             Reading::Unlabelled => role == Role::StyleSheet,
-            Reading::Svg | Reading::StyleSheet | Reading::Script | Reading::Manifest => true,
+            Reading::Svg | Reading::Xml | Reading::StyleSheet | Reading::Script | Reading::Manifest => true,
         }
     }
 
@@ -144,14 +146,19 @@ impl Needs {
         settings: &Settings,
     ) {
         let encoding = match reading {
-            Reading::Page | Reading::Svg => charset::decide(body, content_type).encoding.name(),
+            Reading::Page | Reading::Svg | Reading::Xml => charset::decide(body, content_type).encoding.name(),
             Reading::StyleSheet | Reading::Unlabelled => charset::of_style_sheet(body, content_type).name(),
             Reading::Script | Reading::Manifest => "UTF-8",
         };
         let text = html::decode(body, encoding);
         let mut references = none(settings);
         match reading {
-            Reading::Page | Reading::Svg => requisites::of_page(&text, &mut references),
+            Reading::Page => requisites::of_page(&text, &mut references),
+            Reading::Svg => {
+                requisites::of_prolog(&text, &mut references);
+                requisites::of_page(&text, &mut references);
+            }
+            Reading::Xml => requisites::of_prolog(&text, &mut references),
             Reading::StyleSheet | Reading::Unlabelled => requisites::of_style_sheet(&text, &mut references),
             Reading::Script => requisites::of_script(&text, &mut references),
             Reading::Manifest => requisites::of_manifest(&text, &mut references),
@@ -199,6 +206,7 @@ fn reading_of(url: &CanonicalUrl, body: &[u8], content_type: Option<&str>) -> Op
         _ => match sniff(body, content_type, ending).kind {
             Kind::Html | Kind::Xhtml => Some(Reading::Page),
             Kind::Svg => Some(Reading::Svg),
+            Kind::Xml | Kind::SitemapXml => Some(Reading::Xml),
             Kind::Other | Kind::Text => match ending.unwrap_or_default().to_ascii_lowercase().as_str() {
                 "css" => Some(Reading::StyleSheet),
                 "js" | "mjs" => Some(Reading::Script),

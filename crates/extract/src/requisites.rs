@@ -7,11 +7,13 @@ mod css;
 mod html;
 mod json;
 mod script;
+mod xml;
 
 pub use css::of_style_sheet;
 pub use html::of_page;
 pub use json::of_manifest;
 pub use script::of_script;
+pub use xml::of_prolog;
 
 use std::collections::HashMap;
 

@@ -14,7 +14,7 @@ use crawl::retry::{self, Retry};
 use crawl::stream::{Asked, Field, StreamTo, Target};
 use crawl::summary::{Summary, TimeSpent};
 use crawl::trouble::trouble_of;
-use crawl::{Again, Builder, CrawlDir, Ended, Handle, Outlook, Recorded, SeedList, Session, SinkError};
+use crawl::{Again, Builder, CrawlDir, Ended, Handle, Notice, Outlook, Recorded, SeedList, Session, SinkError};
 use engine::clock::Clock;
 use engine::{End, Waiting};
 use model::{Outcome, Visit};
@@ -145,8 +145,9 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     if let Some(option) = visits_again {
         CrawlDir::existing(dir.root()).context(option)?;
     }
-    let (mut plan, notices) =
+    let (mut plan, mut notices) =
         if dir.holds_crawl() { resumed_plan(&dir, &given, &args.unset)? } else { (Plan::new(&given)?, Vec::new()) };
+    notices.retain(|notice| !(args.again && *notice == Notice::RequisitesFromNow));
     tell_all(&notices);
     let (seeds, notices) = given_seeds.urls(&mut plan, args.strict)?;
     tell_all(&notices);

@@ -315,3 +315,43 @@ async fn redirects_that_always_lead_elsewhere_are_as_many_in_each_round() {
         assert_eq!(pictures(), round * first, "round {round}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn error_pages_and_xml_have_their_style_sheets() {
+    let xml = |media: &'static str, sheet: &str| {
+        let body = format!("<?xml version='1.0'?><?xml-stylesheet type='text/css' href='{sheet}'?><svg/>");
+        Reply::new(200).header("Content-Type", media).body(body)
+    };
+    let site = Pages::new()
+        .html("/", "<link rel=icon href=data:,><a href=/gone>x</a><a href=/list.xml>x</a><img src=/image.svg>")
+        .reply(
+            "/gone",
+            Reply::new(404)
+                .header("Content-Type", "text/html")
+                .body("<link rel=icon href=data:,><link rel=stylesheet href=/error.css><a href=/not-followed>x</a>"),
+        )
+        .reply("/list.xml", xml("application/xml", "/list.css"))
+        .reply("/image.svg", xml("image/svg+xml", "/image.css"));
+    let sheet = || Reply::new(200).header("Content-Type", "text/css").body("a {}");
+    let site = ["/error.css", "/list.css", "/image.css"].into_iter().fold(site, |site, path| site.reply(path, sheet()));
+    let server = serve(Web::new().site("a.test", site)).await;
+    let crawl = Crawl::of(&server, &["http://a.test/"]).at_once().with(&["--requisites", "--no-sitemaps"]);
+    crawl.run().await;
+    let found = crawl.found();
+    let urls: Vec<&str> = requisites(&found).into_keys().collect();
+    let expect = ["error.css", "image.css", "image.svg", "list.css"].map(|path| format!("http://a.test/{path}"));
+    assert_eq!(urls, expect, "{}", crawl.said());
+    assert!(!found.pages.contains_key("http://a.test/not-followed"), "{}", crawl.said());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crawl_that_gets_requisites_later_tells_of_the_pages_before() {
+    let server = serve(furnished::web()).await;
+    let crawl = Crawl::of(&server, &["http://furnished.test/"]).at_once();
+    crawl.run().await;
+    const TELLS: &str = "pages that were fetched before get theirs when they are visited again (--again)";
+    for run in ["the first run with them", "the next"] {
+        crawl.again(&["--requisites"]).run().await;
+        assert_eq!(crawl.said().matches(TELLS).count(), 1, "{run}: {}", crawl.said());
+    }
+}
