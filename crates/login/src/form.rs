@@ -51,14 +51,19 @@ pub(crate) fn fill(login: &Login, page: &CanonicalUrl, html: &str) -> Result<Sub
             }
         }
     }
-    let attribute = |name: &str| form.attribute(name).map(|value| value.trim().to_ascii_lowercase());
+    // What the pressed button says goes before what the form says (HTML, 4.10.18.6).
+    let button = pressed(&document, form);
+    let said = |name: &str| {
+        button.and_then(|button| button.attribute(&format!("form{name}"))).or_else(|| form.attribute(name))
+    };
+    let attribute = |name: &str| said(name).map(|value| value.trim().to_ascii_lowercase());
     if attribute("method").as_deref() != Some("post") {
         return Err(LoginError::NotPost);
     }
     if attribute("enctype").is_some_and(|kind| kind != "application/x-www-form-urlencoded") {
         return Err(LoginError::Encoding);
     }
-    let url = action(&document, form, page)?;
+    let url = action(&document, said("action").as_deref(), page)?;
     if !login.may_send_to(&url.site()) || page.site().is_https() && !url.site().is_https() {
         return Err(LoginError::Elsewhere { site: url.site() });
     }
@@ -160,13 +165,19 @@ fn selected(control: Node<'_>) -> String {
     chosen.map(value).unwrap_or_default()
 }
 
-/// Where a form is sent: to its page, unless it says otherwise.
-fn action<'d>(document: &'d Document<'d>, form: Node<'d>, page: &CanonicalUrl) -> Result<CanonicalUrl, LoginError> {
+/// The button that is pressed: the first that sends the form.
+fn pressed<'d>(document: &'d Document<'d>, form: Node<'d>) -> Option<Node<'d>> {
+    let is_enabled = |control: &Node<'_>| !control.has_attribute("disabled");
+    controls(document, form).filter(is_enabled).find(|control| kind_of(*control) == "submit")
+}
+
+/// Where a form is sent: to its page, unless it or its button says otherwise.
+fn action(document: &Document<'_>, action: Option<&str>, page: &CanonicalUrl) -> Result<CanonicalUrl, LoginError> {
     let rules = CanonicalRules::default();
     let base = document.elements().find(|node| node.is("base")).and_then(|node| node.attribute("href"));
     let base = base.and_then(|href| page.join(&href, &rules).ok()).unwrap_or_else(|| page.clone());
-    match form.attribute("action").filter(|action| !action.trim().is_empty()) {
-        Some(action) => base.join(&action, &rules).map_err(|_| LoginError::NoUrl { action: action.into_owned() }),
+    match action.filter(|action| !action.trim().is_empty()) {
+        Some(action) => base.join(action, &rules).map_err(|_| LoginError::NoUrl { action: action.to_owned() }),
         None => Ok(page.clone()),
     }
 }
@@ -227,6 +238,11 @@ mod tests {
         );
         let html = "<base href=/b/><form method=post action=c><input name=user><input name=pass></form>";
         assert_eq!(filled("", html).map(|(url, _)| url), Ok("https://a.test/b/c".to_owned()));
+        // What the first enabled button says goes before what the form says.
+        let html =
+            "<form action=/search><input name=user><input name=pass><button disabled formaction=/off>Off</button>
+                    <button formaction=/in formmethod=POST>In</button><button formaction=/other>Other</button></form>";
+        assert_eq!(filled("", html).map(|(url, _)| url), Ok("https://a.test/in".to_owned()));
     }
 
     #[test]
