@@ -19,7 +19,7 @@ use crate::{CrawlDir, Notice};
 /// A browser for the crawl.
 ///
 /// # Errors
-/// There is none on this machine.
+/// There is none on this machine, or it does not start.
 pub fn browsing(
     mode: RenderMode,
     plan: &Plan,
@@ -27,13 +27,11 @@ pub fn browsing(
     clock: Clock,
     notices: &mut Vec<Notice>,
 ) -> anyhow::Result<Browsing> {
-    let (options, settings) = (&plan.options, &plan.settings);
-    let browser = render::Settings::find_browser(options.browser.as_deref())?;
-    let wanted = render::Settings { browser, ..plan.rendering.clone() };
+    let renderer = Renderer::with_browser(plan.options.browser.as_deref(), plan.rendering.clone())?;
     if Renderer::is_sandbox_off() {
         notices.push(Notice::NoSandbox);
     }
-    Ok(Browsing::new(Renderer::new(wanted), mode, fetcher, Arc::new(settings.clone()), clock))
+    Ok(Browsing::new(renderer, mode, fetcher, Arc::new(plan.settings.clone()), clock))
 }
 
 /// The archive of the crawl, if it keeps one.

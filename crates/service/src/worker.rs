@@ -28,6 +28,7 @@ use cluster::{Placement, Times};
 use database::Address;
 use fetch::Fetcher;
 use model::Timestamp;
+use render::Renderer;
 use shared_archive::SharedArchive;
 use store_postgres::Schema;
 use tokio::runtime::Runtime;
@@ -75,7 +76,7 @@ impl Crew {
         let plan = plan(&joining.settings, browser.as_deref(), &Secrets::default())?;
         Fetcher::new(plan.fetch, Arc::new(|| Timestamp(0)))?;
         if plan.settings.render.is_some() {
-            render::Settings::find_browser(plan.options.browser.as_deref())?;
+            Renderer::with_browser(plan.options.browser.as_deref(), plan.rendering.clone())?;
         }
         let archive = SharedArchive::open(&joining.archive)?;
         archive.check()?;

@@ -238,7 +238,7 @@ fn all_links_of_the_scripted_sandbox_are_found() {
 fn documents_that_need_no_browser_get_none() {
     const PYTHON: &str = "/usr/share/doc/python3-doc/html";
     let files = Files::new(PYTHON.as_ref()).expect("`apt-get install python3-doc` brings the documents");
-    let arguments = ["--render", "auto", "--connections-per-site", "8", "--browser", "/bin/false"];
+    let arguments = ["--render", "auto", "--connections-per-site", "8"];
     let crawled = Crawled::of(Web::new().site("python.test", files), "http://python.test/", &arguments);
     let rows = crawled.rows();
     let rendered: Vec<&Value> =
@@ -259,4 +259,7 @@ fn wrong_use_is_told() {
         argiope(&["crawl", "http://app.test/", "-o", &dir, "--render", "auto", "--browser", "/nowhere/chromium"]);
     let expect = "argiope: no Chromium found (there is no /nowhere/chromium): on Debian and Ubuntu `apt-get install chromium` installs it\n";
     assert_eq!((missing.code, missing.stderr.as_str()), (1, expect));
+    let none = argiope(&["crawl", "http://app.test/", "-o", &dir, "--render", "auto", "--browser", "/bin/true"]);
+    let expect = "argiope: /bin/true does not start: it ended at once; is it Chromium?\n";
+    assert_eq!((none.code, none.stderr.ends_with(expect)), (1, true), "{none:?}");
 }
