@@ -28,10 +28,10 @@ fn another_format_is_refused() {
     drop(open(dir.path()).expect("open"));
     let engine = fjall::Database::builder(dir.path().join("engine")).open().expect("open the engine");
     let meta = engine.keyspace("meta", fjall::KeyspaceCreateOptions::default).expect("the table");
-    meta.insert("format", 11u32.to_be_bytes()).expect("insert");
+    meta.insert("format", 12u32.to_be_bytes()).expect("insert");
     drop((meta, engine));
     let error = open(dir.path()).err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 11, expected: 10, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 12, expected: 11, .. }), "{error}");
     fs::write(dir.path().join("engine/version"), b"FJL\x02").expect("write");
     let error = open(dir.path()).err().expect("not to open");
     assert!(matches!(error, StoreError::Version { found: 2, expected: 3, .. }), "{error}");
@@ -92,7 +92,27 @@ fn a_store_of_the_fifth_format_goes_on() {
     assert_eq!(content(&view), expected(3));
     drop(view);
     commit(4..=12);
-    assert_eq!((version(dir.path()), content(&open(dir.path()).expect("open"))), (10, expected(12)));
+    assert_eq!((version(dir.path()), content(&open(dir.path()).expect("open"))), (11, expected(12)));
+}
+
+/// The tenth format had no table by outcome. Such a store gets none, since it would not have the visits before.
+#[test]
+fn a_store_of_the_tenth_format_finds_no_urls_by_outcome() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let html = Some(model::Outcome::Html);
+    let found = || open(dir.path()).expect("open").in_state(html, None, 1).expect("a state").is_some();
+    assert!(found());
+    let engine = fjall::Database::builder(dir.path().join("engine")).open().expect("open the engine");
+    let table = |name| engine.keyspace(name, fjall::KeyspaceCreateOptions::default).expect("the table");
+    table("meta").remove("by-outcome").expect("removed");
+    engine.delete_keyspace(table("by-outcome")).expect("deleted");
+    engine.persist(fjall::PersistMode::SyncAll).expect("persist");
+    drop(engine);
+    in_format(dir.path(), 10);
+    let store = open(dir.path()).expect("open");
+    assert_ne!(store.commit(&numbered(1)).ok(), None);
+    drop(store);
+    assert!(!found());
 }
 
 fn in_format(dir: &std::path::Path, version: u32) {
@@ -128,7 +148,7 @@ fn goes_on_from(format: fn(&std::path::Path)) {
     assert_eq!(content(&open(1).expect("open")), expected(6));
     assert_eq!(version(dir.path()), before, "a reader changes nothing");
     commit(7..=12, 1);
-    assert_eq!(version(dir.path()), 10);
+    assert_eq!(version(dir.path()), 11);
     assert_eq!(content(&open(1).expect("open")), expected(12));
 }
 
@@ -185,7 +205,7 @@ fn contents_of_the_third_format_are_found_by_their_label() {
     store.commit(&Batch { holders: vec![(content, now)], ..Batch::default() }).expect("commit");
     assert_eq!(store.holder(content, label).expect("holder"), Some(now), "the content says more");
     drop(store);
-    assert_eq!(version(dir.path()), 10);
+    assert_eq!(version(dir.path()), 11);
 }
 
 #[test]
@@ -221,7 +241,7 @@ fn shapes_of_the_fourth_format_are_kept() {
     assert_eq!(read(), [(7, 16), (u64::MAX, 9)], "what is not written stays");
     write(&[]);
     assert_eq!(read(), [(7, 16), (u64::MAX, 9)]);
-    assert_eq!(version(dir.path()), 10);
+    assert_eq!(version(dir.path()), 11);
 }
 
 #[test]
