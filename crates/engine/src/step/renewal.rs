@@ -64,12 +64,12 @@ impl State {
     }
 
     /// A file to refer to. `None` for a large one, if there are as many in memory as there may be.
-    fn earlier_file(&self, robots: &RobotsRecord) -> Option<EarlierFile> {
+    fn earlier_file(&self, robots: &RobotsRecord) -> Option<Box<EarlierFile>> {
         let _place = match is_large(&robots.answer, &self.settings) {
             true => Some(self.large_files.place()?),
             false => None,
         };
-        Some(EarlierFile { record: Box::new(robots.clone()), _place })
+        Some(Box::new(EarlierFile { record: robots.clone(), _place }))
     }
 
     /// The validators with which a site's robots.txt is requested; `None` for none.

@@ -157,7 +157,7 @@ impl Reading {
 
 /// A file that a request refers to.
 pub(super) struct EarlierFile {
-    pub(super) record: Box<RobotsRecord>,
+    pub(super) record: RobotsRecord,
     /// A large one has a place among those in memory.
     pub(super) _place: Option<LargeFile>,
 }
@@ -169,7 +169,7 @@ pub(super) enum Earlier {
     #[default]
     Unread,
     /// It was, and may be referred to if it is there.
-    Read(Option<EarlierFile>),
+    Read(Option<Box<EarlierFile>>),
 }
 
 impl Earlier {
@@ -177,7 +177,7 @@ impl Earlier {
     pub(super) fn take(&mut self) -> Option<Box<RobotsRecord>> {
         match std::mem::take(self) {
             Earlier::Unread => None,
-            Earlier::Read(earlier) => earlier.map(|earlier| earlier.record),
+            Earlier::Read(earlier) => earlier.map(|earlier| Box::new(earlier.record)),
         }
     }
 }
