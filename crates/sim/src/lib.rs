@@ -12,7 +12,7 @@
 //!
 //! - [`scenario`]: what is simulated, from the seed.
 //! - [`outage`]: what does not answer for a while.
-//! - [`rounds`]: what is visited again, and when.
+//! - [`rounds`] and `next_round`: what is visited again, and when.
 //! - [`web`]: hosts, sites, pages, and how they misbehave; [`server`]: how they answer.
 //! - `process` and `writer`: one run of the crawler's program, till it ends or crashes.
 //! - [`disk`]: what a crash leaves; [`watched`]: the store as the crawler sees it.
@@ -32,6 +32,7 @@ pub mod watched;
 pub mod web;
 
 mod exit;
+mod next_round;
 mod process;
 mod world;
 mod writer;
@@ -158,7 +159,7 @@ fn run_once(world: &mut World, below: Arc<dyn Store>) -> std::io::Result<bool> {
             return Ok(false);
         }
     };
-    if let Err(exit) = rounds::begin(world, &watched) {
+    if let Err(exit) = next_round::begin(world, &watched) {
         return end_run(world, &below, &watched, exit);
     }
     let (begin, resumed) = match begin_event(world, &*below) {
@@ -200,7 +201,7 @@ fn end_run(world: &mut World, below: &Arc<dyn Store>, watched: &Watched, exit: E
             judge_end(world, &**below);
             world.oracle.crawler_gone(world.now);
             world.disk.close();
-            Ok(rounds::pass_time(world))
+            Ok(next_round::pass_time(world))
         }
         Exit::Crashed { torn } => {
             world.crashes += 1;

@@ -95,7 +95,11 @@ impl Judge {
     /// All that was recorded before may be visited once more.
     pub(super) fn round_begins(&mut self) {
         let Judge { attempts_max: _, recorded, answered, asked, failed, unreached } = self;
-        (recorded.clear(), answered.clear(), asked.clear(), failed.clear(), unreached.clear());
+        recorded.clear();
+        answered.clear();
+        asked.clear();
+        failed.clear();
+        unreached.clear();
     }
 
     pub(super) fn crawler_begins(&mut self, store: &dyn Store, now: TrueTime, findings: &mut Findings) {
