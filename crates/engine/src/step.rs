@@ -85,7 +85,7 @@ pub struct State {
     network: OwnNetwork,
     places: Places,
     rulebook: Rulebook,
-    large_files: renewal::LargeFiles,
+    large_files: slot::LargeFiles,
     room: Room,
     watch: Watch,
     novelty: Novelty,

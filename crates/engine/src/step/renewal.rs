@@ -3,8 +3,6 @@
 //! The store has that file. It is read before the request, and stays in memory until the answer. Few large files may do so at once: others are
 //! requested without validators.
 
-use std::sync::Arc;
-
 use frontier::{RobotsState, again};
 use model::{FetchOutcome, Fetched, Renewal, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Validators};
 use weburl::SiteKey;
@@ -13,23 +11,6 @@ use super::State;
 use super::robots_txt::is_large;
 use super::slot::{Earlier, EarlierFile, Front, Reading};
 use crate::Command;
-
-/// Large files that are in memory until the answer to a request for a new one, at most; each has up to `Limits::robots_bytes_max` bytes.
-const LARGE_FILES_MAX: usize = 16;
-
-/// Counts the large files that are in memory for the sake of requests. Each holds one.
-#[derive(Default)]
-pub(super) struct LargeFiles(Arc<()>);
-
-/// The place of a large file among them.
-pub(super) struct LargeFile(#[expect(dead_code, reason = "it counts while it is there")] Arc<()>);
-
-impl LargeFiles {
-    /// A place for one more, if there is one.
-    fn place(&self) -> Option<LargeFile> {
-        (Arc::strong_count(&self.0) <= LARGE_FILES_MAX).then(|| LargeFile(Arc::clone(&self.0)))
-    }
-}
 
 /// A robots.txt is requested without validators once in so many requests, to test whether the server is right about changes.
 const PROBED_ONE_IN: u32 = 8;
@@ -193,15 +174,6 @@ mod tests {
         ] {
             assert_eq!(renewal(&answer, earlier, is_conditional, AT), expect, "{answer:?} {is_conditional}");
         }
-    }
-
-    #[test]
-    fn few_large_files_are_in_memory_at_once() {
-        let files = LargeFiles::default();
-        let mut places: Vec<LargeFile> = std::iter::from_fn(|| files.place()).collect();
-        assert_eq!(places.len(), LARGE_FILES_MAX);
-        places.pop();
-        assert!(files.place().is_some(), "one has left");
     }
 
     #[test]

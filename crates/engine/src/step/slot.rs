@@ -1,12 +1,12 @@
 //! The sites in front as values.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use frontier::{Group, LeftBehind, SiteState};
 use model::{RobotsRecord, Timestamp, Validators};
 use weburl::{CanonicalUrl, SiteKey};
 
-use super::renewal::LargeFile;
 use super::robots_txt::FetchedRobots;
 
 /// A site in front.
@@ -198,4 +198,35 @@ pub(super) struct Weight {
     pub(super) bytes: usize,
     pub(super) window: usize,
     pub(super) leaves: bool,
+}
+
+/// Large files that are in memory until the answer to a request for a new one, at most; each has up to `Limits::robots_bytes_max` bytes.
+const LARGE_FILES_MAX: usize = 16;
+
+/// Counts the large files that are in memory for the sake of requests. Each holds one.
+#[derive(Default)]
+pub(super) struct LargeFiles(Arc<()>);
+
+/// The place of a large file among them.
+pub(super) struct LargeFile(#[expect(dead_code, reason = "it counts while it is there")] Arc<()>);
+
+impl LargeFiles {
+    /// A place for one more, if there is one.
+    pub(super) fn place(&self) -> Option<LargeFile> {
+        (Arc::strong_count(&self.0) <= LARGE_FILES_MAX).then(|| LargeFile(Arc::clone(&self.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_large_files_are_in_memory_at_once() {
+        let files = LargeFiles::default();
+        let mut places: Vec<LargeFile> = std::iter::from_fn(|| files.place()).collect();
+        assert_eq!(places.len(), LARGE_FILES_MAX);
+        places.pop();
+        assert!(files.place().is_some(), "one has left");
+    }
 }
