@@ -3,7 +3,9 @@
 (() => {
   const crawler = window.argiopeCrawler;
   if (!crawler) return;
-  const { clickable, roots, watchesScrolling, quietly } = crawler.inside;
+  // As in `page.js`.
+  const { Event, HashChangeEvent, KeyboardEvent, Map, Math, Node, NodeFilter, PopStateEvent, Set, String, WeakSet, history } = window;
+  const { all, clickable, roots, watchesScrolling, quietly } = crawler.inside;
   // So many nodes of a page are looked at.
   const NODES_MAX = 20000;
   const LABEL_CHARS_MAX = 80;
@@ -192,8 +194,8 @@
         const key = { key: 'Escape', code: 'Escape', keyCode: 27, bubbles: true, cancelable: true, composed: true };
         (document.activeElement ?? document.body)?.dispatchEvent(new KeyboardEvent(type, key));
       }
-      document.querySelectorAll('dialog[open]').forEach((dialog) => dialog.close());
-      document.querySelectorAll(':popover-open').forEach((popover) => popover.hidePopover());
+      all(document, 'dialog[open]').forEach((dialog) => dialog.close());
+      all(document, ':popover-open').forEach((popover) => popover.hidePopover());
       return true;
     },
   };
@@ -207,13 +209,13 @@
   // Scrolling further than this much tells an inner container from what overflows by its borders, in CSS pixels.
   const OVERFLOW_MIN = 16;
   const scrollers = () => {
-    const all = [];
+    const found = [];
     for (const element of elementsOf(NodeFilter.SHOW_ELEMENT)) {
       if (element.scrollHeight <= element.clientHeight + OVERFLOW_MIN || element.clientHeight === 0) continue;
       const isRoot = element === element.ownerDocument.scrollingElement;
-      if (isRoot || /auto|scroll/.test(getComputedStyle(element).overflowY)) all.push(element);
+      if (isRoot || /auto|scroll/.test(getComputedStyle(element).overflowY)) found.push(element);
     }
-    return all;
+    return found;
   };
   const shownByScrolling = new Set();
   const size = () => {
@@ -245,16 +247,16 @@
 
   // Films and sounds begin to play, so what plays them requests its sources. What is loaded when it is to be played is loaded now.
   const PLAYED_MAX = 20;
-  const media = () => roots(document).flatMap((root) => [...root.querySelectorAll('video, audio')]);
+  const media = () => roots(document).flatMap((root) => [...all(root, 'video, audio')]);
   const play = () => {
-    const all = media();
-    const played = all.slice(0, PLAYED_MAX);
+    const found = media();
+    const played = found.slice(0, PLAYED_MAX);
     for (const element of played) {
       element.muted = true;
       element.preload = 'auto';
       element.play().catch(() => { /* it has no source that may be loaded */ });
     }
-    return { played: played.length, left: all.length - played.length };
+    return { played: played.length, left: found.length - played.length };
   };
   const pause = () => media().forEach((element) => element.pause());
 

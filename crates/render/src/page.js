@@ -1,18 +1,66 @@
 // Runs in every document of a page before its own scripts: notes where they want to go, and goes nowhere.
 (() => {
+  // A script may give these names to something else (`const URL = '/api'`).
+  const { Attr, CharacterData, Document, DocumentFragment, Element, EventTarget, Map, NamedNodeMap, Node } = window;
+  const { Function, Number, Object, Promise, Proxy, Reflect, Set, String, URL, history, performance } = window;
   const say = window.argiopeSaw;
   delete window.argiopeSaw;
   if (!say) return;
   const state = { clicking: false, quiet: false, scrolls: false, routes: false, sawRoute: false, clickable: new Set() };
+  // What is read of a document is read by the browser's own functions, as they are before any script. Elements may be named after what
+  // documents and forms have (`<img name=querySelectorAll>`), and scripts may replace what all objects have.
+  const own = (holder, name) => {
+    const { get, value } = Object.getOwnPropertyDescriptor(holder.prototype, name);
+    return Function.prototype.call.bind(get ?? value);
+  };
+  const of = {
+    nodeType: own(Node, 'nodeType'),
+    lastChild: own(Node, 'lastChild'),
+    previousSibling: own(Node, 'previousSibling'),
+    parentNode: own(Node, 'parentNode'),
+    ownerDocument: own(Node, 'ownerDocument'),
+    baseURI: own(Node, 'baseURI'),
+    data: own(CharacterData, 'data'),
+    localName: own(Element, 'localName'),
+    attributes: own(Element, 'attributes'),
+    attributeCount: own(NamedNodeMap, 'length'),
+    attribute: own(NamedNodeMap, 'item'),
+    attributeName: own(Attr, 'name'),
+    attributeValue: own(Attr, 'value'),
+    hasAttribute: own(Element, 'hasAttribute'),
+    shadowRoot: own(Element, 'shadowRoot'),
+    assigned: own(window.HTMLSlotElement, 'assignedNodes'),
+    content: own(window.HTMLTemplateElement, 'content'),
+    iframe: own(window.HTMLIFrameElement, 'contentDocument'),
+    frame: own(window.HTMLFrameElement, 'contentDocument'),
+    head: own(Document, 'head'),
+    body: own(Document, 'body'),
+    url: own(Document, 'URL'),
+    view: own(Document, 'defaultView'),
+    readyState: own(Document, 'readyState'),
+    animations: own(Document, 'getAnimations'),
+    first: own(Document, 'querySelector'),
+    inDocument: own(Document, 'querySelectorAll'),
+    inFragment: own(DocumentFragment, 'querySelectorAll'),
+  };
+  // Of an element that is called as these, but is none, there is nothing.
+  const tried = (read, element) => {
+    try {
+      return read(element);
+    } catch {
+      return null;
+    }
+  };
+  const all = (root, selector) => (of.nodeType(root) === Node.DOCUMENT_NODE ? of.inDocument : of.inFragment)(root, selector);
   // Whether the fragment may be a page of its own.
   const isRoute = (url) => /^[^#]*#[/!]/.test(url);
   // docsify names the parts of its pages by `?id=`, also where its routes are paths.
   const whole = (href) => (window.$docsify?.routerMode === 'history' ? href.replace(/\?id=[^&#]*$/, '') : href);
   const note = (by, url) => {
     try {
-      const to = whole(String(new URL(url, document.baseURI)));
+      const to = whole(String(new URL(url, of.baseURI(document))));
       state.sawRoute ||= isRoute(to);
-      say(JSON.stringify([by, to]));
+      say(`${by} ${to}`);
     } catch { /* no URL */ }
   };
   // A closed shadow tree is closed to scripts, not to people.
@@ -92,7 +140,7 @@
     for (const { nth, due } of timers.values()) {
       if (nth > timersBefore && due <= until) return false;
     }
-    return document.querySelector('iframe, frame, object, embed') === null;
+    return of.first(document, 'iframe, frame, object, embed') === null;
   };
 
   // What the page waits for that no clock tells: storage, workers, codecs. What does not end is looked at so often.
@@ -180,7 +228,7 @@
   // Animations have no clock but that of frames: they are ended, and what waits for their end goes on.
   const endAnimations = () => {
     let ended = false;
-    for (const animation of document.getAnimations()) {
+    for (const animation of of.animations(document)) {
       if (animation.playState !== 'running') continue;
       try {
         animation.finish();
@@ -208,29 +256,34 @@
     return (waits ? 1 : 0) | (observes ? 2 : 0) | (!waits && !observes && isCalm(milliseconds) ? 4 : 0);
   };
   const settled = async () => {
-    if (document.readyState !== 'complete') {
+    if (of.readyState(document) !== 'complete') {
       await new Promise((resolve) => addEventListener.call(window, 'load', resolve, { once: true }));
     }
     do await new Promise((resolve) => later.call(window, resolve, 1));
     while (isBusy());
   };
 
+  // The document in a frame; `null` if there is none, or it is of another origin.
+  const documentIn = (element) => {
+    const name = of.localName(element);
+    if (name === 'iframe') return tried(of.iframe, element);
+    return name === 'frame' ? tried(of.frame, element) : null;
+  };
   // Every root of the page: documents of its frames, and shadow trees.
   const roots = (root, found = []) => {
     found.push(root);
-    for (const element of root.querySelectorAll('*')) {
-      if (element.shadowRoot) roots(element.shadowRoot, found);
-      if (element.localName === 'iframe' || element.localName === 'frame') {
-        try {
-          if (element.contentDocument) roots(element.contentDocument, found);
-        } catch { /* of another origin */ }
-      }
+    for (const element of all(root, '*')) {
+      const shadow = of.shadowRoot(element);
+      if (shadow) roots(shadow, found);
+      const inside = documentIn(element);
+      if (inside) roots(inside, found);
     }
     return found;
   };
 
   const VOID = new Set(['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source', 'track', 'wbr']);
   const RAW = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript', 'plaintext']);
+  const isRaw = (parent) => parent !== null && of.nodeType(parent) === Node.ELEMENT_NODE && RAW.has(of.localName(parent));
   const text = (value) => value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
   const attribute = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;');
 
@@ -248,19 +301,21 @@
       for (let at = nodes.length - 1; at >= 0; at -= 1) stack.push(nodes[at]);
     };
     const children = (node) => {
-      for (let child = node.lastChild; child; child = child.previousSibling) stack.push(child);
+      for (let child = of.lastChild(node); child; child = of.previousSibling(child)) stack.push(child);
     };
-    const base = document.baseURI.split('#')[0];
-    const hasBase = base === url || document.querySelector('base[href]') !== null;
+    const baseURI = of.baseURI(document);
+    const base = baseURI.split('#')[0];
+    const hasBase = base === url || of.first(document, 'base[href]') !== null;
+    const head = of.head(document);
     while (stack.length && length <= max) {
       const node = stack.pop();
       if (typeof node === 'string') {
         write(node);
         continue;
       }
-      switch (node.nodeType) {
+      switch (of.nodeType(node)) {
         case Node.TEXT_NODE:
-          write(RAW.has(node.parentNode?.localName) ? node.data : text(node.data));
+          write(isRaw(of.parentNode(node)) ? of.data(node) : text(of.data(node)));
           continue;
         case Node.DOCUMENT_TYPE_NODE:
           write('<!DOCTYPE html>');
@@ -274,37 +329,38 @@
         default:
           continue;
       }
-      const name = node.localName;
+      const name = of.localName(node);
       if (name === 'slot') {
-        const assigned = node.assignedNodes();
-        if (assigned.length) later(assigned);
+        const assigned = tried(of.assigned, node);
+        if (assigned?.length) later(assigned);
         else children(node);
         continue;
       }
       // In a frame that is written into the page, links do not lead from where the page's own do.
-      const isElsewhere = node.ownerDocument !== document && node.baseURI !== document.baseURI;
+      const isElsewhere = of.ownerDocument(node) !== document && of.baseURI(node) !== baseURI;
       let tag = `<${name}`;
-      for (const { name: key, value } of node.attributes) {
+      const attributes = of.attributes(node);
+      for (let at = 0; at < of.attributeCount(attributes); at += 1) {
+        const one = of.attribute(attributes, at);
+        const [key, value] = [of.attributeName(one), of.attributeValue(one)];
         const isMoved = isElsewhere && key === 'href' && typeof node.href === 'string';
         const kept = key === 'href' ? whole(isMoved ? node.href : value) : value;
         tag += ` ${key}="${attribute(kept)}"`;
       }
       write(`${tag}>`);
-      if (node === document.head && !hasBase) write(`<base href="${attribute(base)}">`);
+      if (node === head && !hasBase) write(`<base href="${attribute(base)}">`);
       if (VOID.has(name)) continue;
-      if (name === 'iframe') {
-        try {
-          const frame = node.contentDocument;
-          if (frame?.body && (node.hasAttribute('srcdoc') || frame.URL === 'about:blank')) {
-            stack.push('</div>');
-            children(frame.body);
-            stack.push('<div>');
-          }
-        } catch { /* of another origin */ }
+      const frame = name === 'iframe' ? documentIn(node) : null;
+      const body = frame && of.body(frame);
+      if (body && (of.hasAttribute(node, 'srcdoc') || of.url(frame) === 'about:blank')) {
+        stack.push('</div>');
+        children(body);
+        stack.push('<div>');
       }
       stack.push(`</${name}>`);
-      if (node.shadowRoot) children(node.shadowRoot);
-      else children(name === 'template' ? node.content : node);
+      const shadow = of.shadowRoot(node);
+      if (shadow) children(shadow);
+      else children((name === 'template' && tried(of.content, node)) || node);
     }
     return out.join('');
   };
@@ -312,7 +368,7 @@
   // Where a link leads, `null` if to nothing that can be crawled. Parts of a page are no pages of their own, but its routes may be.
   const link = (anchor) => {
     const href = anchor.href?.baseVal ?? anchor.href;
-    if (typeof href !== 'string' || !anchor.hasAttribute('href') || !/^https?:/.test(href)) return null;
+    if (typeof href !== 'string' || !of.hasAttribute(anchor, 'href') || !/^https?:/.test(href)) return null;
     return isRoute(href) ? href : whole(href.split('#')[0]);
   };
   // Whether the application makes pages of hash routes: it listens to them, and there are some.
@@ -323,7 +379,7 @@
   const links = () => {
     const found = new Set();
     for (const root of roots(document)) {
-      for (const element of root.querySelectorAll('a[href], area[href]')) found.add(link(element));
+      for (const element of all(root, 'a[href], area[href]')) found.add(link(element));
     }
     found.delete(null);
     return [...found];
@@ -332,7 +388,7 @@
   // From now on the page goes somewhere since something was clicked, in each of its frames.
   const beginClicking = () => {
     state.clicking = true;
-    for (const frame of roots(document).map((root) => root.defaultView)) {
+    for (const frame of roots(document).map((root) => (of.nodeType(root) === Node.DOCUMENT_NODE ? of.view(root) : null))) {
       if (frame && frame !== window) frame.argiopeCrawler?.inside.clicked();
     }
   };
@@ -361,6 +417,7 @@
       settled,
       inside: {
         clickable: state.clickable,
+        all,
         roots,
         beginClicking,
         beginAction: () => {
@@ -370,7 +427,7 @@
         clicked: () => {
           state.clicking = true;
         },
-        watchesScrolling: () => state.scrolls || watches || typeof window.onscroll === 'function' || document.querySelector('[onscroll]') !== null,
+        watchesScrolling: () => state.scrolls || watches || typeof window.onscroll === 'function' || of.first(document, '[onscroll]') !== null,
       },
     },
   });

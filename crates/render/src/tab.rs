@@ -193,7 +193,7 @@ impl<'a> Tab<'a> {
         match self.act().await {
             // What it has shown is kept.
             Err(RenderFailure::Timeout(_)) => self.rendered.left_out.count(LeftOut::Time),
-            acted => acted?,
+            acted => self.forgive(acted.map(|()| true))?,
         }
         Ok(std::mem::take(&mut self.rendered))
     }
@@ -232,6 +232,10 @@ impl<'a> Tab<'a> {
         let url = json!(self.page.url.without_route());
         let html = self.evaluate(&format!("argiopeCrawler.html({url}, {max})")).await?;
         let html = html.as_str().unwrap_or_default();
+        // Every document has a root. There is none while a script keeps the page from answering, with dialogs for example.
+        if html.is_empty() {
+            return Err(RenderFailure::Timeout(self.settings.page_time_max));
+        }
         if html.len() > max {
             return Err(RenderFailure::TooLarge(max));
         }
@@ -292,6 +296,17 @@ impl<'a> Tab<'a> {
             Err(RenderFailure::Timeout(_)) => Ok(false),
             done => done.map(|()| true),
         }
+    }
+
+    /// Counts what was not done to its end: the time was over, or a script of the page broke it.
+    fn forgive(&mut self, done: Result<bool, RenderFailure>) -> Result<(), RenderFailure> {
+        match done {
+            Ok(true) => {}
+            Ok(false) => self.rendered.left_out.count(LeftOut::Time),
+            Err(RenderFailure::Protocol { .. }) => self.rendered.left_out.count(LeftOut::Gone),
+            Err(failure) => return Err(failure),
+        }
+        Ok(())
     }
 
     /// One event, or one answer for the page, unless what is done is over. Nothing is lost when this is dropped.
@@ -392,8 +407,9 @@ impl<'a> Tab<'a> {
 
     /// A page, or a frame in it, says that it wants to go somewhere. It may say anything, but no frame moves the page.
     fn saw(&mut self, payload: &str, is_page: bool) {
-        let Ok([by, url]) = serde_json::from_str::<[String; 2]>(payload) else { return };
-        match by.as_str() {
+        let Some((by, url)) = payload.split_once(' ') else { return };
+        let url = url.to_owned();
+        match by {
             "click" => self.see(url, FoundBy::Click),
             "history" => self.see(url, FoundBy::History),
             "window" => self.see(url, FoundBy::Window),

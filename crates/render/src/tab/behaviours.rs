@@ -53,10 +53,8 @@ impl Tab<'_> {
     pub(super) async fn scroll_in_time(&mut self) -> Result<(), RenderFailure> {
         let before = self.begin(self.deadline);
         let scrolled = self.scroll().await;
-        if !self.end(before, scrolled)? {
-            self.rendered.left_out.count(LeftOut::Time);
-        }
-        Ok(())
+        let scrolled = self.end(before, scrolled);
+        self.forgive(scrolled)
     }
 
     async fn scroll(&mut self) -> Result<(), RenderFailure> {
@@ -100,10 +98,8 @@ impl Tab<'_> {
     pub(super) async fn play_in_time(&mut self) -> Result<(), RenderFailure> {
         let before = self.begin(self.deadline);
         let played = self.play().await;
-        if !self.end(before, played)? {
-            self.rendered.left_out.count(LeftOut::Time);
-        }
-        Ok(())
+        let played = self.end(before, played);
+        self.forgive(played)
     }
 
     async fn play(&mut self) -> Result<(), RenderFailure> {

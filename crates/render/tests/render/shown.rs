@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use render::{RenderFailure, Renderer, Settings, Wait};
 
-use crate::site::{Site, render, settings};
+use crate::site::{Site, leads_to, render, settings};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_document_is_as_it_is_seen() {
@@ -147,6 +147,40 @@ async fn links_lead_where_they_lead_in_the_browser() {
     }
     let plain = render(&renderer, "<a href=x>x</a><script>location = '#a'</script>", &Arc::new(Site::new())).await;
     assert!(!plain.expect("a page").html.contains("<base"));
+}
+
+/// Names in a page hide what documents and forms have, and what scripts call so hides what all scripts have.
+#[tokio::test(flavor = "multi_thread")]
+async fn names_in_a_page_hide_nothing_of_it() {
+    let renderer = Renderer::new(settings());
+    let names: String =
+        ["querySelectorAll", "querySelector", "getAnimations", "readyState", "head", "body", "URL", "baseURI"]
+            .map(|name| format!("<img name={name}>"))
+            .concat();
+    let fields: String =
+        ["attributes", "lastChild", "localName", "nodeType", "shadowRoot", "hasAttribute", "parentNode"]
+            .map(|name| format!("<input name={name}>"))
+            .concat();
+    for hiding in [
+        names.as_str(),
+        &format!("<form>{fields}<p>in the form</p></form>"),
+        "<script>const URL = '/api', history = [], Set = 1, Map = 2, Node = 3, String = 4, performance = 5</script>",
+        "<script>function NodeFilter() {} function KeyboardEvent() {}</script>",
+        "<script>Array.prototype.toJSON = String.prototype.toJSON = function () { return 'x' }</script>",
+        "<script>Document.prototype.querySelectorAll = Element.prototype.hasAttribute = () => { throw 1 }</script>",
+    ] {
+        let body = format!(
+            "<head><title>t</title></head><body>{hiding}<p>words</p><a href=/link>link</a>
+            <button onclick=\"document.getElementById('more').innerHTML = '<a href=/more>more</a>'\">b</button><p id=more></p>
+            <script>window.open('/opened')</script>"
+        );
+        let rendered = render(&renderer, &body, &Arc::new(Site::new())).await.expect(hiding);
+        assert!(rendered.html.contains("<p>words</p><a href=\"/link\">link</a>"), "{hiding}: {}", rendered.html);
+        let leads_to = leads_to(&rendered);
+        for link in ["/opened", "/more"] {
+            assert!(leads_to.iter().any(|url| url == link), "{hiding}: {leads_to:?} {:?}", rendered.left_out);
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
