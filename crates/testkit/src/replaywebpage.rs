@@ -13,10 +13,13 @@ fn package() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/npm/replaywebpage/package")
 }
 
+/// How often the viewer is loaded for a page, at most.
+const LOADS_MAX: usize = 4;
+
 /// Gives `of(document)` of the replayed page at a URL, as soon as that, its fonts and its images are there. The viewer has it in frames in frames,
 /// below shadow roots.
 const WAIT: &str = "async (url, of) => {
-    const until = Date.now() + 60000;
+    const until = Date.now() + 15000;
     const find = (root) => {
         for (const element of root.querySelectorAll('*')) {
             const inside = element.shadowRoot || (element.tagName == 'IFRAME' && element.contentDocument);
@@ -69,10 +72,17 @@ impl ReplayWebPage {
         ReplayWebPage { server, _runtime: runtime }
     }
 
-    /// Shows a page of the file, so that it takes the whole window, and gives the value of a function of its document.
+    /// Shows a page of the file, so that it takes the whole window, and gives the value of a function of its document. On a busy machine
+    /// the viewer may miss the start of its service worker, and then shows nothing: it is loaded again, as a person would.
     pub fn show(&self, browser: &mut Browser, url: &str, width: u32, of: &str) -> serde_json::Value {
-        browser.open(&format!("http://{}", self.server.address()), &format!("/?{url}"), width, false);
-        let value = browser.value(&format!("({WAIT})({}, {of})", json!(url)));
+        let mut value = serde_json::Value::Null;
+        for _ in 0..LOADS_MAX {
+            browser.open(&format!("http://{}", self.server.address()), &format!("/?{url}"), width, false);
+            value = browser.value(&format!("({WAIT})({}, {of})", json!(url)));
+            if !value.is_null() {
+                break;
+            }
+        }
         browser.settle();
         value
     }

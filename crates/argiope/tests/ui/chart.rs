@@ -14,9 +14,9 @@ const DRAWN: &str = "new Promise((done) => { const look = () => {
 fn a_past_minute_is_chosen_by_keys_and_by_dragging() {
     let crawl = crawled();
     let moment = |n: u64| {
-        let (at, pages) = (1_795_680_000 + 60 * n, n * n);
+        let (at, pages, bytes) = (1_795_680_000 + 60 * n, n * n, n * 1_000_000);
         format!(
-            "{{\"at\":{at},\"pages\":{pages},\"bytes\":{n}000000,\"in_flight\":1,\"sites_waiting\":1,\"sites_aside\":0,\"paused\":false}}\n"
+            "{{\"at\":{at},\"pages\":{pages},\"bytes\":{bytes},\"in_flight\":1,\"sites_waiting\":1,\"sites_aside\":0,\"paused\":false}}\n"
         )
     };
     std::fs::write(Path::new(crawl.dir()).join("history.jsonl"), (0..20).map(moment).collect::<String>())

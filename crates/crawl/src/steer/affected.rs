@@ -213,7 +213,8 @@ mod tests {
         let found = urls.iter().cloned().map(Candidate::seed).collect();
         let visits =
             urls[..10].iter().map(|url| Visit::without_fetch(url.key(), Outcome::Html, String::new(), Timestamp(1)));
-        store.commit(&Batch { found, ..Batch::default() }).expect("a commit");
+        let seeds = vec![urls[0].clone(), urls[2_000].clone()];
+        store.commit(&Batch { found, seeds, ..Batch::default() }).expect("a commit");
         store.commit(&Batch { visits: visits.collect(), ..Batch::default() }).expect("a commit");
         let change = Change::Exclude(vec!["*/p/*".to_owned()]);
         let mut counting = Counting::of(&change, &Options::default(), &store).expect("a change");

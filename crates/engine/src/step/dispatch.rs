@@ -261,7 +261,7 @@ impl State {
             }
         }
         self.rulebook.used(site);
-        if is_on_network && self.ask_for_truth(site, group) {
+        if is_on_network && self.ask_for_truth(now, site, group) {
             return self.prepare(now, site);
         }
         for _ in 0..SETTLED_AT_ONCE_MAX {
