@@ -17,7 +17,7 @@ const PAGE: usize = 100;
 const LOOKED_AT: usize = 10_000;
 /// URLs read at once.
 const AT_ONCE: usize = 2_048;
-/// How often each is read; the median is told.
+/// How often each question is asked. The output has the median.
 const ROUNDS: usize = 5;
 
 fn timed<T>(what: &str, read: impl Fn() -> Result<T, StoreError>) {

@@ -21,6 +21,7 @@ const PAGES_MAX: usize = 40;
 /// An application.
 struct App {
     name: &'static str,
+    /// `BY_PATHS` in it stands for [`App::has_paths`].
     html: &'static str,
     /// Its server has no file for a route, and answers with the application.
     has_paths: bool,
@@ -40,28 +41,28 @@ const APPS: [App; 5] = [
     },
     App {
         name: "Vue, by fragments",
-        html: include_str!("apps/vue-hash.html"),
+        html: include_str!("apps/vue.html"),
         has_paths: false,
         pages: &["/", "/#/beds", "/#/beds/north", "/#/beds/south", "/#/compost", "/#/shed"],
         posts: 0,
     },
     App {
         name: "Vue, by paths",
-        html: include_str!("apps/vue-history.html"),
+        html: include_str!("apps/vue.html"),
         has_paths: true,
         pages: &["/", "/beds", "/beds/north", "/beds/south", "/compost", "/shed"],
         posts: 0,
     },
     App {
         name: "docsify, by fragments",
-        html: include_str!("apps/docsify-hash.html"),
+        html: include_str!("apps/docsify.html"),
         has_paths: false,
         pages: &["/", "/#/guide", "/#/start", "/#/deep/page", "/#/hidden"],
         posts: 0,
     },
     App {
         name: "docsify, by paths",
-        html: include_str!("apps/docsify-history.html"),
+        html: include_str!("apps/docsify.html"),
         has_paths: true,
         pages: &["/", "/guide", "/start", "/deep/page", "/hidden"],
         posts: 0,
@@ -110,13 +111,14 @@ fn answer(app: &App, request: &Request) -> Reply {
     if let Some((_, body)) = FILES.iter().find(|(name, _)| *name == path) {
         return file(body.as_bytes().to_vec());
     }
+    let html = || app.html.replace("BY_PATHS", &app.has_paths.to_string());
     match path {
         "/api/offers" => {
             Reply::new(200).header("Content-Type", "application/json").body(r#"[{"name":"Lamps"},{"name":"Chairs"}]"#)
         }
         "/hidden.md" => file(HIDDEN.into()),
-        "/" => Reply::html(app.html),
-        _ if app.has_paths && !path.contains('.') => Reply::html(app.html),
+        "/" => Reply::html(html()),
+        _ if app.has_paths && !path.contains('.') => Reply::html(html()),
         _ => Reply::error(404, path),
     }
 }
