@@ -62,13 +62,15 @@ impl State {
 
     /// Asks a site for a page that has changed with the validators that it had before, if that is wanted. True where it does.
     pub(super) fn ask_for_truth(&mut self, now: Timestamp, site: SiteKey, group: Group) -> bool {
-        let politeness = self.settings.site_rules.politeness.clone();
         let Some(front) = self.front(site) else { return false };
         let Some((url, validators)) = front.truth_wanted() else { return false };
         let (url, validators) = (url.clone(), Box::new(validators.clone()));
         front.truth = Truth::Asked;
         // It is a visit as others are: the next one waits.
-        front.state.wait_until(now + front.state.delay(&politeness), Reason::Delay);
+        let politeness = self.settings.site_rules.politeness.clone();
+        if let Some(front) = self.front(site) {
+            front.state.wait_until(now + front.state.delay(&politeness), Reason::Delay);
+        }
         self.send(site, group, url.clone(), (Purpose::Page, Some(validators)), TaskKind::Truth(url));
         true
     }
