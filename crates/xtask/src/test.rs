@@ -46,10 +46,10 @@ pub fn run() -> anyhow::Result<()> {
     for arguments in [
         &["fmt", "--all", "--check"],
         &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
-        &tests,
-        &["test", "--workspace", "--doc", "--quiet"],
         // A workspace of its own, whose targets have files of the crates: they go along with every change.
         &["check", "--manifest-path", "fuzz/Cargo.toml", "--locked", "--quiet"],
+        &tests,
+        &["test", "--workspace", "--doc", "--quiet"],
         // Other programs get the crates as packages.
         &["package", "--workspace", "--no-verify", "--allow-dirty", "--quiet"],
     ] as [&[&str]; 6]
