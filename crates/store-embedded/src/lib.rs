@@ -22,6 +22,7 @@
 mod bytes;
 mod codec;
 mod commit;
+mod empty;
 mod error;
 mod failure;
 mod keys;

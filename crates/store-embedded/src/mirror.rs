@@ -140,7 +140,7 @@ fn fill(from: &Path, to: &Path, links: &mut Links) -> Result<(), StoreError> {
 }
 
 /// Copies a file. Journals are made 64 MB long at once, and most of that may never be written: zeros take no space in the copy.
-fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
     let unread = |error| error::system_at(from, DOING, &error);
     let unwritten = |error| not_written(to, error);
     let mut source = fresh::open_to_read(from).map_err(unread)?;

@@ -15,7 +15,7 @@ use crate::place::Place;
 use crate::read::View;
 use crate::tables::{ENGINE_DIR, Tables, Use};
 use crate::witness::{self, Witness};
-use crate::{EmbeddedStore, EmbeddedView, Options, error, keys};
+use crate::{EmbeddedStore, EmbeddedView, Options, empty, error, keys};
 
 /// Random bytes of a crawl's id.
 const CRAWL_ID_BYTES: usize = 16;
@@ -102,7 +102,11 @@ fn open_tables(
     used: Use,
     acknowledged: Option<u64>,
 ) -> Result<(Tables, u32, Progress), StoreError> {
-    remove_unfinished(dir, &place.path().join(ENGINE_DIR), acknowledged.is_some())?;
+    let engine_dir = place.path().join(ENGINE_DIR);
+    remove_unfinished(dir, &engine_dir, acknowledged.is_some())?;
+    if used == Use::Commits && !engine_dir.exists() {
+        empty::make(place.path(), options);
+    }
     let mut tables = Tables::open(dir, place, options, used)?;
     let begun = read_progress(&tables)?;
     check_complete(&tables, begun.as_ref().map_or(0, |(_, progress)| progress.sequence), acknowledged)?;

@@ -103,7 +103,7 @@ impl Tables {
         }
     }
 
-    fn try_open(dir: &Path, place: &Arc<Place>, options: &Options, used: Use) -> fjall::Result<Self> {
+    pub(crate) fn try_open(dir: &Path, place: &Arc<Place>, options: &Options, used: Use) -> fjall::Result<Self> {
         let engine = Database::builder(place.path().join(ENGINE_DIR))
             .cache_size(options.cache_bytes)
             .worker_threads_unchecked(used.worker_threads())

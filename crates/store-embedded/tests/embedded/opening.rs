@@ -270,6 +270,20 @@ fn a_first_start_killed_within_the_marker_is_replaced_and_damage_is_not() {
 }
 
 #[test]
+fn what_stands_where_the_engine_is_prepared_does_no_harm() {
+    let left = |dir: &std::path::Path| fs::create_dir_all(dir.join("engine.new/keyspaces/0"));
+    let file = |dir: &std::path::Path| fs::write(dir.join("engine.new"), "mine");
+    for (prepare, stays) in [(&left as &dyn Fn(&std::path::Path) -> std::io::Result<()>, false), (&file, true)] {
+        let dir = tempfile::tempdir().expect("a directory");
+        prepare(dir.path()).expect("made");
+        let store = open(dir.path()).expect("open");
+        store.commit(&numbered(1)).expect("commit");
+        assert!(content(&store) == expected(1));
+        assert_eq!(dir.path().join("engine.new").exists(), stays);
+    }
+}
+
+#[test]
 fn an_engine_that_is_gone_is_noticed() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path()).expect("open");
