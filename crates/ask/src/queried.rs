@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use crawl::opened::Opened;
-use crawl::tables::Deriver;
+use crawl::tables::{Deriver, supersede_unsettled};
 use crawl::{CrawlDir, Notice, live, opened};
 use dataset::Layout;
 use graph::{Graph, GraphError, Vertex, Visits};
@@ -124,7 +124,12 @@ fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan, view: Option<&dyn Craw
     let completed =
         is_complete(dir, layout, plan, view).and_then(|is| if is { Ok(Vec::new()) } else { derive(dir, layout, plan) });
     match completed {
-        Err(error) if opened::is_in_use(&error) => Ok(vec![Notice::DatasetInUse(dir.root().to_owned())]),
+        Err(error) if opened::is_in_use(&error) => {
+            // A dataset that cannot be written to, or a state that cannot be read meanwhile, is left as it is.
+            let view = dir.open_to_read(&plan.options);
+            let _ = view.and_then(|view| supersede_unsettled(layout, view.as_ref()));
+            Ok(vec![Notice::DatasetInUse(dir.root().to_owned())])
+        }
         done => done,
     }
 }

@@ -282,7 +282,7 @@ impl fmt::Display for Notice {
             ),
             Notice::DatasetInUse(root) => write!(
                 f,
-                "{} is in use by another command: the answer is as of when the dataset was last complete",
+                "{} is in use by another process: the answer is of the rows that the dataset has now",
                 root.display()
             ),
             Notice::Reopened { urls, sites } => {

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use dataset::Layout;
 use settings::options::Options;
 use store::{CrawlView, Store, StoreError};
 
+use crate::tables::supersede_unsettled;
 use crate::{CrawlDir, LiveView, Unready, live};
 
 /// How often a directory is tried that is in use by a process which cannot be asked: it may just be beginning, or ending.
@@ -82,13 +84,19 @@ impl Opened {
         Ok(Some(opened).filter(|_| is_apart.get()))
     }
 
-    /// The same, with the files of the dataset complete: those of a running crawl as of a moment before.
+    /// The same, with the files of the dataset complete: those of a running crawl as of a moment before. Where workers run, or a crawl was
+    /// killed, it has the rows that are there, and knows which of them count.
     ///
     /// # Errors
     /// As [`Opened::new`], or a running crawl cannot complete its files.
     pub fn with_dataset(root: &Path) -> anyhow::Result<Self> {
-        live::publish(root)?;
-        Opened::new(root)
+        let is_published = live::publish(root)?;
+        let opened = Opened::new(root)?;
+        if !is_published {
+            // A directory that may only be read is read as it is.
+            let _ = supersede_unsettled(&Layout::at(opened.dir.dataset()), opened.view());
+        }
+        Ok(opened)
     }
 
     /// The state of a directory that was opened to change it.

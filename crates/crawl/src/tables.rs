@@ -18,6 +18,6 @@ mod written;
 
 pub use derive::{Derived, Deriver, rendering};
 pub use foreign::{Foreign, items_of_archives};
-pub use settle::UNSETTLED;
+pub use settle::{UNSETTLED, supersede_unsettled};
 pub use writer::Writer;
 pub use written::written;

@@ -115,6 +115,16 @@ fn texts_with(lab: &Lab, text: &str) -> Value {
     lab.served.asked(&["search", text])["pages"].clone()
 }
 
+/// What commands say of the crawl's directory: the pages with a text, and all links.
+fn read(lab: &Lab, text: &str) -> (String, Value) {
+    let shared = lab.shared();
+    let dir = shared.to_str().expect("UTF-8");
+    let [found, report] = [["search", dir, text], ["report", dir, "--json"]].map(|command| argiope(&command));
+    assert_eq!(report.code, 0, "{report:?}");
+    let report: Value = serde_json::from_str(&report.stdout).expect("JSON");
+    (found.stdout, report["links"].clone())
+}
+
 /// All workers leave, the server ends, and the crawl's directory is in order.
 fn end(lab: &mut Lab, workers: Vec<Worker>) {
     for worker in workers {
@@ -171,7 +181,12 @@ fn a_round_asks_for_each_page_once_and_finds_what_has_changed() {
     assert_eq!(texts_with(&lab, "the first words of page 2 on"), 2, "one is gone");
     assert_eq!(texts_with(&lab, "the first words of page 5 on"), 3, "what was only confirmed stays");
 
+    until("all to be sealed", || lab.served.asked(&["stats"])["segments_open"] == 0);
+    let while_workers_run = ["the first words of page 1 on", "quite other words"].map(|text| read(&lab, text));
     end(&mut lab, workers);
+    let afterwards = ["the first words of page 1 on", "quite other words"].map(|text| read(&lab, text));
+    assert!(while_workers_run[0].0.is_empty() && while_workers_run[1].0.lines().count() == 3, "{while_workers_run:?}");
+    assert_eq!(while_workers_run, afterwards);
     let change = |what: &str, url: &str| (what.to_owned(), format!("http://{url}"));
     let expect = [
         change("changed", "a.test/1"),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use anyhow::Context;
+use dataset::schema::Table;
 use dataset::{
     Layout, PageRow, Place, Rows, Superseded, UNRECORDED, UnrecordedPages, add_superseded, has_superseded,
     replace_places, write_superseded,
@@ -185,8 +186,16 @@ fn supersede_some(
     Ok(add_superseded(layout, &superseded)?)
 }
 
-/// Writes down which rows say no more what is at their URL, since it was visited again. In round 1 these are none; the lists of nothing
-/// spare round 2 a look at the whole state.
+/// The same of a dataset that nobody has settled, since the crawl goes on elsewhere or was killed. Does nothing where it is settled.
+///
+/// # Errors
+/// As [`supersede`].
+pub fn supersede_unsettled(layout: &Layout, store: &dyn CrawlView) -> anyhow::Result<()> {
+    if Unsettled::is_marked(layout) { supersede(layout, store) } else { Ok(()) }
+}
+
+/// Writes down which rows say no more what is at their URL, since it was visited again. The rows of a later visit may not be here yet; until
+/// they are, those before it count. In round 1 the lists are empty; that they are there spares round 2 a look at the whole state.
 ///
 /// # Errors
 /// The state cannot be read, or the lists cannot be written.
@@ -194,8 +203,10 @@ pub(super) fn supersede(layout: &Layout, store: &dyn CrawlView) -> anyhow::Resul
     if store.totals()?.round.number == 1 {
         return Ok(write_superseded(layout, &Superseded::new())?);
     }
-    let names: BTreeMap<u32, String> =
-        store.segments()?.into_iter().map(|segment| (segment.serial, segment.name)).collect();
+    let is_here = |name: &str| layout.file(Table::Pages, name).exists();
+    let segments = store.segments()?.into_iter().filter(|segment| is_here(&segment.name));
+    let names: BTreeMap<u32, String> = segments.map(|segment| (segment.serial, segment.name)).collect();
+    let has_unrecorded = is_here(UNRECORDED);
     let mut superseded = Superseded::new();
     let mut after = None;
     loop {
@@ -203,17 +214,20 @@ pub(super) fn supersede(layout: &Layout, store: &dyn CrawlView) -> anyhow::Resul
         let Some(last) = entries.last() else { break };
         after = Some(last.candidate.url.key());
         for visit in entries.into_iter().filter_map(|entry| entry.visit).filter(|visit| visit.past.visits > 0) {
-            let earlier = store.earlier(visit.key)?;
-            let current = current_visit(&visit, &earlier);
-            for other in earlier.iter().chain([&visit]).filter(|other| other.at != current.at) {
-                let segment = match other.location {
-                    Some(location) => names.get(&location.segment).map(String::as_str),
-                    // Only the last one has a row without a record.
-                    None => (other.at == visit.at).then_some(UNRECORDED),
-                };
-                if let Some(segment) = segment {
-                    superseded.entry(segment.to_owned()).or_default().insert(visit.key);
-                }
+            let key = visit.key;
+            let mut visits = store.earlier(key)?;
+            // Only the last one has a row without a record.
+            visits.retain(|visit| visit.location.is_some());
+            visits.push(visit);
+            let segment_of = |visit: &Visit| match visit.location {
+                Some(location) => names.get(&location.segment).map(String::as_str),
+                None => has_unrecorded.then_some(UNRECORDED),
+            };
+            visits.retain(|visit| segment_of(visit).is_some());
+            let Some((last, earlier)) = visits.split_last() else { continue };
+            let current = current_visit(last, earlier);
+            for segment in visits.iter().filter(|other| other.at != current.at).filter_map(segment_of) {
+                superseded.entry(segment.to_owned()).or_default().insert(key);
             }
         }
     }
