@@ -1,11 +1,12 @@
-//! What sitemaps and feeds said of a page between its visits, and which of them are believed.
+//! What sitemaps and feeds said of a page between its visits, and the dates of its contents; and which of them are believed.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use model::{Announced, Announcer, Change, Visit};
 
+use crate::dates;
 use crate::revisit::{Prior, Seen};
-use crate::signals::{Interval, Signals};
+use crate::signals::{Dating, Interval, Signals};
 
 /// All announcers.
 pub const ANNOUNCERS: [Announcer; 2] = [Announcer::Sitemap, Announcer::Feed];
@@ -16,6 +17,7 @@ pub struct Told {
     seconds: f64,
     has_changed: bool,
     said_after: SaidAfter,
+    dating: Option<Dating>,
 }
 
 /// In the order of [`ANNOUNCERS`].
@@ -28,6 +30,8 @@ pub struct History {
     pub told: Vec<Told>,
     /// What was said since the last one.
     pub since: SaidAfter,
+    /// How many seconds before the first of these visits the page had changed last, by its date.
+    pub first_ago: Option<f64>,
 }
 
 impl History {
@@ -44,11 +48,13 @@ impl History {
                     continue;
                 }
                 // The clock was set back in between: how much time passed is unknown.
-                Some((_, Duration::ZERO)) | None => {}
+                Some((_, Duration::ZERO)) => {}
+                None => history.first_ago = modified_ago(visit),
                 Some((change, time)) => history.told.push(Told {
                     seconds: time.as_secs_f64(),
                     has_changed: change != Change::Unchanged,
                     said_after: history.since,
+                    dating: before.and_then(|before| dating(before, visit)),
                 }),
             }
             before = Some(visit);
@@ -64,8 +70,15 @@ impl History {
             seconds: told.seconds,
             said_after: first(told.said_after, believed),
             has_changed: told.has_changed,
+            dating: None,
         };
         self.told.iter().map(interval).collect()
+    }
+
+    /// The same with the dates of the contents.
+    fn dated(&self, believed: &[Announcer]) -> Vec<Interval> {
+        let dating = self.told.iter().map(|told| told.dating);
+        self.by(believed).into_iter().zip(dating).map(|(interval, dating)| Interval { dating, ..interval }).collect()
     }
 
     /// How old the page was when one that is believed said that it had changed since its last visit.
@@ -73,6 +86,18 @@ impl History {
     pub fn said_by(&self, believed: &[Announcer]) -> Option<f64> {
         first(self.since, believed)
     }
+}
+
+/// How many seconds before a visit the page had changed last, by its date.
+fn modified_ago(visit: &Visit) -> Option<f64> {
+    let date = httpdate::parse_http_date(visit.validators.last_modified.as_deref()?).ok()?;
+    let at = visit.at.since(model::Timestamp::default());
+    Some(at.checked_sub(date.duration_since(UNIX_EPOCH).ok()?)?.as_secs_f64())
+}
+
+fn dating(before: &Visit, visit: &Visit) -> Option<Dating> {
+    let is_new = before.validators.last_modified.as_ref()? != visit.validators.last_modified.as_ref()?;
+    Some(Dating { ago: modified_ago(visit)?, is_new })
 }
 
 fn said_after(last: Option<&Visit>, announced: Announced) -> SaidAfter {
@@ -95,6 +120,8 @@ pub struct Trust {
     pub believed: Vec<Announcer>,
     /// How right their signals are.
     pub signals: Signals,
+    /// Whether the dates of contents say when pages changed.
+    pub dates: bool,
 }
 
 impl Trust {
@@ -118,13 +145,21 @@ impl Trust {
             [(_, signals)] => *signals,
             _ => learn(&believed),
         };
-        if signals.tell() { Trust { believed, signals } } else { Trust::default() }
+        let dated: Vec<Vec<Interval>> = pages.iter().map(|page| page.dated(&[])).collect();
+        let dates = dates::are_right(dated.iter().map(Vec::as_slice));
+        if signals.tell() { Trust { believed, signals, dates } } else { Trust { dates, ..Trust::default() } }
     }
 
     /// The evidence of the visits of a page.
     #[must_use]
     pub fn seen(&self, history: &History) -> Seen {
-        self.signals.seen(&history.by(&self.believed))
+        let page = history.dated(&self.believed);
+        if !self.dates || !dates::count_of(&page) {
+            return self.signals.seen(&history.by(&self.believed));
+        }
+        let mut seen = self.signals.seen(&page);
+        history.first_ago.into_iter().for_each(|ago| dates::see_first(&mut seen, ago));
+        seen
     }
 
     /// Whether those who are believed ever said anything of a page: no site speaks of all its pages.
@@ -165,7 +200,7 @@ mod tests {
             visit(6, 2, None, None),
             visit(9, 2, Some(12), Some(11)),
         ]);
-        let told = |seconds: f64, has_changed, said_after| Told { seconds, has_changed, said_after };
+        let told = |seconds: f64, has_changed, said_after| Told { seconds, has_changed, said_after, dating: None };
         let since_first = [Some(days(2.0)), Some(days(4.0))];
         assert_eq!(history.told, [told(days(5.0), true, since_first), told(days(3.0), false, [None; 2])]);
         assert_eq!(history.said_by(&ANNOUNCERS), Some(days(2.0)));
@@ -197,5 +232,43 @@ mod tests {
         assert_eq!(trust.believed, [Announcer::Sitemap]);
         assert!(trust.signals.recall > 0.9, "{trust:?}");
         assert_eq!(Trust::learn(&Prior::default(), &pages[..3]), Trust::default());
+    }
+
+    #[test]
+    fn dates_of_contents_count_where_they_are_right() {
+        let date = |day: u64| httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(day * DAY));
+        let dated = |visit: Visit, day: u64| {
+            let validators = model::Validators { last_modified: Some(date(day)), ..Default::default() };
+            Visit { validators, ..visit }
+        };
+        // A third of the visits find a change, which was four days before.
+        let pages = |date_of: &dyn Fn(u64, u64) -> u64| -> Vec<History> {
+            let page = |page: u64| {
+                let (mut content, mut changed) = (1, 0);
+                let visits = (1..10).map(|n| {
+                    if (n + page).is_multiple_of(3) {
+                        (content, changed) = (content + 1, 10 * n - 4);
+                    }
+                    dated(visit(10 * n, content, None, None), date_of(10 * n, changed))
+                });
+                History::of(&visits.collect::<Vec<_>>())
+            };
+            (0..12).map(page).collect()
+        };
+        let honest = Trust::learn(&Prior::default(), &pages(&|_, changed| changed));
+        assert!(honest.dates && honest.believed.is_empty(), "{honest:?}");
+        let lying: [&dyn Fn(u64, u64) -> u64; 2] = [&|now, _| now, &|_, _| 3];
+        for lie in lying {
+            assert_eq!(Trust::learn(&Prior::default(), &pages(lie)), Trust::default());
+        }
+        // One visit of another page of the site tells that it does not change every few days.
+        let seen_once = History::of(&[dated(visit(1_000, 1, None, None), 10)]);
+        let days = |trust: &Trust| {
+            crate::revisit::Belief::new(&Prior::default(), &trust.seen(&seen_once)).interval() / DAY as f64
+        };
+        assert!(days(&honest) > 100.0 && days(&honest) > 10.0 * days(&Trust::default()), "{}", days(&honest));
+        // What is no date, or later than the visit, says nothing.
+        let ahead = History::of(&[dated(visit(5, 1, None, None), 6)]);
+        assert_eq!(ahead.first_ago, None);
     }
 }

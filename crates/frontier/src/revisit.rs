@@ -231,6 +231,12 @@ impl Seen {
         self.weigh(|rate| if has_changed { 1.0 - time.same[rate] } else { time.same[rate] });
     }
 
+    /// Takes in when a page changed last: so many seconds before a visit, and not since.
+    pub(crate) fn last_change(&mut self, ago: f64) {
+        let time = &TIMES[time_place(ago)];
+        self.weigh(|rate| GRID[rate] * time.same[rate]);
+    }
+
     /// Takes in how likely it is what was seen, by each rate.
     pub(crate) fn weigh(&mut self, likely: impl Fn(usize) -> f64) {
         let mut greatest = f64::MIN_POSITIVE;

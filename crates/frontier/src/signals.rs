@@ -37,6 +37,18 @@ const HALVINGS: usize = 40;
 /// The logarithm of that range.
 const ODDS_RANGE: (f64, f64) = (-30.0, 30.0);
 
+/// A date later than this part of the time since the visit before says only that there was a change: it may be that of the request.
+const RECENT_PART: f64 = 1.0 / 64.0;
+
+/// What the date of a page says at a visit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dating {
+    /// How many seconds before the visit the page changed last.
+    pub ago: f64,
+    /// The date is another one than at the visit before.
+    pub is_new: bool,
+}
+
 /// The time from one visit of a page to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -46,6 +58,8 @@ pub struct Interval {
     pub said_after: Option<f64>,
     /// Whether the visit found a change.
     pub has_changed: bool,
+    /// What the date of the content says, if it counts.
+    pub dating: Option<Dating>,
 }
 
 impl Interval {
@@ -53,6 +67,12 @@ impl Interval {
     #[must_use]
     pub fn is_silent(&self) -> bool {
         self.said_after.is_none()
+    }
+
+    /// How many seconds before the visit a change happened that it found. `None` where its date does not say.
+    fn changed_ago(&self) -> Option<f64> {
+        let dating = self.dating.filter(|dating| self.has_changed && dating.is_new)?;
+        (RECENT_PART * self.seconds..=self.seconds).contains(&dating.ago).then_some(dating.ago)
     }
 }
 
@@ -175,7 +195,7 @@ impl Heard {
     /// Takes in the visits of a page. Each counts only if another one of the page was signalled: a site does not speak of all its pages.
     fn page(&mut self, belief: &Belief, page: &[Interval]) {
         let said = page.iter().filter(|interval| interval.said_after.is_some()).count();
-        for Interval { seconds, said_after, has_changed } in page {
+        for Interval { seconds, said_after, has_changed, .. } in page {
             let is_said = said_after.is_some();
             if said == usize::from(is_said) {
                 continue;
@@ -267,7 +287,17 @@ impl Signals {
 
     /// Takes in a visit. Where visits follow signals, a visit comes just after a change. Taken for one at any time, it would say that the page
     /// changes all the time.
-    pub fn see(&self, seen: &mut Seen, Interval { seconds, said_after, has_changed }: Interval) {
+    pub fn see(&self, seen: &mut Seen, interval: Interval) {
+        let Interval { seconds, said_after, has_changed, .. } = interval;
+        if let Some(ago) = interval.changed_ago() {
+            seen.last_change(ago);
+            if self.tell() {
+                // No visit followed a signal before that change.
+                let before = time_at(time_place(said_after.unwrap_or(seconds).min(seconds - ago)));
+                seen.weigh(|rate| before.same[rate].powf(self.recall));
+            }
+            return;
+        }
         if !has_changed || !self.tell() {
             return seen.visit(seconds, has_changed);
         }
@@ -366,7 +396,7 @@ mod tests {
         let mut visit = |_| {
             let has_changed = part() < 0.4;
             let is_said = part() < if has_changed { recall + (1.0 - recall) * wrong_part } else { wrong_part };
-            Interval { seconds: 10.0 * DAY, said_after: is_said.then_some(5.0 * DAY), has_changed }
+            Interval { seconds: 10.0 * DAY, said_after: is_said.then_some(5.0 * DAY), has_changed, dating: None }
         };
         (0..40).map(|_| (0..visits).map(&mut visit).collect()).collect()
     }
@@ -394,7 +424,7 @@ mod tests {
             let often = if n.is_multiple_of(2) { 0.8 } else { 0.1 };
             let mut visit = |_| {
                 let (is_said, has_changed) = (part() < often, part() < often);
-                Interval { seconds: 10.0 * DAY, said_after: is_said.then_some(DAY), has_changed }
+                Interval { seconds: 10.0 * DAY, said_after: is_said.then_some(DAY), has_changed, dating: None }
             };
             (0..36).map(&mut visit).collect::<Vec<_>>()
         };
@@ -441,7 +471,7 @@ mod tests {
         let signals = Signals { recall: 0.9, wrong: 1e-3 };
         let (mut by_signals, mut blind) = (Seen::default(), Seen::default());
         for _ in 0..20 {
-            let visit = Interval { seconds: 10.0 * DAY, said_after: Some(9.9 * DAY), has_changed: true };
+            let visit = Interval { seconds: 10.0 * DAY, said_after: Some(9.9 * DAY), has_changed: true, dating: None };
             signals.see(&mut by_signals, visit);
             Signals::default().see(&mut blind, visit);
         }

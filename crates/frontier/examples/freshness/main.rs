@@ -20,8 +20,9 @@ use std::collections::{BinaryHeap, VecDeque};
 use frontier::budget::{Budget, Tests};
 use frontier::calendar::Calendar;
 use frontier::revisit::Belief;
+use frontier::signals::Dating;
 use rules::{Intervals, Ours, Rule};
-use web::{Kind, Manner, Random, Rates, Says, Web};
+use web::{Dates, Kind, Manner, Random, Rates, Says, Web};
 
 /// Pages, unless told otherwise.
 const PAGES: usize = 100_000;
@@ -35,7 +36,7 @@ const ROUNDS_PER_VISIT: f64 = 50.0;
 /// The freshness that a rule comes to.
 fn run(web: &Web, per_second: f64, seconds: f64, rule: &mut dyn Rule) -> f64 {
     let pages = web.rates.len();
-    let (mut random, mut of_signals) = (Random(11), Random(13));
+    let (mut random, mut of_signals, mut of_dates) = (Random(11), Random(13), Random(17));
     let mut visited_at = vec![0.0_f64; pages];
     let mut changes_at: Vec<f64> = (0..pages).map(|page| web.next_change(page, 0.0, &mut random)).collect();
     // Changes that were announced since the last visits of pages.
@@ -49,6 +50,9 @@ fn run(web: &Web, per_second: f64, seconds: f64, rule: &mut dyn Rule) -> f64 {
         }
     };
     (0..pages).for_each(|page| listen(&mut signals, page, 0, 0.0, changes_at[page]));
+    let mut dated: Vec<f64> = web.rates.iter().map(|rate| -of_dates.wait(*rate)).collect();
+    let is_dated = |page: usize| web.dates(web.sites[page] as usize);
+    (0..pages).filter(|page| is_dated(*page)).for_each(|page| rule.dated(page, -dated[page]));
     let begin = seconds / 2.0;
     let fresh_in = |page: usize, from: f64, to: f64| (to - from.max(begin)).max(0.0) * web.importances[page];
     let mut fresh = 0.0;
@@ -92,7 +96,11 @@ fn run(web: &Web, per_second: f64, seconds: f64, rule: &mut dyn Rule) -> f64 {
             *left -= 1.0;
             allowed -= 1.0;
             fresh += fresh_in(page, visited_at[page], now.min(changes_at[page]));
-            rule.visited(page, now, now - visited_at[page], changes_at[page] <= now);
+            let date = web.date(page, dated[page], now, changes_at[page], &mut of_dates);
+            let dating = Dating { ago: now - date, is_new: date.total_cmp(&dated[page]).is_ne() };
+            dated[page] = date;
+            let (age, has_changed) = (now - visited_at[page], changes_at[page] <= now);
+            rule.visited(page, now, age, (has_changed, is_dated(page).then_some(dating)));
             visited_at[page] = now;
             changes_at[page] = web.next_change(page, now, &mut random);
             visits[page] += 1;
@@ -110,18 +118,22 @@ fn run(web: &Web, per_second: f64, seconds: f64, rule: &mut dyn Rule) -> f64 {
     fresh / (now - begin) / web.importances.iter().sum::<f64>()
 }
 
-/// The webs: how often their pages change, and in which manner.
-const WEBS: [(&str, Rates, Manner, Says); 10] = [
-    ("lognormal", Rates::Lognormal(2.0), Manner::Poisson, Says::Nothing),
-    ("wide", Rates::Lognormal(4.0), Manner::Poisson, Says::Nothing),
-    ("two-kinds", Rates::TwoKinds, Manner::Poisson, Says::Nothing),
-    ("uniform", Rates::Uniform, Manner::Poisson, Says::Nothing),
-    ("bursts", Rates::Lognormal(2.0), Manner::Bursts, Says::Nothing),
-    ("daily", Rates::Lognormal(2.0), Manner::Daily, Says::Nothing),
-    ("together", Rates::Lognormal(2.0), Manner::Together, Says::Nothing),
-    ("signals", Rates::Lognormal(2.0), Manner::Poisson, Says::Truth),
-    ("noisy-signals", Rates::Lognormal(2.0), Manner::Poisson, Says::MostlyTruth),
-    ("lying-signals", Rates::Lognormal(2.0), Manner::Poisson, Says::Lies),
+/// A web with a name: how often its pages change, in which manner, and what their sites say of it.
+type Named = (&'static str, Rates, Manner, Says, Dates);
+
+const WEBS: [Named; 12] = [
+    ("lognormal", Rates::Lognormal(2.0), Manner::Poisson, Says::Nothing, Dates::Nothing),
+    ("wide", Rates::Lognormal(4.0), Manner::Poisson, Says::Nothing, Dates::Nothing),
+    ("two-kinds", Rates::TwoKinds, Manner::Poisson, Says::Nothing, Dates::Nothing),
+    ("uniform", Rates::Uniform, Manner::Poisson, Says::Nothing, Dates::Nothing),
+    ("bursts", Rates::Lognormal(2.0), Manner::Bursts, Says::Nothing, Dates::Nothing),
+    ("daily", Rates::Lognormal(2.0), Manner::Daily, Says::Nothing, Dates::Nothing),
+    ("together", Rates::Lognormal(2.0), Manner::Together, Says::Nothing, Dates::Nothing),
+    ("signals", Rates::Lognormal(2.0), Manner::Poisson, Says::Truth, Dates::Nothing),
+    ("noisy-signals", Rates::Lognormal(2.0), Manner::Poisson, Says::MostlyTruth, Dates::Nothing),
+    ("lying-signals", Rates::Lognormal(2.0), Manner::Poisson, Says::Lies, Dates::Nothing),
+    ("dates", Rates::Lognormal(2.0), Manner::Poisson, Says::Nothing, Dates::Truth),
+    ("lying-dates", Rates::Lognormal(2.0), Manner::Poisson, Says::Nothing, Dates::Lies),
 ];
 /// Days from one visit of a page to the next, on average: the budgets.
 const BUDGETS: [f64; 4] = [28.0, 14.0, 7.0, 3.5];
@@ -135,7 +147,7 @@ fn main() {
     println!("{pages} pages, {visits} visits of each on average; freshness, and its part of the optimum\n");
     println!("| web | importance | days | optimum | uniform | Nutch | StormCrawler | argiope | rates known |");
     println!("|---|---|---|---|---|---|---|---|---|");
-    for (name, rates, manner, says) in WEBS {
+    for (name, rates, manner, says, dates) in WEBS {
         if !only.is_empty() && !only.iter().any(|only| only == name) {
             continue;
         }
@@ -144,7 +156,7 @@ fn main() {
                 let interval = days * DAY;
                 let per_second = pages as f64 / interval;
                 let seconds = visits * interval;
-                let web = Web::new(Kind { rates, manner, says, is_pareto }, pages, seconds);
+                let web = Web::new(Kind { rates, manner, says, dates, is_pareto }, pages, seconds);
                 let optimum = web.optimum(per_second);
                 let importance = if is_pareto { "Pareto" } else { "flat" };
                 print!("| {name} | {importance} | {days} | {optimum:.3} |");

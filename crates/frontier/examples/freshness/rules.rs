@@ -5,17 +5,20 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use frontier::budget::{Budget, Sampled, SiteSample, Tests};
 use frontier::calendar::{Calendar, Due};
+use frontier::dates;
 use frontier::revisit::{Belief, Prior, Seen};
-use frontier::signals::{Interval, Outlook, Signals};
+use frontier::signals::{Dating, Interval, Outlook, Signals};
 
-use super::web::Web;
+use super::web::{Dates, Web};
 
 /// A rule that chooses.
 pub trait Rule {
     /// The page that it visits next. Sites that are not open have had the visits that their delay allows.
     fn take(&mut self, now: f64, is_open: &dyn Fn(usize) -> bool) -> Option<usize>;
-    /// The page was visited, so many seconds after the visit before, and was so.
-    fn visited(&mut self, page: usize, now: f64, seconds: f64, has_changed: bool);
+    /// The page was visited, so many seconds after the visit before: whether it had changed, and what its date says.
+    fn visited(&mut self, page: usize, now: f64, seconds: f64, found: (bool, Option<Dating>));
+    /// The date of the page at its first visit, when everything begins: so many seconds before it.
+    fn dated(&mut self, _page: usize, _ago: f64) {}
     /// How often it reads what a site says of its pages, in seconds; each time costs a visit.
     fn reads_every(&self, _site: usize) -> Option<f64> {
         None
@@ -49,7 +52,7 @@ impl Rule for Intervals {
         self.due.pop().map(|Reverse((_, page))| page)
     }
 
-    fn visited(&mut self, page: usize, now: f64, _seconds: f64, has_changed: bool) {
+    fn visited(&mut self, page: usize, now: f64, _seconds: f64, (has_changed, _): (bool, Option<Dating>)) {
         let factor = if has_changed { self.shrinks } else { self.grows };
         self.intervals[page] = (self.intervals[page] * factor).clamp(self.bounds.0, self.bounds.1);
         self.due.push(Reverse(((1e3 * (now + self.intervals[page])) as u64, page)));
@@ -69,6 +72,10 @@ pub struct Ours<'a> {
     visited: Vec<VecDeque<Interval>>,
     /// How right each site is about changes.
     signals: Vec<Signals>,
+    /// Whose dates are right.
+    are_dates_right: Vec<bool>,
+    /// The dates of first visits.
+    first_ago: Vec<Option<f64>>,
     site_pages: Vec<f64>,
     outlooks: Vec<Option<Outlook>>,
     /// How old a page was when it was said to have changed.
@@ -123,6 +130,8 @@ impl<'a> Ours<'a> {
             visited: vec![VecDeque::new(); pages],
             site_pages: site_pages(web),
             signals: vec![Signals::default(); web.site_count()],
+            are_dates_right: vec![false; web.site_count()],
+            first_ago: vec![None; pages],
             outlooks: vec![None; web.site_count()],
             said_after: vec![None; pages],
             entries: vec![0; pages],
@@ -149,7 +158,7 @@ impl<'a> Ours<'a> {
         let sample: Vec<Seen> = self.seen.iter().step_by(every).cloned().collect();
         self.prior = Prior::learn(&Prior::default(), &sample);
         let cap = self.web.site_part * self.per_second;
-        if !self.knows && self.web.says_anything() {
+        if !self.knows && (self.web.says_anything() || self.web.kind.dates != Dates::Nothing) {
             self.learn_signals();
             self.outlooks = self.signals.iter().map(Outlook::new).collect();
         }
@@ -179,8 +188,20 @@ impl<'a> Ours<'a> {
         for (site, pages) in sites.into_iter().enumerate() {
             let visited: Vec<Vec<Interval>> =
                 pages.iter().map(|page| self.visited[*page].iter().copied().collect()).collect();
-            self.signals[site] = Signals::learn(&self.prior, &visited);
-            pages.iter().zip(&visited).for_each(|(page, visits)| self.seen[*page] = self.signals[site].seen(visits));
+            let signals =
+                if self.web.says_anything() { Signals::learn(&self.prior, &visited) } else { Signals::default() };
+            let are_dates_right = dates::are_right(visited.iter().map(Vec::as_slice));
+            if (signals, are_dates_right) == (self.signals[site], self.are_dates_right[site]) {
+                continue;
+            }
+            (self.signals[site], self.are_dates_right[site]) = (signals, are_dates_right);
+            for (page, mut visits) in pages.into_iter().zip(visited) {
+                let count = are_dates_right && dates::count_of(&visits);
+                visits.iter_mut().for_each(|visit| visit.dating = visit.dating.filter(|_| count));
+                self.seen[page] = signals.seen(&visits);
+                let first_ago = self.first_ago[page].filter(|_| count && visits.len() < VISITS_MAX);
+                first_ago.into_iter().for_each(|ago| dates::see_first(&mut self.seen[page], ago));
+            }
         }
     }
 
@@ -222,11 +243,12 @@ impl Rule for Ours<'_> {
         self.next(now, is_open)
     }
 
-    fn visited(&mut self, page: usize, now: f64, seconds: f64, has_changed: bool) {
+    fn visited(&mut self, page: usize, now: f64, seconds: f64, (has_changed, dating): (bool, Option<Dating>)) {
         let (site, said_after) = (self.web.sites[page] as usize, self.said_after[page].take());
-        let interval = Interval { seconds, said_after, has_changed };
-        self.signals[site].see(&mut self.seen[page], interval);
-        if self.web.says_anything() {
+        let interval = Interval { seconds, said_after, has_changed, dating };
+        let dating = dating.filter(|_| self.are_dates_right[site]);
+        self.signals[site].see(&mut self.seen[page], Interval { dating, ..interval });
+        if self.web.says_anything() || self.web.kind.dates != Dates::Nothing {
             let visits = &mut self.visited[page];
             visits.push_back(interval);
             visits.drain(..visits.len().saturating_sub(VISITS_MAX));
@@ -239,6 +261,10 @@ impl Rule for Ours<'_> {
             self.learn(now);
             self.has_learned = true;
         }
+    }
+
+    fn dated(&mut self, page: usize, ago: f64) {
+        self.first_ago[page] = Some(ago);
     }
 
     fn reads_every(&self, site: usize) -> Option<f64> {

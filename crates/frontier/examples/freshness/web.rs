@@ -65,6 +65,17 @@ impl Says {
     }
 }
 
+/// What the dates of contents are worth (`Last-Modified`) that half of the sites send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Dates {
+    /// There are none.
+    Nothing,
+    /// They say when the page changed last.
+    Truth,
+    /// Some sites give the date of the request, some always the same, and some a new one now and then, whatever the page does.
+    Lies,
+}
+
 /// How the times between changes are distributed over pages.
 #[derive(Clone, Copy)]
 pub enum Rates {
@@ -94,6 +105,7 @@ pub struct Kind {
     pub rates: Rates,
     pub manner: Manner,
     pub says: Says,
+    pub dates: Dates,
     pub is_pareto: bool,
 }
 
@@ -179,6 +191,23 @@ impl Web {
         let is_said = random.part() < right;
         let said_at = if is_said { changes_at } else { changes_at + random.wait(right * self.rates[page]) };
         said_at.min(visited_at + random.wait(wrong * self.rates[page]))
+    }
+
+    /// Whether a site dates its contents.
+    pub fn dates(&self, site: usize) -> bool {
+        self.kind.dates != Dates::Nothing && site.is_multiple_of(2)
+    }
+
+    /// The date of a page that was dated so, at a visit now; it changed first after the visit before at this time.
+    pub fn date(&self, page: usize, before: f64, now: f64, changed_at: f64, random: &mut Random) -> f64 {
+        let rate = self.rates[page];
+        match (self.kind.dates, self.sites[page] / 2 % 3) {
+            // The last change, not the first one.
+            (Dates::Truth, _) if changed_at <= now => (now - random.wait(rate)).max(changed_at),
+            (Dates::Lies, 0) => now,
+            (Dates::Lies, 1) => Some(now - random.wait(rate)).filter(|date| *date > before).unwrap_or(before),
+            _ => before,
+        }
     }
 
     /// When a page changes next.
