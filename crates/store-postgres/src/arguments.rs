@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Candidate, Outcome, Purpose, RobotsAnswer, SiteRecord, Visit};
+use model::{Candidate, Outcome, RobotsAnswer, SiteRecord, Visit};
 use postgres::types::ToSql;
-use store::{Batch, Change, Writes};
+use store::{Batch, Change, Writes, way_to_new};
 use weburl::UrlKey;
 
 use crate::known::Applied;
@@ -336,14 +336,8 @@ fn found(batch: &Batch) -> Vec<FoundPath<'_>> {
     }
     let mut rows = Vec::new();
     for (key, ways) in &mut ways {
-        // A page takes the place of a requisite, whichever comes first; or the requisite its place, where pages are few.
-        let file = ways.iter().position(|way| batch.pages_are_few && way.is_file_of_page());
-        let page = ways.iter().position(|way| way.purpose == Purpose::Page);
-        if matches!(ways[0].purpose, Purpose::Page | Purpose::Requisite)
-            && let Some(first) = file.or(page)
-        {
-            ways.swap(0, first);
-        }
+        let first = way_to_new(ways, batch.pages_are_few);
+        ways.sort_by_key(|way| first.is_none_or(|first| first.purpose != way.purpose));
         let kinds = std::iter::once("first").chain(std::iter::repeat("other"));
         rows.extend(ways.iter().zip(kinds).map(|(candidate, kind)| FoundPath { key: *key, kind, candidate }));
     }

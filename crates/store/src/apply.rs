@@ -158,17 +158,9 @@ impl UrlRecord {
 
     /// True if finding this candidate changes it.
     fn is_changed_by(&self, candidate: &Candidate, pages_are_few: bool) -> bool {
-        let known = &self.candidate;
         let waits = self.queued && self.visit.is_none();
-        let is_kept_out = || !self.queued && self.visit.is_some_and(|visit| visit.outcome == Outcome::Excluded);
-        may_change(candidate, known.purpose, known.distance())
-            && match (candidate.purpose, known.purpose) {
-                (Purpose::Requisite, Purpose::Page) => {
-                    is_kept_out() || pages_are_few && candidate.is_file_of_page() && waits
-                }
-                (Purpose::Page, Purpose::Requisite) => !(pages_are_few && known.is_file_of_page()),
-                _ => true,
-            }
+        let is_kept_out = !self.queued && self.visit.is_some_and(|visit| visit.outcome == Outcome::Excluded);
+        takes_place(candidate, &self.candidate, pages_are_few, waits, is_kept_out)
     }
 
     /// Puts it into the queue as if it had never been requested. In a later round the URL keeps its visit, and is visited again.
@@ -185,27 +177,52 @@ impl UrlRecord {
 }
 
 /// True if finding `candidate` may change a URL that is known for this purpose, so far away: its path is shorter; or it takes the
-/// place of a requisite that is a page as well, or of a page that is a requisite as well and that a rule, or the number of pages, keeps out. The depths of pages and
-/// sitemaps have different meanings, so neither relaxes the other.
+/// place of a requisite that is a page or a sitemap as well, or of a page that is a requisite as well and that a rule, or the number of pages, keeps
+/// out. The depths of pages and sitemaps have different meanings, so neither relaxes the other.
 #[must_use]
 pub fn may_change(candidate: &Candidate, purpose: Purpose, distance: Distance) -> bool {
     match (candidate.purpose, purpose) {
-        (Purpose::Page, Purpose::Requisite) | (Purpose::Requisite, Purpose::Page) => true,
+        (Purpose::Page | Purpose::Sitemap, Purpose::Requisite) | (Purpose::Requisite, Purpose::Page) => true,
         (found, known) => found == known && candidate.distance() < distance,
     }
 }
 
-/// The found URLs that count, in the order in which they do: a page takes the place of a requisite, in whatever order they are found. So a
-/// batch that is applied again finds what it left. After a requisite has taken the place of a page, a page counts that is no nearer.
+/// True if a candidate takes the place of the one by which a URL is known, which waits for its first visit, or is kept out by a rule.
+fn takes_place(candidate: &Candidate, known: &Candidate, pages_are_few: bool, waits: bool, is_kept_out: bool) -> bool {
+    may_change(candidate, known.purpose, known.distance())
+        && match (candidate.purpose, known.purpose) {
+            (Purpose::Requisite, Purpose::Page) => is_kept_out || pages_are_few && candidate.is_file_of_page() && waits,
+            (Purpose::Page, Purpose::Requisite) => !(pages_are_few && known.is_file_of_page()),
+            _ => true,
+        }
+}
+
+/// The order in which candidates for one URL count.
+fn is_later(candidate: &Candidate) -> bool {
+    candidate.purpose != Purpose::Requisite
+}
+
+/// By which of these candidates a URL becomes known that was unknown. `None` without any.
+#[must_use]
+pub fn way_to_new<'c>(candidates: &[&'c Candidate], pages_are_few: bool) -> Option<&'c Candidate> {
+    let (later, first): (Vec<&Candidate>, Vec<&Candidate>) =
+        candidates.iter().partition(|candidate| is_later(candidate));
+    let nearest = |known, candidate| {
+        if takes_place(candidate, known, pages_are_few, true, false) { candidate } else { known }
+    };
+    first.into_iter().chain(later).reduce(nearest)
+}
+
+/// The found URLs that count, in the order in which they do: a page or a sitemap takes the place of a requisite, in whatever order they are
+/// found. So a batch that is applied again finds what it left. After a requisite has taken the place of a page, a page counts that is no nearer.
 fn news<'b>(found: &'b [Candidate], known: &impl Known) -> Vec<&'b Candidate> {
     let may_change = known.may_change(found);
-    let is_requisite = |candidate: &Candidate| candidate.purpose == Purpose::Requisite;
-    let requisites = found.iter().zip(&may_change).filter(|(candidate, may)| **may && is_requisite(candidate));
+    let requisites = found.iter().zip(&may_change).filter(|(candidate, may)| **may && !is_later(candidate));
     let requisites: BTreeSet<UrlKey> = requisites.map(|(candidate, _)| candidate.url.key()).collect();
     let counts = |candidate: &Candidate, may: bool| may || requisites.contains(&candidate.url.key());
     let news = found.iter().zip(may_change).filter(|(candidate, may)| counts(candidate, *may));
     let mut news: Vec<&Candidate> = news.map(|(candidate, _)| candidate).collect();
-    news.sort_by_key(|candidate| !is_requisite(candidate));
+    news.sort_by_key(|candidate| is_later(candidate));
     news
 }
 

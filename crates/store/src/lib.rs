@@ -17,7 +17,7 @@ mod memory;
 
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-pub use apply::{Change, Known, Standing, UrlRecord, VisitSummary, Writes, apply, may_change};
+pub use apply::{Change, Known, Standing, UrlRecord, VisitSummary, Writes, apply, may_change, way_to_new};
 pub use batch::{Batch, Committed, Entry, Relaxed, Segment, Totals};
 pub use current::{current_visit, with_current_visit};
 pub use error::StoreError;

@@ -9,6 +9,7 @@ use model::{Candidate, Distance, Outcome, Purpose, Timestamp, Via, Visit};
 use proptest::prelude::*;
 use store::{
     Batch, Committed, CrawlView, Known, MemoryStore, Relaxed, Store, StoreError, UrlRecord, VisitSummary, apply,
+    way_to_new,
 };
 use testkit::any_batches;
 use testkit::batches::content;
@@ -198,6 +199,8 @@ visited as requisite
     requisite, had   r5 x2 binary V E
 found as sitemap
     unknown          q0 x0 fresh
+    requisite        q0 x1 r>0
+    requisite, had   q0 x0 r>0
 settled
     unknown          3 x0 excluded V
 visited from 5
@@ -375,6 +378,23 @@ proptest! {
         if seed % 2 == 0 { shuffled.reverse(); }
         prop_assert_eq!(commit_all(&one_by_one, shuffled.chunks(1).map(batch)), fresh);
         prop_assert_eq!(content(&one_by_one), content(&at_once));
+    }
+
+    #[test]
+    fn an_unknown_url_is_known_by_the_way_that_counts_most(batch in any_batches::batch()) {
+        let store = MemoryStore::new();
+        let batch = Batch { found: batch.found, pages_are_few: batch.pages_are_few, ..Batch::default() };
+        store.commit(&batch).expect("commit");
+        let mut of_urls: std::collections::BTreeMap<UrlKey, Vec<&Candidate>> = Default::default();
+        batch.found.iter().for_each(|found| of_urls.entry(found.url.key()).or_default().push(found));
+        for (key, found) in of_urls {
+            let entry = store.get(key).expect("get").expect("known");
+            prop_assert_eq!(Some(&entry.candidate), way_to_new(&found, batch.pages_are_few));
+            let has = |purpose| found.iter().any(|found| found.purpose == purpose);
+            prop_assert!(has(Purpose::Requisite) || entry.candidate.purpose != Purpose::Requisite);
+            let is_only_requisite = !has(Purpose::Page) && !has(Purpose::Sitemap);
+            prop_assert!(is_only_requisite || batch.pages_are_few || entry.candidate.purpose != Purpose::Requisite);
+        }
     }
 
     #[test]

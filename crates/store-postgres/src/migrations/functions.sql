@@ -22,7 +22,7 @@ CREATE FUNCTION may_change(
     found text, found_depth bigint, found_redirects smallint, known text, known_depth bigint, known_redirects smallint)
 RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN found = known THEN distance(found_depth, found_redirects) < distance(known_depth, known_redirects)
-        ELSE (found, known) IN (('page', 'requisite'), ('requisite', 'page')) END;
+        ELSE (found, known) IN (('page', 'requisite'), ('sitemap', 'requisite'), ('requisite', 'page')) END;
 CREATE FUNCTION rank_of(purpose purpose, depth bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN purpose NOT IN ('page', 'robots') THEN 0 ELSE least(depth + 1, 4294967295) END;
 

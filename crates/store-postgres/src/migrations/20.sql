@@ -1,0 +1,1 @@
+-- Format 20. A sitemap takes the place of a requisite (`may_change` in functions.sql). The tables stay as they are.
