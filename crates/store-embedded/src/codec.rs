@@ -9,7 +9,7 @@ use model::{
     Announced, ArchiveLocation, Aside, Candidate, Distance, Limit, LimitSet, Outcome, Past, PayloadDigest, Position,
     Purpose, Round, SiteRecord, Timestamp, Validators, Via, Visit,
 };
-use store::{Segment, Standing, StoreError, Totals, UrlRecord, VisitSummary};
+use store::{Outline, Segment, Standing, StoreError, Totals, UrlRecord, VisitSummary};
 use weburl::{CanonicalUrl, Site, UrlKey};
 
 use crate::bytes::{Decoder, Encoder};
@@ -112,6 +112,15 @@ pub(crate) fn decode_standing(key: UrlKey, bytes: &[u8]) -> Result<Standing, Sto
     let UrlHead { flags, purpose, distance, again, visit, .. } = url_head(&mut from)?;
     let position = Position::of(purpose, distance.depth, key.url);
     Ok(Standing { purpose, distance, position, queued: flags & QUEUED != 0, again, visit })
+}
+
+/// A URL in short: its text is taken as it was written.
+pub(crate) fn decode_outline(key: UrlKey, bytes: &[u8]) -> Result<Outline, StoreError> {
+    let mut from = Decoder::new("urls", RECORD_VERSION, bytes)?;
+    let UrlHead { flags, purpose, visit, .. } = url_head(&mut from)?;
+    optional(flags, HAS_FOUND_ON, || from.fixed::<16>())?;
+    let url = from.text()?.to_owned();
+    Ok(Outline { key, url, purpose, outcome: visit.map(|visit| visit.outcome) })
 }
 
 pub(crate) fn decode_url(bytes: &[u8]) -> Result<UrlRecord, StoreError> {

@@ -3,6 +3,8 @@
 use model::{Outcome, Position, Timestamp};
 use weburl::{SiteKey, UrlKey};
 
+/// Length of a key of the table of URLs: site, URL.
+pub(crate) const URL_KEY_BYTES: usize = 16;
 /// Length of a key of the queue: site, rank, URL.
 pub(crate) const QUEUE_KEY_BYTES: usize = 20;
 /// A key of the queue.

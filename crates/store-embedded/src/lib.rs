@@ -43,7 +43,7 @@ use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{ContentDigest, Outcome, PayloadDigest, Position, Queued, SiteRecord, Visit};
-use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Totals};
+use store::{Batch, Committed, CrawlView, Entry, Mark, Outlines, Segment, Slice, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::commit::Writer;
@@ -128,6 +128,10 @@ impl CrawlView for EmbeddedStore {
         self.now().in_state(outcome, after, max)
     }
 
+    fn outlines(&self, slice: Option<Slice>, from: Option<&Mark>, max: usize) -> Result<Option<Outlines>, StoreError> {
+        self.now().outlines(slice, from, max)
+    }
+
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
         self.now().site(key)
     }
@@ -181,6 +185,15 @@ impl CrawlView for EmbeddedView {
         max: usize,
     ) -> Result<Option<Vec<Entry>>, StoreError> {
         self.view.in_state(outcome, after, max)
+    }
+
+    fn outlines(&self, slice: Option<Slice>, from: Option<&Mark>, max: usize) -> Result<Option<Outlines>, StoreError> {
+        let max = max.max(1);
+        let outlines = match slice {
+            None => self.view.outlines(from, max),
+            Some(slice) => self.view.slice(slice, from, max),
+        };
+        outlines.map(Some)
     }
 
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {

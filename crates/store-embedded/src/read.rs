@@ -1,5 +1,6 @@
 //! Reading: one snapshot of the engine, so that what is read from several tables belongs together.
 
+mod outlines;
 mod scan;
 
 use std::collections::BTreeMap;

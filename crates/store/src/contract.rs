@@ -15,12 +15,12 @@ use std::time::Duration;
 
 use model::{
     Announced, ArchiveLocation, Aside, Candidate, ContentDigest, Distance, Failure, FailureKind, Limit, Outcome, Past,
-    PayloadDigest, Purpose, Renewal, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Validators, Via, Visit,
+    PayloadDigest, Purpose, Renewal, RobotsAnswer, RobotsRecord, Round, SiteRecord, Timestamp, Validators, Via, Visit,
     Visited,
 };
 use weburl::{CanonicalRules, CanonicalUrl, Site, UrlKey};
 
-use crate::{Batch, Committed, CrawlView, Segment, Store};
+use crate::{Batch, Committed, CrawlView, Mark, Outline, Segment, Slice, Store};
 
 mod rounds;
 mod sites;
@@ -70,6 +70,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("scans are complete, in order and in windows", scans),
         ("what the archive has no record of is found", unrecorded),
         ("URLs are found by their state, if at all", in_state),
+        ("URLs in short are those of a scan, and a slice has its part", outlines),
         ("requisites are counted by themselves", requisites),
         ("a page takes the place of a requisite that one batch finds with it", a_page_beside_a_requisite_of_its_url),
         ("totals count everything once", totals),
@@ -431,6 +432,55 @@ fn in_state(fixture: &dyn Fixture) {
             found.extend(window);
         }
     }
+}
+
+/// All URLs in short, read in windows, with the number of windows; `None` from a store that reads them no faster so.
+fn in_short(view: &dyn CrawlView, slice: Option<Slice>, max: usize) -> Option<(Vec<Outline>, usize)> {
+    let (mut found, mut from, mut windows) = (Vec::new(), None, 0);
+    loop {
+        let window = view.outlines(slice, from.as_ref(), max).expect("outlines")?;
+        assert!(window.urls.len() <= max, "{window:?}");
+        windows += 1;
+        found.extend(window.urls);
+        from = window.next;
+        if from.is_none() {
+            return Some((found, windows));
+        }
+    }
+}
+
+fn outlines(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let address = |n: u32| format!("http://h{}.test/{n}", n % 7);
+    find(&*store, &(0..200).map(|n| page(&address(n), n % 4)).collect::<Vec<_>>());
+    let visits = |numbers: std::ops::Range<u32>, outcome| -> Vec<Visit> {
+        numbers.map(|n| visit(&address(n), outcome)).collect()
+    };
+    end(&*store, &visits(0..60, Outcome::Html));
+    end(&*store, &visits(60..70, Outcome::Timeout));
+    // Some go back into the queue, with and without their visit.
+    let reopened = vec![visit(&address(60), Outcome::Timeout).key];
+    store.commit(&Batch { reopened, ..Batch::default() }).expect("a commit");
+    let (round, again) = (Round { number: 2, ..Round::default() }, (0..20).map(|n| url(&address(n)).key()).collect());
+    store.commit(&Batch { round: Some(round), again, ..Batch::default() }).expect("a commit");
+    let outline = |entry: crate::Entry| Outline {
+        key: entry.candidate.url.key(),
+        url: entry.candidate.url.to_string(),
+        purpose: entry.candidate.purpose,
+        outcome: entry.visit.map(|visit| visit.outcome),
+    };
+    let expect: Vec<Outline> = store.scan(None, 1000).expect("scan").into_iter().map(outline).collect();
+    assert_eq!(expect.len(), 200);
+    let Some((mut all, windows)) = in_short(&*store, None, 7) else { return };
+    assert!(windows >= 200 / 7, "{windows}");
+    all.sort_by_key(|outline| outline.key);
+    assert_eq!(all, expect);
+    for parts in [1, 3, 1_000] {
+        let slice = Slice::one_of(parts);
+        let of_slice: Vec<Outline> = expect.iter().filter(|outline| slice.has(outline.key)).cloned().collect();
+        assert_eq!(in_short(&*store, Some(slice), 5).map(|(found, _)| found), Some(of_slice), "one of {parts}");
+    }
+    assert!(store.outlines(None, Some(&Mark(vec![1, 2])), 5).is_err(), "a mark of no view");
 }
 
 fn unrecorded(fixture: &dyn Fixture) {

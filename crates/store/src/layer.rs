@@ -3,7 +3,7 @@
 use model::{Outcome, Position, Queued, SiteRecord, Visit};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::{CrawlView, Entry, Segment, StoreError, Totals};
+use crate::{CrawlView, Entry, Mark, Outlines, Segment, Slice, StoreError, Totals};
 
 /// A view that passes calls on to another view, and replaces some of them.
 pub trait Layer: Send + Sync {
@@ -32,6 +32,19 @@ pub trait Layer: Send + Sync {
     /// The store cannot be read.
     fn shown_earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
         self.below().earlier(key)
+    }
+
+    /// [`CrawlView::outlines`] as this view shows it: none, so that nothing passes by [`Layer::shown_entry`].
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn shown_outlines(
+        &self,
+        _slice: Option<Slice>,
+        _from: Option<&Mark>,
+        _max: usize,
+    ) -> Result<Option<Outlines>, StoreError> {
+        Ok(None)
     }
 
     /// [`CrawlView::segments`] as this view shows it.
@@ -80,6 +93,10 @@ impl<T: Layer> CrawlView for T {
     ) -> Result<Option<Vec<Entry>>, StoreError> {
         let Some(entries) = self.below().in_state(outcome, after, max)? else { return Ok(None) };
         entries.into_iter().map(|entry| self.shown_entry(entry)).collect::<Result<_, _>>().map(Some)
+    }
+
+    fn outlines(&self, slice: Option<Slice>, from: Option<&Mark>, max: usize) -> Result<Option<Outlines>, StoreError> {
+        self.shown_outlines(slice, from, max)
     }
 
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {

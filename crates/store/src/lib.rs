@@ -14,6 +14,7 @@ mod current;
 mod error;
 mod layer;
 mod memory;
+mod outline;
 
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -24,6 +25,7 @@ pub use error::StoreError;
 pub use layer::Layer;
 pub use memory::MemoryStore;
 use model::{ContentDigest, Outcome, PayloadDigest, Position, SiteRecord, Visit};
+pub use outline::{Mark, Outline, Outlines, Slice};
 
 pub use model::Queued;
 
@@ -71,6 +73,20 @@ pub trait CrawlView: Send + Sync {
         _after: Option<UrlKey>,
         _max: usize,
     ) -> Result<Option<Vec<Entry>>, StoreError> {
+        Ok(None)
+    }
+
+    /// All URLs in short, each once, in the order in which they are read fastest; or those of a slice, site by site in key order. `from` is
+    /// where to read on, and `max` the most URLs. `None` if the store reads them no faster so: then [`CrawlView::scan`] has them.
+    ///
+    /// # Errors
+    /// The store cannot be read, or `from` is of another view.
+    fn outlines(
+        &self,
+        _slice: Option<Slice>,
+        _from: Option<&Mark>,
+        _max: usize,
+    ) -> Result<Option<Outlines>, StoreError> {
         Ok(None)
     }
 

@@ -10,8 +10,8 @@ use model::{
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::{
-    Batch, Change, Committed, CrawlView, Entry, Known, Segment, Store, StoreError, Totals, UrlRecord, VisitSummary,
-    Writes, apply,
+    Batch, Change, Committed, CrawlView, Entry, Known, Mark, Outline, Outlines, Segment, Slice, Store, StoreError,
+    Totals, UrlRecord, VisitSummary, Writes, apply,
 };
 
 /// A [`Store`] in maps.
@@ -91,6 +91,24 @@ impl CrawlView for MemoryStore {
         let state = self.state();
         let urls = state.urls.range((from, Unbounded)).map(|(key, url)| state.entry(*key, url));
         Ok(Some(urls.filter(|entry| entry.visit.as_ref().map(|visit| visit.outcome) == outcome).take(max).collect()))
+    }
+
+    fn outlines(&self, slice: Option<Slice>, from: Option<&Mark>, max: usize) -> Result<Option<Outlines>, StoreError> {
+        let after = from.map(|Mark(bytes)| bytes.as_slice().try_into().map(UrlKey::from_bytes)).transpose();
+        let after =
+            after.map_err(|_| StoreError::Damaged { table: "urls", detail: "a mark of another view".to_owned() })?;
+        let state = self.state();
+        let urls = state.urls.range((after.map_or(Unbounded, Excluded), Unbounded));
+        let urls = urls.filter(|(key, _)| slice.is_none_or(|slice| slice.has(**key)));
+        let outline = |(key, record): (&UrlKey, &UrlRecord)| Outline {
+            key: *key,
+            url: record.candidate.url.to_string(),
+            purpose: record.candidate.purpose,
+            outcome: record.visit.map(|visit| visit.outcome),
+        };
+        let urls: Vec<Outline> = urls.take(max).map(outline).collect();
+        let next = urls.last().filter(|_| urls.len() == max).map(|last| Mark(last.key.to_bytes().to_vec()));
+        Ok(Some(Outlines { urls, next }))
     }
 
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {

@@ -15,7 +15,7 @@ use std::io::{Read, Write};
 
 use model::{Outcome, Position, Queued, SiteRecord, Visit};
 use serde::{Deserialize, Serialize};
-use store::{CrawlView, Entry, Segment, StoreError, Totals};
+use store::{CrawlView, Entry, Mark, Outlines, Segment, Slice, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use self::frame::{read, write};
@@ -24,7 +24,7 @@ pub use self::frame::WireError;
 pub use self::remote::RemoteView;
 
 /// What both sides must agree on: the version of the program, which decides what its values look like.
-const GREETING: &str = concat!("argiope ", env!("CARGO_PKG_VERSION"), " view 4");
+const GREETING: &str = concat!("argiope ", env!("CARGO_PKG_VERSION"), " view 5");
 
 /// Entries that are requested at once.
 const ENTRIES_MAX: usize = 1_024;
@@ -52,6 +52,11 @@ enum Question {
         after: Option<UrlKey>,
         max: usize,
     },
+    Outlines {
+        slice: Option<Slice>,
+        from: Option<Mark>,
+        max: usize,
+    },
     Site(SiteKey),
     Sites {
         after: Option<SiteKey>,
@@ -73,6 +78,8 @@ enum Response {
     Entries(Vec<Entry>),
     /// None if the store has no index.
     InState(Option<Vec<Entry>>),
+    /// None if the store reads them no faster so.
+    Outlines(Option<Outlines>),
     Visits(Vec<Visit>),
     Site(Option<Box<SiteRecord>>),
     Sites(Vec<SiteRecord>),
@@ -115,6 +122,9 @@ fn answer(view: &dyn CrawlView, scheduler: AskScheduler<'_>, question: Question)
         Question::Unrecorded { after, max } => Response::Entries(view.unrecorded(after, max.min(ENTRIES_MAX))?),
         Question::InState { outcome, after, max } => {
             Response::InState(view.in_state(outcome, after, max.min(ENTRIES_MAX))?)
+        }
+        Question::Outlines { slice, from, max } => {
+            Response::Outlines(view.outlines(slice, from.as_ref(), max.min(ENTRIES_MAX))?)
         }
         Question::Site(key) => Response::Site(view.site(key)?.map(Box::new)),
         Question::Sites { after, max } => Response::Sites(view.sites(after, max.min(ENTRIES_MAX))?),

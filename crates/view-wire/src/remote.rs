@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 
 use model::{Outcome, Position, Queued, SiteRecord, Visit};
-use store::{CrawlView, Entry, Segment, StoreError, Totals};
+use store::{CrawlView, Entry, Mark, Outlines, Segment, Slice, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::frame::{read, write};
@@ -141,6 +141,14 @@ impl<S: Read + Write + Send> CrawlView for RemoteView<S> {
         };
         let entries = self.all(after, max, ask, |entry| entry.candidate.url.key())?;
         Ok(Some(entries).filter(|_| has_index.get()))
+    }
+
+    fn outlines(&self, slice: Option<Slice>, from: Option<&Mark>, max: usize) -> Result<Option<Outlines>, StoreError> {
+        let question = Question::Outlines { slice, from: from.cloned(), max };
+        self.ask(&question, |answer| match answer {
+            Response::Outlines(outlines) => Some(outlines),
+            _ => None,
+        })
     }
 
     fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {

@@ -10,7 +10,7 @@ use model::{
     ArchiveLocation, Aside, Candidate, Failure, FailureKind, Limit, Outcome, PayloadDigest, RobotsAnswer, RobotsRecord,
     SiteRecord, Timestamp, Visit,
 };
-use store::{Batch, CrawlView, MemoryStore, Segment, Store};
+use store::{Batch, CrawlView, MemoryStore, Segment, Slice, Store};
 use view_wire::{RemoteView, serve};
 use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -80,6 +80,18 @@ fn every_answer_comes_through_as_it_is() {
             let (found, expect) = (remote.in_state(outcome, None, URLS), store.in_state(outcome, None, URLS));
             assert_eq!(found.expect("entries"), expect.expect("entries"));
         }
+        let (mut outlines, mut from) = (Vec::new(), None);
+        loop {
+            let window = remote.outlines(None, from.as_ref(), URLS).expect("outlines").expect("a fast way");
+            outlines.extend(window.urls);
+            from = window.next;
+            if from.is_none() {
+                break;
+            }
+        }
+        assert_eq!(outlines, store.outlines(None, None, URLS + 1).expect("outlines").expect("a fast way").urls);
+        let slice = Some(Slice::one_of(100));
+        assert_eq!(remote.outlines(slice, None, 50).expect("some"), store.outlines(slice, None, 50).expect("some"));
         assert_eq!(remote.unrecorded(None, URLS).expect("entries"), store.unrecorded(None, URLS).expect("entries"));
         assert_eq!(
             remote.pending(site, None, URLS).expect("a queue"),

@@ -75,7 +75,7 @@ impl View {
     }
 
     /// The first site from `site` on of which a URL is known.
-    fn site_from(&self, site: SiteKey) -> Result<Option<SiteKey>, StoreError> {
+    pub(super) fn site_from(&self, site: SiteKey) -> Result<Option<SiteKey>, StoreError> {
         let visited = self.range(&self.tables.urls, Included(site.to_bytes()), Unbounded).next();
         let visited = visited.map(|entry| Ok(url_key(&self.key(entry)?, "urls")?.site)).transpose()?;
         let waiting = self.waiting_site(site, visited.unwrap_or(SiteKey(u64::MAX)))?;
@@ -93,7 +93,7 @@ impl View {
     }
 
     /// The ranks in the queue of a site.
-    fn each_rank(&self, site: SiteKey, mut each: impl FnMut(u32)) -> Result<(), StoreError> {
+    pub(super) fn each_rank(&self, site: SiteKey, mut each: impl FnMut(u32)) -> Result<(), StoreError> {
         let mut rank = Some(0);
         while let Some(least) = rank {
             let least = Included(keys::queue(site, Position { rank: least, url: 0 }));
@@ -149,12 +149,12 @@ impl View {
     }
 }
 
-fn first_of(site: SiteKey) -> UrlKey {
+pub(super) fn first_of(site: SiteKey) -> UrlKey {
     UrlKey { site, url: 0 }
 }
 
 /// The first key behind another, or of all.
-fn behind(after: Option<UrlKey>) -> Option<UrlKey> {
+pub(super) fn behind(after: Option<UrlKey>) -> Option<UrlKey> {
     match after {
         None => Some(first_of(SiteKey(0))),
         Some(UrlKey { site, url: u64::MAX }) => following(site).map(first_of),
