@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use model::{Candidate, Outcome, Purpose, Visit};
-use store::{CrawlView, Entry, StoreError};
+use store::{CrawlView, Entry, StoreError, with_current_visit};
 use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
 /// URLs that one answer looks at, at most, or as many as it may have: so an answer comes in time, whatever is chosen.
@@ -42,6 +42,11 @@ impl State {
         }
     }
 
+    /// All states in their order.
+    fn all() -> impl Iterator<Item = State> + Clone {
+        std::iter::once(State::Waiting).chain(Outcome::ALL.iter().copied().map(State::Ended))
+    }
+
     /// The outcome of the last visit; `None` before the first.
     const fn outcome(self) -> Option<Outcome> {
         match self {
@@ -64,7 +69,7 @@ impl FromStr for State {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let all = std::iter::once(State::Waiting).chain(Outcome::ALL.iter().copied().map(State::Ended));
+        let all = State::all();
         let words = || all.clone().map(State::as_str).chain([FAILED]).collect::<Vec<_>>().join(", ");
         let state = all.clone().find(|state| state.as_str() == text);
         state.ok_or_else(|| format!("`{text}` is no state of a URL; possible are {}", words()))
@@ -86,6 +91,8 @@ pub struct Selection {
     pub depth: Option<u32>,
     /// Neither sitemaps nor requisites, which totals do not count by outcome either.
     pub only_counted: bool,
+    /// As the report counts: pages only, each by the visit that describes it now; and excluded ones only if their state is chosen.
+    pub as_reported: bool,
 }
 
 /// A URL, and what became of it.
@@ -120,10 +127,11 @@ impl Selection {
     /// The state cannot be read.
     pub fn page(&self, view: &dyn CrawlView, after: Option<UrlKey>, max: usize) -> Result<Page, StoreError> {
         let mut page = Page::default();
+        let states = self.states_read(view)?;
         let (mut last, mut at_once) = (after, max.clamp(1, ENTRIES_AT_ONCE));
         loop {
             let Some(from) = self.next_from(last) else { return Ok(page) };
-            let entries = self.entries(view, from, at_once)?;
+            let entries = entries(view, &states, from, at_once)?;
             at_once = (2 * at_once).min(ENTRIES_AT_ONCE);
             let Some(end) = entries.last() else { return Ok(page) };
             last = Some(end.candidate.url.key());
@@ -136,7 +144,7 @@ impl Selection {
                 }
                 page.looked_at += 1;
                 let url = entry.candidate.url.clone();
-                page.urls.extend(self.listed(entry));
+                page.urls.extend(self.listed(view, entry)?);
                 if page.urls.len() >= max || page.looked_at >= max.max(LOOKED_AT_MAX) {
                     page.next = Some(url);
                     return Ok(page);
@@ -145,19 +153,50 @@ impl Selection {
         }
     }
 
-    /// URLs in key order; only those in the states of the selection, where the store can find them.
-    fn entries(&self, view: &dyn CrawlView, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {
-        if self.states.is_empty() {
-            return view.scan(after, max);
+    /// The same in the order of states: those that wait, then outcome by outcome, each in key order. `None` from a store without an index by
+    /// state. If the URL `after` gets another state meanwhile, the next page begins there.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn page_by_state(
+        &self,
+        view: &dyn CrawlView,
+        after: Option<UrlKey>,
+        max: usize,
+    ) -> Result<Option<Page>, StoreError> {
+        if view.in_state(None, None, 1)?.is_none() {
+            return Ok(None);
         }
-        let mut entries = Vec::new();
-        for state in &self.states {
-            let Some(found) = view.in_state(state.outcome(), after, max)? else { return view.scan(after, max) };
-            entries.extend(found);
+        let from = match after.map(|key| view.get(key)).transpose()?.flatten() {
+            Some(entry) if self.as_reported => Some(State::of(&with_current_visit(view, entry)?)),
+            entry => entry.as_ref().map(State::of),
+        };
+        let mut page = Page::default();
+        let is_chosen = |state: &State| self.states.is_empty() || self.states.contains(state);
+        for state in State::all().filter(is_chosen).filter(|state| from.is_none_or(|from| *state >= from)) {
+            let of_state = Selection { states: [state].into(), ..self.clone() };
+            let after = after.filter(|_| from == Some(state));
+            let mut part = of_state.page(view, after, max.saturating_sub(page.urls.len()).max(1))?;
+            page.urls.append(&mut part.urls);
+            page.looked_at += part.looked_at;
+            if part.next.is_some() {
+                page.next = part.next;
+                break;
+            }
         }
-        entries.sort_by_key(|entry| entry.candidate.url.key());
-        entries.truncate(max);
-        Ok(entries)
+        Ok(Some(page))
+    }
+
+    /// The states by their last visits in which URLs of the selection may be; all if there are none. In later rounds, an earlier visit may
+    /// describe a page whose last visit does not.
+    fn states_read(&self, view: &dyn CrawlView) -> Result<BTreeSet<State>, StoreError> {
+        let mut states = self.states.clone();
+        if self.as_reported && !states.is_empty() && view.totals()?.round.number > 1 {
+            let may_hide =
+                |outcome: &&Outcome| !matches!(outcome, Outcome::Html | Outcome::Binary | Outcome::Duplicate);
+            states.extend(Outcome::ALL.iter().filter(may_hide).copied().map(State::Ended));
+        }
+        Ok(states)
     }
 
     /// Where to read on behind a key: there, or at the next site of the selection. `None`: there is no more. `Some(None)` is the beginning.
@@ -178,23 +217,47 @@ impl Selection {
         self.sites.is_empty() || self.sites.contains(&site)
     }
 
-    fn listed(&self, entry: Entry) -> Option<Listed> {
+    fn listed(&self, view: &dyn CrawlView, entry: Entry) -> Result<Option<Listed>, StoreError> {
+        let entry = if self.as_reported { with_current_visit(view, entry)? } else { entry };
         let state = State::of(&entry);
         let url = &entry.candidate.url;
-        let is_counted = !matches!(entry.candidate.purpose, Purpose::Sitemap | Purpose::Requisite);
+        let purpose = entry.candidate.purpose;
+        let is_counted = !matches!(purpose, Purpose::Sitemap | Purpose::Requisite);
+        let is_excluded = state == State::Ended(Outcome::Excluded) && !self.states.contains(&state);
         let is_chosen = (is_counted || !self.only_counted)
+            && (!self.as_reported || purpose == Purpose::Page && !is_excluded)
             && (self.states.is_empty() || self.states.contains(&state))
             && self.status.is_none_or(|status| entry.visit.as_ref().is_some_and(|visit| visit.status == status))
             && self.depth.is_none_or(|depth| entry.candidate.depth == depth)
             && (self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(url.as_str())));
         let Candidate { url, depth, .. } = entry.candidate;
-        is_chosen.then_some(Listed { url, depth, state, visit: entry.visit })
+        Ok(is_chosen.then_some(Listed { url, depth, state, visit: entry.visit }))
     }
+}
+
+/// URLs in key order; only those in these states, where the store can find them.
+fn entries(
+    view: &dyn CrawlView,
+    states: &BTreeSet<State>,
+    after: Option<UrlKey>,
+    max: usize,
+) -> Result<Vec<Entry>, StoreError> {
+    if states.is_empty() {
+        return view.scan(after, max);
+    }
+    let mut entries = Vec::new();
+    for state in states {
+        let Some(found) = view.in_state(state.outcome(), after, max)? else { return view.scan(after, max) };
+        entries.extend(found);
+    }
+    entries.sort_by_key(|entry| entry.candidate.url.key());
+    entries.truncate(max);
+    Ok(entries)
 }
 
 #[cfg(test)]
 mod tests {
-    use model::Timestamp;
+    use model::{Past, Round, Timestamp};
     use store::{Batch, MemoryStore, Store};
     use weburl::CanonicalRules;
 
@@ -276,6 +339,56 @@ mod tests {
         check(&Selection { depth: Some(1), ..Selection::default() }, &[]);
         assert_eq!(all(&Selection { depth: Some(0), ..Selection::default() }, 5).len(), 12);
         check(&Selection { status: Some(404), ..Selection::default() }, &[]);
+    }
+
+    #[test]
+    fn urls_come_in_the_order_of_their_states() {
+        let store = store();
+        for (selection, count) in [
+            (Selection::default(), 12),
+            (Selection { states: State::named(FAILED).expect("states"), ..Selection::default() }, 3),
+        ] {
+            for max in [1, 3, 5, 100] {
+                let (mut found, mut after) = (Vec::new(), None);
+                loop {
+                    let page = selection.page_by_state(&store, after, max).expect("read").expect("an index");
+                    assert!(page.urls.len() <= max);
+                    found.extend(page.urls.iter().map(|listed| (listed.state, listed.url.key())));
+                    match page.next {
+                        Some(next) => after = Some(next.key()),
+                        None => break,
+                    }
+                }
+                assert_eq!(found.len(), count, "{max}");
+                assert!(found.is_sorted(), "{max}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn urls_are_chosen_as_the_report_counts_them() {
+        let store = store();
+        let key = url("http://a.test/0").key();
+        let round = Round { number: 2, ..Round::default() };
+        store.commit(&Batch { round: Some(round), again: vec![key], ..Batch::default() }).expect("committed");
+        let past = Past { visits: 1, ..Past::default() };
+        let failed =
+            Visit { round: 2, past, ..Visit::without_fetch(key, Outcome::Timeout, String::new(), Timestamp(2)) };
+        let excluded = url("http://b.test/2").key();
+        let excluded = Visit::without_fetch(excluded, Outcome::Excluded, String::new(), Timestamp(2));
+        store.commit(&Batch { visits: vec![failed, excluded], ..Batch::default() }).expect("committed");
+        let found = |word: &str, as_reported| {
+            let states = if word.is_empty() { BTreeSet::new() } else { State::named(word).expect("states") };
+            let selection = Selection { states, as_reported, ..Selection::default() };
+            let page = selection.page(&store, None, 100).expect("read");
+            page.urls.iter().map(|listed| listed.url.to_string()).collect::<BTreeSet<_>>()
+        };
+        // The page is still there: a timeout says nothing of it.
+        let page = "http://a.test/0";
+        assert!(found("html", true).contains(page) && !found("html", false).contains(page));
+        assert!(found("timeout", false).contains(page) && !found("timeout", true).contains(page));
+        assert_eq!((found("", false).len(), found("", true).len()), (12, 11), "without the excluded one");
+        assert_eq!(found("excluded", true).len(), 1);
     }
 
     #[test]
