@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use anyhow::Context;
 use engine::{Prospect, SiteWaits};
 use serde::de::DeserializeOwned;
-use store::{CrawlView, Layer};
+use store::{CrawlView, Layer, Mark, Outlines, Slice, StoreError};
 use view_wire::RemoteView;
 use weburl::SiteKey;
 
@@ -45,5 +45,14 @@ impl LiveView {
 impl Layer for LiveView {
     fn below(&self) -> &dyn CrawlView {
         &self.0
+    }
+
+    fn shown_outlines(
+        &self,
+        slice: Option<Slice>,
+        from: Option<&Mark>,
+        max: usize,
+    ) -> Result<Option<Outlines>, StoreError> {
+        self.0.outlines(slice, from, max)
     }
 }

@@ -4,6 +4,8 @@
 //! it is confirmed. So a confirmed change survives any kill. An unconfirmed one may count or not.
 
 mod affected;
+mod criterion;
+mod estimate;
 mod queue;
 mod undo;
 
@@ -31,7 +33,9 @@ use crate::seeds::fresh_seeds;
 use crate::{CrawlDir, Notice, Unready, fixed};
 
 pub use affected::{Affected, Counting};
+pub use estimate::{Estimate, Estimated};
 pub use queue::{Removed, Retried};
+pub use undo::{Replaced, Undo};
 
 /// Only the changes in this many last bytes of their file are read.
 const JOURNAL_BYTES_MAX: u64 = 1 << 20;
@@ -234,6 +238,9 @@ pub struct Changed {
     pub at: String,
     /// What.
     pub change: Change,
+    /// The values that it replaced, if it changed settings by their keys. Earlier versions did not write them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<Replaced>,
 }
 
 impl Changed {
@@ -258,9 +265,9 @@ impl Changed {
     }
 
     /// Writes a change durably.
-    fn write(dir: &CrawlDir, change: &Change, date: Timestamp) -> anyhow::Result<()> {
+    fn write(dir: &CrawlDir, change: &Change, replaced: Option<Replaced>, date: Timestamp) -> anyhow::Result<()> {
         let path = dir.changes();
-        let changed = Changed { at: date.to_rfc3339(), change: change.clone() };
+        let changed = Changed { at: date.to_rfc3339(), change: change.clone(), replaced };
         let write = || -> std::io::Result<()> {
             let is_new = !path.exists();
             let mut file = fresh::open(std::fs::OpenOptions::new().read(true).append(true).create(true), &path)?;
@@ -317,9 +324,10 @@ impl Steering {
     pub fn steer(&self, change: &Change) -> anyhow::Result<()> {
         let mut options = self.options.lock().unwrap_or_else(PoisonError::into_inner);
         self.held.check()?;
+        let mut replaced = None;
         match change {
             Change::Stop => {
-                Changed::write(&self.dir, change, self.clock.date())?;
+                Changed::write(&self.dir, change, None, self.clock.date())?;
                 self.stopping.send_replace(true);
                 return Ok(());
             }
@@ -343,11 +351,12 @@ impl Steering {
                         self.dir.write_options(&options)?;
                     }
                     told?;
+                    replaced = Replaced::by(change, &options, &plan.options)?;
                     *options = plan.options;
                 }
             }
         }
-        Changed::write(&self.dir, change, self.clock.date())
+        Changed::write(&self.dir, change, replaced, self.clock.date())
     }
 
     /// True if sites are on hold.
@@ -401,6 +410,7 @@ pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<Option<u
     // Nobody can begin meanwhile.
     let store = dir.open_store(&options)?;
     let now = Clock::start().date();
+    let mut replaced = None;
     let urls = match (change, changed) {
         (Change::Retry(words), _) => Some(Retried::read(words)?.commit(store.as_ref(), &plan.settings)?),
         (Change::Remove(words), _) => {
@@ -408,11 +418,14 @@ pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<Option<u
             Some(urls)
         }
         (_, changed) => {
-            changed.iter().try_for_each(|plan| dir.write_options(&plan.options))?;
+            if let Some(after) = changed {
+                dir.write_options(&after.options)?;
+                replaced = Replaced::by(change, &plan.options, &after.options)?;
+            }
             None
         }
     };
-    Changed::write(dir, change, now)?;
+    Changed::write(dir, change, replaced, now)?;
     Ok(urls)
 }
 

@@ -66,14 +66,26 @@ impl Filter {
         if self.scope.is_closed() { self.judge_scope(url) } else { Ok(()) }
     }
 
+    /// True if the patterns admit a URL with this text. It need not be in scope.
+    #[must_use]
+    pub fn admits_text(&self, url: &str) -> bool {
+        self.excluding(url).is_none() && self.includes(url)
+    }
+
+    fn excluding(&self, url: &str) -> Option<&Pattern> {
+        self.exclude.iter().find(|pattern| pattern.matches(url))
+    }
+
+    fn includes(&self, url: &str) -> bool {
+        self.include.is_empty() || self.include.iter().any(|pattern| pattern.matches(url))
+    }
+
     fn judge_excludes(&self, url: &CanonicalUrl) -> Result<(), Excluded> {
-        let pattern = self.exclude.iter().find(|pattern| pattern.matches(url.as_str()));
-        pattern.map_or(Ok(()), |pattern| Err(Excluded::ByPattern(pattern.clone())))
+        self.excluding(url.as_str()).map_or(Ok(()), |pattern| Err(Excluded::ByPattern(pattern.clone())))
     }
 
     fn judge_includes(&self, url: &CanonicalUrl) -> Result<(), Excluded> {
-        let is_included = self.include.is_empty() || self.include.iter().any(|pattern| pattern.matches(url.as_str()));
-        if is_included { Ok(()) } else { Err(Excluded::NotIncluded) }
+        if self.includes(url.as_str()) { Ok(()) } else { Err(Excluded::NotIncluded) }
     }
 
     fn judge_scope(&self, url: &CanonicalUrl) -> Result<(), Excluded> {
@@ -110,6 +122,8 @@ mod tests {
         ] {
             let reason = filter().judge(&url(candidate)).err().map(|rule| rule.to_string()).unwrap_or_default();
             assert_eq!(reason, expect, "{candidate}");
+            let by_pattern = expect.starts_with("exclude ") || expect.contains("include pattern");
+            assert_eq!(filter().admits_text(candidate), !by_pattern, "{candidate}");
         }
     }
 

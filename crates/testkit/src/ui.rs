@@ -24,9 +24,14 @@ pub struct Answer {
 impl Ui {
     /// Shows the crawl in a directory on a free port.
     pub fn start(dir: &Path) -> Self {
+        Ui::start_all(&[dir])
+    }
+
+    /// Shows the crawls in several directories.
+    pub fn start_all(dirs: &[&Path]) -> Self {
         let mut process = command()
             .arg("ui")
-            .arg(dir)
+            .args(dirs)
             .args(["--listen", "127.0.0.1:0"])
             .stdin(Stdio::null())
             .stderr(Stdio::piped())

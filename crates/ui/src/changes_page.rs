@@ -13,6 +13,7 @@ use printable::{Printable, counted};
 use settings::site_name::SiteName;
 use settings::usage;
 
+use crate::base::to;
 use crate::failure::Failure;
 use crate::query::Fields;
 use crate::{Ui, frame, links};
@@ -36,7 +37,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     let asked = (since.clone(), site.clone());
     let found = ui.large(&ui.large, move |crawl| find(crawl, &asked.0, &asked.1)).await?;
     let body = html! {
-        form.filter action="/changes" {
+        form.filter action=(to("/changes")) {
             label { "Since" input type="text" name="since" value=(since) placeholder="7d or 2026-11-21"; }
             label { "Site" input type="text" name="site" value=(site) placeholder="example.org"; }
             button { "Show" }

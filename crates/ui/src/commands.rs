@@ -56,7 +56,9 @@ mod tests {
         let routes = include_str!("lib.rs").lines().filter_map(|line| line.trim().strip_prefix(".route(\""));
         let paths = routes.filter_map(|route| route.split('"').next());
         // Files and parts of a screen belong to it.
-        paths.filter(|path| !path.contains('.') && !["/events", "/steer/effect"].contains(path)).collect()
+        paths
+            .filter(|path| !path.contains('.') && !["/events", "/steer/effect", "/steer/undo"].contains(path))
+            .collect()
     }
 
     #[test]

@@ -1,15 +1,18 @@
-//! What a change would affect. Of a large crawl it is counted on a thread of its own, and a page shows how far that is.
+//! What a change would affect. Of a large crawl it is estimated from a sample first, and counted on a thread of its own meanwhile; a page shows
+//! how far that is.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crawl::opened::Opened;
-use crawl::steer::Counting;
+use crawl::steer::{Counting, Estimate, Estimated};
 use crawl::{Affected, Change, made};
 use engine::clock::Clock;
 
-/// How long a request waits for the count. Then its page shows what was counted so far.
+/// How long a sample is taken for an estimate.
+const SAMPLED_FOR_MAX: Duration = Duration::from_millis(350);
+/// How long a request waits for the count. Then its page shows the estimate, and what was counted so far.
 const WAIT_MAX: Duration = Duration::from_millis(500);
 /// The time between two states of a count that are shown.
 const SHOWN_EVERY: Duration = Duration::from_millis(100);
@@ -42,6 +45,8 @@ pub(crate) struct SoFar {
     /// The sites with the most affected URLs.
     pub(crate) by_site: Vec<(String, Affected)>,
     pub(crate) looked_at: u64,
+    /// What a sample tells of all of them.
+    pub(crate) estimate: Option<Arc<Estimate>>,
     /// Nothing more is counted.
     pub(crate) is_over: bool,
     /// Why it ended early.
@@ -108,6 +113,11 @@ impl Effect {
         let clock = Clock::start();
         let mut shown = clock.now();
         let mut failed = None;
+        let goes_on = || clock.now().since(shown) < SAMPLED_FOR_MAX && !self.is_unwanted.load(Ordering::Relaxed);
+        match counting.estimate(opened.view(), &goes_on) {
+            Ok(estimate) => self.lock().estimate = estimate.map(Arc::new),
+            Err(error) => failed = Some(error.to_string()),
+        }
         while failed.is_none() && !counting.is_complete() {
             if self.is_unwanted.load(Ordering::Relaxed) {
                 failed = Some("another change is looked at now".to_owned());
@@ -115,22 +125,37 @@ impl Effect {
                 failed = Some(error.to_string());
             } else if clock.now().since(shown) >= SHOWN_EVERY {
                 shown = clock.now();
-                *self.lock() = SoFar::of(&counting);
+                self.lock().go_on(&counting);
             }
         }
-        *self.lock() = SoFar { is_over: true, failed, ..SoFar::of(&counting) };
+        let mut so_far = self.lock();
+        so_far.go_on(&counting);
+        (so_far.is_over, so_far.failed) = (true, failed);
+        drop(so_far);
         self.ended.notify_all();
     }
 }
 
 impl SoFar {
     fn of(counting: &Counting) -> Self {
-        SoFar {
-            affected: counting.affected(),
-            by_site: counting.by_site(SITES_SHOWN),
-            looked_at: counting.looked_at(),
-            is_over: counting.is_complete(),
-            failed: None,
-        }
+        let mut so_far = SoFar { is_over: counting.is_complete(), ..SoFar::default() };
+        so_far.go_on(counting);
+        so_far
+    }
+
+    fn go_on(&mut self, counting: &Counting) {
+        self.affected = counting.affected();
+        self.by_site = counting.by_site(SITES_SHOWN);
+        self.looked_at = counting.looked_at();
+    }
+
+    /// All URLs were counted: the numbers are exact.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.is_over && self.failed.is_none()
+    }
+
+    /// The sites with the most affected URLs in the sample, with an estimate for each.
+    pub(crate) fn estimated_by_site(&self) -> Vec<(String, [Estimated; 3])> {
+        self.estimate.as_ref().map(|estimate| estimate.by_site(SITES_SHOWN)).unwrap_or_default()
     }
 }

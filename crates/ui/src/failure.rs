@@ -36,16 +36,26 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
+impl Failure {
+    /// What went wrong.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Failure::Unready(text) | Failure::NotFound(text) | Failure::Unusable(text) | Failure::Failed(text) => text,
+            Failure::Foreign => "a page of another site sent this: nothing was done",
+        }
+    }
+}
+
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let (status, text) = match &self {
-            Failure::Unready(text) => (StatusCode::CONFLICT, text.as_str()),
-            Failure::NotFound(text) => (StatusCode::NOT_FOUND, text.as_str()),
-            Failure::Unusable(text) => (StatusCode::BAD_REQUEST, text.as_str()),
-            Failure::Foreign => (StatusCode::FORBIDDEN, "a page of another site sent this: nothing was done"),
-            Failure::Failed(text) => (StatusCode::INTERNAL_SERVER_ERROR, text.as_str()),
+        let status = match &self {
+            Failure::Unready(_) => StatusCode::CONFLICT,
+            Failure::NotFound(_) => StatusCode::NOT_FOUND,
+            Failure::Unusable(_) => StatusCode::BAD_REQUEST,
+            Failure::Foreign => StatusCode::FORBIDDEN,
+            Failure::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        refusal(status, text)
+        refusal(status, self.text())
     }
 }
 

@@ -4,6 +4,8 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 
+use crate::base::{base, to};
+
 /// Nothing from elsewhere, no inline script or style, and no frame around it (Content Security Policy Level 3).
 pub(crate) const POLICY: &str =
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
@@ -23,6 +25,21 @@ const PAGES: [(&str, &str); 9] = [
 
 /// A page with a title, below the navigation in which `active` is marked.
 pub(crate) fn page(title: &str, active: &str, body: &Markup) -> Html<String> {
+    let pages = html! {
+        @if base().is_some() { a href="/" { "All crawls" } }
+        @for (path, name) in PAGES {
+            a href=(to(path)) aria-current=[(path == active).then_some("page")] { (name) }
+        }
+    };
+    framed(title, &pages, body)
+}
+
+/// A page about all crawls.
+pub(crate) fn of_all(title: &str, body: &Markup) -> Html<String> {
+    framed(title, &html! { a href="/" aria-current="page" { "All crawls" } }, body)
+}
+
+fn framed(title: &str, pages: &Markup, body: &Markup) -> Html<String> {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -30,22 +47,14 @@ pub(crate) fn page(title: &str, active: &str, body: &Markup) -> Html<String> {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) " · Argiope" }
-                link rel="icon" type="image/svg+xml" href="/icon.svg";
-                link rel="stylesheet" href="/ui.css";
-                script src="/ui.js" defer {}
+                link rel="icon" type="image/svg+xml" href=(to("/icon.svg"));
+                link rel="stylesheet" href=(to("/ui.css"));
+                script src=(to("/ui.js")) defer {}
             }
             body {
                 a.skip href="#main" { "To the content" }
                 header {
-                    nav aria-label="Pages" {
-                        @for (path, name) in PAGES {
-                            @if path == active {
-                                a href=(path) aria-current="page" { (name) }
-                            } @else {
-                                a href=(path) { (name) }
-                            }
-                        }
-                    }
+                    nav aria-label="Pages" { (pages) }
                 }
                 main #main tabindex="-1" {
                     h1 { (title) }

@@ -20,6 +20,7 @@ use settings::usage;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use crate::base::to;
 use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::query::{Fields, with_fields};
@@ -154,11 +155,12 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         }
         figure.graph {
             canvas #graph width="1200" height="800" tabindex="0" role="img"
+                data-story=(to("/url"))
                 data-src=(with_fields("/graph.json", &[("of", shown.word())]))
                 aria-label="The links as a picture. Arrow keys move it, plus and minus zoom. The list below has the points of highest rank." {}
             figcaption { p #pointed role="status" { "Point at something. Drag to move, turn the wheel to zoom, click to read." } }
         }
-        script src="/graph.js" defer {}
+        script src=(to("/graph.js")) defer {}
         (forms("", "", "", ""))
         section {
             h2 { "By PageRank " span.count { (vertices.len().min(LISTED)) } }
@@ -185,23 +187,23 @@ fn row(place: usize, Drawn { name, rank, linked_by, community, .. }: &Drawn) -> 
     }
 }
 
-fn forms(from: &str, to: &str, one: &str, other: &str) -> Markup {
+fn forms(start: &str, end: &str, one: &str, other: &str) -> Markup {
     let field = |label: &str, name: &str, value: &str| {
         html! { label { (label) input name=(name) value=(value) required placeholder="https://example.org/"; } }
     };
     html! {
         div.forms {
-            form action="/graph/path" {
+            form action=(to("/graph/path")) {
                 h2 { "The shortest way" }
-                (field("From page", "from", from)) (field("To page", "to", to))
+                (field("From page", "from", start)) (field("To page", "to", end))
                 button { "Find it" }
             }
-            form action="/graph/rank" {
+            form action=(to("/graph/rank")) {
                 h2 { "PageRank of a page" }
                 label { "Page" input name="u" required placeholder="https://example.org/"; }
                 button { "Show it" }
             }
-            form action="/graph/overlap" {
+            form action=(to("/graph/overlap")) {
                 h2 { "Links between two domains" }
                 (field("A page of one", "one", one)) (field("A page of the other", "other", other))
                 button { "Show them" }

@@ -10,8 +10,10 @@
 //! Invariants: no text from the web becomes markup, since templates escape every value; nothing is loaded from elsewhere and no inline
 //! script runs, by [`frame::POLICY`]; only a page of this program can send a form ([`origin`]).
 
+mod base;
 mod changes_page;
 pub mod commands;
+mod crawls;
 mod effects;
 mod failure;
 mod frame;
@@ -36,11 +38,11 @@ use std::sync::Arc;
 
 use ask::status::Survey;
 use axum::middleware::{from_fn, map_response};
-use axum::routing::{Router, get};
+use axum::routing::{Router, get, post};
 use crawl::standing::Standing;
 use report::Statistics;
 use store::StoreError;
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::effects::Effects;
 use crate::failure::Failure;
@@ -66,27 +68,26 @@ struct Ui {
     survey: Arc<Kept<Survey>>,
     status: Arc<StandingStatus>,
     effects: Arc<Effects>,
+    /// Held while a change is taken back.
+    undoing: Arc<Mutex<()>>,
     pictures: Arc<Pictures>,
     large: Arc<Semaphore>,
     whole: Arc<Semaphore>,
 }
 
-/// The interface to the crawl in a directory. It must be served where only its user can ask.
-pub fn router(root: PathBuf) -> Router {
-    let live = Arc::new(Live::new(root.clone()));
-    let [large, whole] = [LARGE_QUESTIONS_MAX, WHOLE_MAX].map(|max| Arc::new(Semaphore::new(max)));
-    let crawl = Arc::new(Standing::new(root));
-    let ui = Ui {
-        crawl,
-        live,
-        statistics: Arc::default(),
-        survey: Arc::default(),
-        status: Arc::default(),
-        effects: Arc::default(),
-        pictures: Arc::default(),
-        large,
-        whole,
-    };
+/// The interface to the crawl in a directory, or to the crawls in several. It must be served where only its user can ask.
+pub fn router(roots: Vec<PathBuf>) -> Router {
+    let turns = [LARGE_QUESTIONS_MAX, WHOLE_MAX].map(|max| Arc::new(Semaphore::new(max)));
+    let mut crawls: Vec<Ui> = roots.into_iter().map(|root| Ui::new(root, &turns)).collect();
+    let router = if crawls.len() > 1 { crawls::router(crawls) } else { crawls.pop().map(screens).unwrap_or_default() };
+    router
+        .fallback(async || Failure::NotFound("there is no such page".to_owned()))
+        .layer(map_response(async |response| frame::protected(response)))
+        .layer(from_fn(origin::check))
+}
+
+/// The screens of a crawl.
+fn screens(ui: Ui) -> Router {
     Router::new()
         .route("/", get(overview::show))
         .route("/sites", get(sites::show))
@@ -107,15 +108,13 @@ pub fn router(root: PathBuf) -> Router {
         .route("/report.csv", get(report_page::csv))
         .route("/steer", get(steer::show).post(steer::change))
         .route("/steer/effect", get(steer::effect))
+        .route("/steer/undo", post(steer::take_back))
         .route("/history.json", get(history::data))
         .route("/events", get(live::events))
         .route("/ui.css", get(frame::style))
         .route("/ui.js", get(frame::script))
         .route("/icon.svg", get(frame::icon))
-        .fallback(async || Failure::NotFound("there is no such page".to_owned()))
         .with_state(ui)
-        .layer(map_response(async |response| frame::protected(response)))
-        .layer(from_fn(origin::check))
 }
 
 /// Runs what blocks on a thread for it.
@@ -139,6 +138,22 @@ fn has_ended(error: &anyhow::Error) -> bool {
 }
 
 impl Ui {
+    /// All crawls have the same turns: they share a machine.
+    fn new(root: PathBuf, [large, whole]: &[Arc<Semaphore>; 2]) -> Self {
+        Ui {
+            live: Arc::new(Live::new(root.clone())),
+            crawl: Arc::new(Standing::new(root)),
+            statistics: Arc::default(),
+            survey: Arc::default(),
+            status: Arc::default(),
+            effects: Arc::default(),
+            undoing: Arc::default(),
+            pictures: Arc::default(),
+            large: large.clone(),
+            whole: whole.clone(),
+        }
+    }
+
     /// The same for a question that reads much, when it has its turn among `turns`.
     async fn large<T: Send + 'static>(
         &self,

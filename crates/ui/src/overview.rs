@@ -10,6 +10,7 @@ use maud::{Markup, html};
 use printable::{Printable, counted};
 use settings::units::human_bytes;
 
+use crate::base::{base, to};
 use crate::failure::Failure;
 use crate::query::with_fields;
 use crate::{Ui, frame, links};
@@ -40,7 +41,7 @@ fn state(status: &Status) -> Markup {
     html! {
         p.state { (words)
             @if status.paused { " " strong { "Paused." } }
-            @if is_running { " " a href="/steer" { "Steer it" } "." }
+            @if is_running { " " a href=(to("/steer")) { "Steer it" } "." }
         }
         @if !waits.is_empty() { p { "It waits for: " (waits) "." } }
     }
@@ -52,7 +53,7 @@ fn numbers(status: &Status) -> Markup {
     let is_running = summary.end == "running";
     html! {
         p #stale.note role="status" hidden { "The interface does not answer any more. These numbers are old." }
-        dl #numbers.numbers data-running=[is_running.then_some("")] {
+        dl #numbers.numbers data-running=[is_running.then_some("")] data-base=[base()] {
             div { dt { "pages and documents" } dd data-live="fetched" { (summary.fetched) } }
             div { dt { "URLs waiting" } dd data-live="waiting" { (summary.frontier) } }
             @if let Some(round) = &summary.round {
@@ -91,7 +92,7 @@ fn outcomes(status: &Status) -> Markup {
                         }
                     }
                     tr {
-                        td { a href="/urls?state=waiting" { "waiting" } }
+                        td { a href=(to("/urls?state=waiting")) { "waiting" } }
                         td.number { (status.summary.frontier) }
                     }
                 }
@@ -157,7 +158,7 @@ fn details(status: &Status) -> Markup {
         @if !status.changes.is_empty() {
             section {
                 h2 { "Last changes" }
-                ul { @for Changed { at, change } in &status.changes { li { (at) " " (Printable(&change.to_string())) } } }
+                ul { @for Changed { at, change, .. } in &status.changes { li { (at) " " (Printable(&change.to_string())) } } }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::base::to;
 use url::form_urlencoded::{self, byte_serialize};
 
 /// The fields of a query or a form, the first of each name.
@@ -25,9 +26,9 @@ impl Fields {
     }
 }
 
-/// A path with fields, those without a value left out.
+/// A link to a screen with fields, those without a value left out.
 pub(crate) fn with_fields(path: &str, fields: &[(&str, &str)]) -> String {
-    let mut link = path.to_owned();
+    let mut link = to(path);
     for (at, (name, value)) in fields.iter().filter(|(_, value)| !value.is_empty()).enumerate() {
         let encoded: String = byte_serialize(value.as_bytes()).collect();
         // Writing to a string cannot fail.

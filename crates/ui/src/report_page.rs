@@ -15,6 +15,7 @@ use printable::{Printable, counted, write_csv_line};
 use report::{Behind, Column, Kind, Statistics, Table, shown, tables};
 use serde_json::Value;
 
+use crate::base::to;
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
 use crate::{Ui, frame, links};
@@ -49,7 +50,7 @@ pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> 
     let statistics = ui.statistics().await?;
     let body = html! {
         p.actions {
-            a href="/report.html" { "The report as one file" }
+            a href=(to("/report.html")) { "The report as one file" }
             " has the charts, and the picture of the links between the most linked pages."
         }
         @if let Some(missing) = &statistics.missing { p.note { (Printable(missing)) } }
@@ -115,7 +116,14 @@ fn list(Behind { site, state, status, depth }: &Behind) -> String {
     let with_links = if *state == ask::urls::FAILED { "yes" } else { "" };
     with_fields(
         "/urls",
-        &[("site", site), ("state", state), ("status", status), ("depth", depth), ("linked", with_links)],
+        &[
+            ("site", site),
+            ("state", state),
+            ("status", status),
+            ("depth", depth),
+            ("linked", with_links),
+            ("reported", "yes"),
+        ],
     )
 }
 

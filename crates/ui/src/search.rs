@@ -12,6 +12,7 @@ use printable::{Printable, counted};
 use settings::site_name::SiteName;
 use settings::usage;
 
+use crate::base::to;
 use crate::failure::Failure;
 use crate::query::Fields;
 use crate::{Ui, frame, links};
@@ -72,7 +73,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         }
     };
     let body = html! {
-        form.filter role="search" action="/search" {
+        form.filter role="search" action=(to("/search")) {
             label { "Text on the page" input type="search" name="q" value=(asked.text) required; }
             label { "Site" input type="text" name="site" value=(asked.site) placeholder="example.org"; }
             label { "Fetched since" input type="text" name="since" value=(asked.since) placeholder="7d or 2026-11-21"; }

@@ -8,12 +8,14 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use crawl::made::{goes_on, make};
 use crawl::opened::Opened;
 use crawl::standing::Standing;
+use crawl::steer::Undo;
 use crawl::{Affected, Change, Changed, CrawlDir, Options};
 use maud::{Markup, html};
 use printable::{Printable, counted};
 use settings::site_name::SiteName;
 use settings::usage;
 
+use crate::base::to;
 use crate::effects::{Effect, SoFar};
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
@@ -56,7 +58,7 @@ pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> 
 fn at_once(is_paused: bool, goes_on: bool) -> Markup {
     let button = |what: &str, name: &str| {
         html! {
-            form method="post" action="/steer" {
+            form method="post" action=(to("/steer")) {
                 (links::hidden("what", what)) (links::hidden("sure", "yes"))
                 button { (name) }
             }
@@ -65,7 +67,7 @@ fn at_once(is_paused: bool, goes_on: bool) -> Markup {
     html! {
         div.buttons {
             @if is_paused { (button("resume", "Resume")) } @else if goes_on { (button("pause", "Pause")) }
-            @if goes_on { form method="post" action="/steer" { (links::hidden("what", "stop")) button { "Stop …" } } }
+            @if goes_on { form method="post" action=(to("/steer")) { (links::hidden("what", "stop")) button { "Stop …" } } }
         }
         @if is_paused { p { strong { "Paused." } " Nothing new is fetched." } }
         @if !goes_on { p { "No crawl is running. Changes count when it goes on." } }
@@ -77,7 +79,7 @@ fn forms(goes_on: bool) -> Markup {
     html! {
         div.forms {
             @for (what, title, label, example) in FORMS.iter().filter(|(what, ..)| goes_on || *what != "seeds") {
-                form method="post" action="/steer" {
+                form method="post" action=(to("/steer")) {
                     h2 { (title) }
                     (links::hidden("what", what))
                     label { (label) textarea name="to" rows="3" required placeholder=(example) {} }
@@ -94,27 +96,96 @@ fn journal(changes: &[Changed], options: &Options) -> Markup {
             h2 { "Journal" }
             @if changes.is_empty() { p { "No changes so far." } }
             ol.journal reversed {
-                @for Changed { at, change } in changes.iter().rev().take(CHANGES_SHOWN) {
-                    li { time datetime=(at) { (at) } " " (Printable(&change.to_string())) (undo(change, options)) }
+                @for changed in changes.iter().rev().take(CHANGES_SHOWN) {
+                    li { time datetime=(changed.at) { (changed.at) } " " (Printable(&changed.change.to_string())) (undo(changed, options)) }
                 }
             }
         }
     }
 }
 
-/// The form of the change that takes a change back, where there is one.
-fn undo(change: &Change, options: &Options) -> Markup {
-    let Some(undo) = change.undo(options).filter(|_| !matches!(change, Change::Pause | Change::Resume)) else {
+/// The form that takes a change back, or why there is none. It names the change: what takes it back is found when that is confirmed.
+fn undo(changed: &Changed, options: &Options) -> Markup {
+    if matches!(changed.change, Change::Pause | Change::Resume) {
         return html! {};
-    };
-    let (what, to) = undo.words();
-    html! {
-        " "
-        form.undo method="post" action="/steer" {
-            (links::hidden("what", what)) (links::hidden("to", &to.join("\n")))
-            button aria-label=(format!("Undo: {change}")) { "Undo …" }
-        }
     }
+    match changed.undo(options) {
+        Undo::Not(why) => html! { " " span.count { "No undo: " (why) "." } },
+        Undo::By(_) => html! {
+            " "
+            form.undo method="post" action=(to("/steer/undo")) {
+                (links::hidden("at", &changed.at)) (links::hidden("change", &changed.change.to_string()))
+                button aria-label=(format!("Undo: {}", changed.change)) { "Undo …" }
+            }
+        },
+    }
+}
+
+/// The changes that take a change of the journal back now.
+fn undo_now(crawl: &Standing, at: &str, change: &str) -> anyhow::Result<Vec<Change>> {
+    let dir = CrawlDir::existing(crawl.root())?;
+    let all = Changed::all_of(&dir)?;
+    let changed = all.iter().rev().find(|changed| changed.at == at && changed.change.to_string() == change);
+    let Some(changed) = changed else { return Err(usage("the journal has no such change")) };
+    match changed.undo(&dir.options()?) {
+        Undo::By(changes) => Ok(changes),
+        Undo::Not(why) => Err(usage(format!("{change}: no undo: {why}"))),
+    }
+}
+
+/// Shows what takes a change back, or does so if that is still what the user has seen.
+pub(crate) async fn take_back(State(ui): State<Ui>, form: String) -> Result<Response, Failure> {
+    let fields = Fields::parse(&form);
+    let [at, change, seen] = ["at", "change", "seen"].map(|name| fields.get(name).to_owned());
+    let (asked, words) = (seen.clone(), change.clone());
+    // Others who take changes back wait: what one finds holds until it is made.
+    let _turn = ui.undoing.lock().await;
+    let (undo, made) = ui
+        .ask(move |crawl| {
+            let undo = undo_now(crawl, &at, &words)?;
+            let dir = CrawlDir::existing(crawl.root())?;
+            let mut made = Vec::new();
+            if in_words(&undo) == asked {
+                for change in &undo {
+                    made.push(make(&dir, change)?.in_words(&dir));
+                }
+            }
+            Ok((undo, made))
+        })
+        .await?;
+    if !made.is_empty() {
+        ui.status.forget();
+        let is_in_force = made.iter().all(|made| made == "in force");
+        return Ok(if is_in_force { Redirect::to(&to("/steer")).into_response() } else { taken_back(&undo, &made) });
+    }
+    let body = html! {
+        p { "To take back: " strong { (Printable(&change)) } }
+        @if !seen.is_empty() {
+            p.failure role="alert" { "Somebody has changed the crawl since this was shown. Nothing was done yet." }
+        }
+        p role="status" { "This is done: " @for change in &undo { strong { (Printable(&change.to_string())) } ". " } }
+        form method="post" action=(to("/steer/undo")) {
+            (links::hidden("at", fields.get("at"))) (links::hidden("change", &change)) (links::hidden("seen", &in_words(&undo)))
+            button { "Do it" }
+            " " a href=(to("/steer")) { "Cancel" }
+        }
+    };
+    Ok(frame::page("Undo", "/steer", &body).into_response())
+}
+
+/// On one line: a form sends the ends of lines as it likes.
+fn in_words(changes: &[Change]) -> String {
+    changes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ")
+}
+
+fn taken_back(undo: &[Change], made: &[String]) -> Response {
+    let body = html! {
+        @for (change, made) in undo.iter().zip(made) {
+            p role="status" { strong { (Printable(&change.to_string())) } ": " (Printable(made)) }
+        }
+        p { a href=(to("/steer")) { "Back" } }
+    };
+    frame::page("Changed", "/steer", &body).into_response()
 }
 
 /// What somebody should know of a change: the sites that the crawl does not know.
@@ -178,43 +249,67 @@ pub(crate) async fn effect(State(ui): State<Ui>, RawQuery(query): RawQuery) -> R
 
 /// What a change would affect, and the form that makes it.
 fn shown(effect: &Effect) -> Html<String> {
-    let SoFar { affected, by_site, looked_at, is_over, failed } = effect.so_far();
-    let (what, to) = effect.change.words();
+    let so_far = effect.so_far();
+    let (what, values) = effect.change.words();
+    let number = effect.number.to_string();
     let body = html! {
         p { strong { (Printable(&effect.change.to_string())) } }
         // The script reads this part again until nothing more is counted.
-        div #effect data-reread=[(!is_over).then(|| with_fields("/steer/effect", &[("number", &effect.number.to_string())]))] {
-            p role="status" {
-                (affected.to_string())
-                @if is_over && failed.is_none() { "." } @else {
-                    ", so far: " (looked_at) " of " (counted(effect.known, "URL")) " looked at."
+        div #effect data-reread=[(!so_far.is_over).then(|| with_fields("/steer/effect", &[("number", &number)]))] {
+            p role="status" { (said(&so_far, effect.known)) }
+            @if let Some(failed) = &so_far.failed { p { "It was not counted to the end: " (Printable(failed)) "." } }
+            @if !so_far.is_over { p { a href=(with_fields("/steer/effect", &[("number", &number)])) { "Look again" } } }
+            @match so_far.estimated_by_site() {
+                estimated if !so_far.is_exact() && !estimated.is_empty() => { (sites(true, estimated)) }
+                _ if so_far.by_site.len() > 1 => {
+                    (sites(false, so_far.by_site.iter().map(|(site, Affected { queued, fetched, again })| (site.clone(), [*queued, *fetched, *again]))))
                 }
+                _ => {}
             }
-            @if let Some(failed) = &failed { p { "It was not counted to the end: " (Printable(failed)) "." } }
-            @if !is_over {
-                p { a href=(with_fields("/steer/effect", &[("number", &effect.number.to_string())])) { "Look again" } }
-            }
-            @if by_site.len() > 1 { (sites(&by_site)) }
         }
         @for note in &effect.notes { p { (Printable(note)) } }
-        form method="post" action="/steer" {
-            (links::hidden("what", what)) (links::hidden("to", &to.join("\n"))) (links::hidden("sure", "yes"))
+        form method="post" action=(to("/steer")) {
+            (links::hidden("what", what)) (links::hidden("to", &values.join("\n"))) (links::hidden("sure", "yes"))
             button { "Do it" }
-            " " a href="/steer" { "Cancel" }
+            " " a href=(to("/steer")) { "Cancel" }
         }
     };
     frame::page("Effect of the change", "/steer", &body)
 }
 
-/// The sites with the most affected URLs.
-fn sites(by_site: &[(String, Affected)]) -> Markup {
+/// The effect in words. What is estimated and what is counted are never in one sentence.
+fn said(so_far: &SoFar, known: u64) -> Markup {
+    let SoFar { affected, looked_at, estimate, .. } = so_far;
+    html! {
+        @match estimate {
+            _ if so_far.is_exact() => { (affected.to_string()) "." }
+            Some(estimate) => {
+                strong { "An estimate: " }
+                @if estimate.again.about > 0 {
+                    "it would visit " (estimate.again.to_string()) " URLs again. "
+                } @else {
+                    "it would concern " (estimate.queued.to_string()) " URLs in the queue; "
+                    (estimate.fetched.to_string()) " that were fetched already would stay. "
+                }
+                "It has 95 % confidence, from " (counted(estimate.sampled, "URL")) " of "
+                @if estimate.of_all_sites { "all sites" } @else { "some sites" } ". "
+                "The exact count is at " (looked_at) " of " (known) " URLs."
+            }
+            None => { (affected.to_string()) ", so far: " (looked_at) " of " (counted(known, "URL")) " looked at." }
+        }
+    }
+}
+
+/// The sites with the most affected URLs: in the queue, fetched already, to be visited again.
+fn sites<N: ToString>(is_estimated: bool, by_site: impl IntoIterator<Item = (String, [N; 3])>) -> Markup {
     html! {
         div.rows role="region" aria-label="By site" tabindex="0" {
             table {
+                @if is_estimated { caption { "By site, estimated" } }
                 thead { tr { th { "Site" } th.number { "In the queue" } th.number { "Fetched already" } th.number { "Again" } } }
                 tbody {
-                    @for (site, Affected { queued, fetched, again }) in by_site {
-                        tr { td { (links::story(site)) } td.number { (queued) } td.number { (fetched) } td.number { (again) } }
+                    @for (site, numbers) in by_site {
+                        tr { td { (links::story(&site)) } @for number in numbers { td.number { (number.to_string()) } } }
                     }
                 }
             }
@@ -225,11 +320,11 @@ fn sites(by_site: &[(String, Affected)]) -> Markup {
 fn done(change: &Change, told: &str) -> Response {
     if told == "in force" && !matches!(change, Change::Stop) {
         // A reload of the page that follows makes nothing twice.
-        return Redirect::to("/steer").into_response();
+        return Redirect::to(&to("/steer")).into_response();
     }
     let body = html! {
         p role="status" { strong { (Printable(&change.to_string())) } ": " (Printable(told)) }
-        p { a href="/steer" { "Back" } }
+        p { a href=(to("/steer")) { "Back" } }
     };
     frame::page("Changed", "/steer", &body).into_response()
 }

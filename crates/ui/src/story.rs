@@ -10,6 +10,7 @@ use maud::{Markup, html};
 use printable::Printable;
 use weburl::{CanonicalUrl, UrlKey};
 
+use crate::base::to;
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
 use crate::{Ui, frame, links};
@@ -30,7 +31,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     let fields = Fields::parse(&query.unwrap_or_default());
     let asked = fields.get("u").to_owned();
     let form = html! {
-        form.filter action="/url" {
+        form.filter action=(to("/url")) {
             label { "URL, site or host" input name="u" value=(asked) required; }
             button { "Explain" }
         }

@@ -18,10 +18,12 @@ use serde::Serialize;
 use settings::site_name::SiteName;
 use settings::units::human_bytes;
 use settings::usage;
+use store::CrawlView;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use weburl::{CanonicalUrl, Pattern, UrlKey};
 
+use crate::base::to;
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
 use crate::{Ui, blocking, frame, links};
@@ -35,6 +37,8 @@ const PIECES_MAX: usize = 4;
 
 /// Pages shown that link to a URL.
 const LINKING_PAGES_SHOWN: usize = 3;
+/// The column, besides the site, by which the table can be sorted.
+const BY_STATE: &str = "state";
 /// The fields of a filter that are numbers, with their labels.
 const NUMBERS: [(&str, &str); 2] = [("status", "Status"), ("depth", "Depth")];
 
@@ -48,6 +52,10 @@ struct Filter {
     depth: String,
     /// Not empty: the pages that link to each URL are shown.
     linked: String,
+    /// Not empty: URLs are chosen as the report counts them.
+    reported: String,
+    /// The column by which they are sorted; by site and key if it is empty.
+    sort: String,
 }
 
 /// The pages that link to the URLs of a page, if they were asked for and there is a dataset.
@@ -63,13 +71,22 @@ impl Filter {
             status: get("status"),
             depth: get("depth"),
             linked: get("linked"),
+            reported: get("reported"),
+            sort: get("sort"),
         }
     }
 
     /// # Errors
     /// A part of it cannot be used.
     fn selection(&self) -> anyhow::Result<Selection> {
-        let mut selection = Selection { only_counted: true, ..Selection::default() };
+        let mut selection =
+            Selection { only_counted: true, as_reported: !self.reported.is_empty(), ..Selection::default() };
+        if !["", BY_STATE].contains(&self.sort.as_str()) {
+            return Err(usage(format!(
+                "`{}`: the table is sorted by site or by state; other columns have no index",
+                self.sort
+            )));
+        }
         if !self.site.is_empty() {
             selection.sites = self.site.parse::<SiteName>().map_err(usage)?.keys().collect();
         }
@@ -86,7 +103,7 @@ impl Filter {
     }
 
     fn link(&self, path: &str, after: &str) -> String {
-        let Filter { site, state, pattern, status, depth, linked } = self;
+        let Filter { site, state, pattern, status, depth, linked, reported, sort } = self;
         with_fields(
             path,
             &[
@@ -96,6 +113,8 @@ impl Filter {
                 ("status", status),
                 ("depth", depth),
                 ("linked", linked),
+                ("reported", reported),
+                ("sort", sort),
                 ("after", after),
             ],
         )
@@ -118,20 +137,38 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     let selection = filter.selection()?;
     let after = CanonicalUrl::from_canonical(fields.get("after")).map(|url| url.key());
     let (page, linked_from) = if filter.linked.is_empty() {
-        let read = move |crawl: &Standing| Ok(selection.page(crawl.now()?.view(), after, URLS_ON_PAGE)?);
+        let by_state = !filter.sort.is_empty();
+        let read = move |crawl: &Standing| page(crawl.now()?.view(), &selection, by_state, after);
         (ui.ask(read).await?, None)
     } else {
-        ui.large(&ui.large, move |crawl| with_links(crawl, &selection, after)).await?
+        let by_state = !filter.sort.is_empty();
+        ui.large(&ui.large, move |crawl| with_links(crawl, &selection, by_state, after)).await?
     };
     let seen: usize = fields.get("seen").parse().unwrap_or_default();
     let seen = seen.saturating_add(page.looked_at);
     Ok(frame::page("URLs", "/urls", &table(&filter, &page, seen, linked_from.as_ref())))
 }
 
+/// A page of the table.
+fn page(view: &dyn CrawlView, selection: &Selection, by_state: bool, after: Option<UrlKey>) -> anyhow::Result<Page> {
+    if !by_state {
+        return Ok(selection.page(view, after, URLS_ON_PAGE)?);
+    }
+    let page = selection.page_by_state(view, after, URLS_ON_PAGE)?;
+    page.ok_or_else(|| {
+        usage("the state of this crawl has no index by state: an earlier version made it, or it is in a database")
+    })
+}
+
 /// A page of the table, and the pages that link to its URLs.
-fn with_links(crawl: &Standing, selection: &Selection, after: Option<UrlKey>) -> anyhow::Result<(Page, LinkedFrom)> {
+fn with_links(
+    crawl: &Standing,
+    selection: &Selection,
+    by_state: bool,
+    after: Option<UrlKey>,
+) -> anyhow::Result<(Page, LinkedFrom)> {
     let opened = crawl.with_dataset()?;
-    let page = selection.page(opened.view(), after, URLS_ON_PAGE)?;
+    let page = page(opened.view(), selection, by_state, after)?;
     let layout = Layout::at(opened.dir.dataset());
     if !layout.exists() {
         return Ok((page, None));
@@ -144,7 +181,7 @@ fn with_links(crawl: &Standing, selection: &Selection, after: Option<UrlKey>) ->
 fn form(filter: &Filter) -> Markup {
     let states = std::iter::once("waiting").chain([FAILED]).chain(Outcome::ALL.iter().map(|outcome| outcome.as_str()));
     html! {
-        form.filter action="/urls" {
+        form.filter action=(to("/urls")) {
             label { "Site" input type="text" name="site" value=(filter.site) placeholder="example.org"; }
             label { "State" select name="state" {
                 option value="" { "any" }
@@ -154,15 +191,24 @@ fn form(filter: &Filter) -> Markup {
             @for ((name, label), value) in NUMBERS.iter().zip([&filter.status, &filter.depth]) {
                 label { (label) input.short type="text" inputmode="numeric" name=(name) value=(value); }
             }
+            label { "Order" select name="sort" {
+                option value="" { "by site" }
+                option value=(BY_STATE) selected[filter.sort == BY_STATE] { "by state" }
+            } }
             label.tick {
                 input type="checkbox" name="linked" value="yes" checked[!filter.linked.is_empty()];
                 "pages that link to them"
+            }
+            label.tick {
+                input type="checkbox" name="reported" value="yes" checked[!filter.reported.is_empty()];
+                "as the report counts"
             }
             button { "Filter" }
         }
         p.actions {
             "All of them as " a href=(filter.link("/urls.csv", "")) download { "CSV" }
-            " or " a href=(filter.link("/urls.jsonl", "")) download { "JSON lines" } "."
+            " or " a href=(filter.link("/urls.jsonl", "")) download { "JSON lines" } ". "
+            "Other columns have no index to sort by: sort the file."
         }
     }
 }
@@ -355,6 +401,13 @@ mod tests {
         assert!(looked.contains("href=\"/urls?after=http%3A%2F%2Fa.test%2F9&amp;seen=40000\">Look on</a>"), "{looked}");
         let whole = page(None);
         assert!(whole.contains("No URL.") && !whole.contains("look-on"), "{whole}");
+    }
+
+    #[test]
+    fn a_column_without_an_index_is_refused() {
+        let error =
+            Filter { sort: "size".to_owned(), ..Filter::default() }.selection().expect_err("no index").to_string();
+        assert!(error.contains("sorted by site or by state; other columns have no index"), "{error}");
     }
 
     #[test]

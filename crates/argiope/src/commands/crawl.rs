@@ -197,7 +197,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         (Show::Auto, _, true) => Show::Plain,
         (show, ..) => show,
     };
-    let shown = |address| Beside::start(("--ui", address), ui::router(dir.root().to_owned()), REFUSAL);
+    let shown = |address| Beside::start(("--ui", address), ui::router(vec![dir.root().to_owned()]), REFUSAL);
     let beside = args.ui.as_deref().map(shown).transpose()?;
     let ended = watch(session, threads, Watched { show, metrics })?;
     drop(beside);

@@ -70,7 +70,7 @@ fn to_text(status: &Status) -> String {
     let _ = writeln!(out, "{}: {shown}{more}", counted(status.seeds.len() as u64, "seed"));
     let segments = counted(status.segments.len() as u64, "segment");
     let _ = writeln!(out, "archive: {segments}, {}", human_bytes(status.archive_bytes));
-    for Changed { at, change } in &status.changes {
+    for Changed { at, change, .. } in &status.changes {
         let _ = writeln!(out, "steered: {at} {}", Printable(&change.to_string()));
     }
     out

@@ -14,8 +14,9 @@ use crate::exit;
 /// The arguments of `argiope ui`.
 #[derive(Args, Debug)]
 pub struct UiArgs {
-    /// The crawl's directory; a crawl may run in it, begin and end meanwhile
-    pub dir: PathBuf,
+    /// The crawl's directory, or several; a crawl may run in each, begin and end meanwhile
+    #[arg(required = true, value_name = "DIR")]
+    pub dirs: Vec<PathBuf>,
     /// The address; port 0 takes a free port
     #[arg(long, value_name = "ADDR", default_value = ADDRESS)]
     pub listen: String,
@@ -31,11 +32,11 @@ pub const REFUSAL: Refusal = |status| ui::refusal(http(status), status.message()
 /// # Errors
 /// The directory holds no crawl, or the address cannot be had.
 pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
-    CrawlDir::existing(&args.dir)?;
+    args.dirs.iter().try_for_each(|dir| CrawlDir::existing(dir).map(drop))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        let served = serve_here(("--listen", &args.listen), "until Ctrl-C", ui::router(args.dir), REFUSAL).await?;
+        let served = serve_here(("--listen", &args.listen), "until Ctrl-C", ui::router(args.dirs), REFUSAL).await?;
         tokio::select! {
             () = served => {}
             _ = interrupt.recv() => {}

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::SeqCst;
 
 use testkit::ui::Ui;
 use testweb::{Reply, Web, from_fn};
@@ -65,15 +68,22 @@ fn a_crawl_that_has_ended_is_shown_and_nothing_becomes_markup() {
         assert!(!page.contains("<script>") && !page.contains("<img"), "{page}");
     }
     let report = ui.page("/report");
-    for expect in
-        ["aria-current=\"page\">Report", "href=\"/urls?state=failed&amp;linked=yes\">1</a>", "/report.csv?table=sites"]
-    {
+    for expect in [
+        "aria-current=\"page\">Report",
+        "href=\"/urls?state=failed&amp;linked=yes&amp;reported=yes\">1</a>",
+        "/report.csv?table=sites",
+    ] {
         assert!(report.contains(expect), "{expect}: {report}");
     }
     let failed = ui.page("/urls?state=failed&linked=yes");
     assert!(failed.contains("<th>Linked from</th>"), "{failed}");
     let row = failed.split_once("<tbody>").unwrap().1.split_once("</tbody>").unwrap().0;
     assert!(row.contains(">http://ui.test/gone</a>") && row.contains(">http://ui.test/</a>"), "{row}");
+    let sorted = ui.page("/urls?sort=state");
+    let states: Vec<usize> =
+        ["html", "http_error"].iter().map(|state| sorted.rfind(&format!("<td>{state}</td>")).unwrap()).collect();
+    assert!(sorted.matches("class=\"url\"").count() == 4 && states.is_sorted(), "{sorted}");
+    assert!(ui.get("/urls?sort=size").body.contains("other columns have no index"));
     assert_eq!(ui.page("/urls?status=404&depth=1").matches("class=\"url\"").count(), 1);
     let rank = ui.page("/graph/rank?u=ui.test%2F");
     assert!(rank.contains("PageRank ") && rank.contains(" of "), "{rank}");
@@ -287,6 +297,17 @@ fn a_change_in_the_last_moment_of_a_run_is_made_of_the_crawl_that_rests() {
     }
 }
 
+/// A process that does not outlive its test.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // It may have ended before.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn a_crawl_shows_itself_while_it_runs() {
     let (served, dirs) = (Served::start(endless()), tempfile::tempdir().unwrap());
@@ -304,8 +325,8 @@ fn a_crawl_shows_itself_while_it_runs() {
         "none",
     ]);
     command.args(["--ui=127.0.0.1:0", "-o"]).arg(&dir).args(served.flags()).stderr(Stdio::piped());
-    let mut crawl = command.spawn().unwrap();
-    let said = BufReader::new(crawl.stderr.take().unwrap());
+    let mut crawl = Killed(command.spawn().unwrap());
+    let said = BufReader::new(crawl.0.stderr.take().unwrap());
     let line = said.lines().map(Result::unwrap).find(|line| line.contains("http://127.0.0.1:")).unwrap();
     let address = line.split_once("http://").unwrap().1.split(' ').next().unwrap().to_owned();
     let asked = |path: &str, method: &str, body: &str| {
@@ -320,7 +341,7 @@ fn a_crawl_shows_itself_while_it_runs() {
     };
     until("the crawl is shown", || asked("/", "GET", "").contains("A crawl is running."));
     assert!(asked("/steer", "POST", "what=stop&sure=yes").starts_with("HTTP/1.1 200"));
-    assert_eq!(crawl.wait().unwrap().code(), Some(3));
+    assert_eq!(crawl.0.wait().unwrap().code(), Some(3));
     assert!(TcpStream::connect(&address).is_err(), "it ends with the crawl");
     let elsewhere = binary::run(&["crawl", "--ui=0.0.0.0:0", "-o", dir.to_str().unwrap()]).expect_code(2).stderr;
     assert!(elsewhere.contains("--ui 0.0.0.0:0: other machines could steer the crawl"), "{elsewhere}");
@@ -352,4 +373,184 @@ fn a_crawl_goes_on_while_somebody_looks_at_it() {
     let fetched = told.lines().find(|line| line.starts_with("fetched")).unwrap();
     let shown = ui.page("/url?u=http%3A%2F%2Fui.test%2Fgone");
     assert!(shown.contains(fetched), "it shows the last commit, {fetched}: {shown}");
+}
+
+/// A web with a page of each kind. In the second round one page fails, one is gone, and one has changed.
+fn of_all_kinds(round: &Arc<AtomicU32>) -> Web {
+    let now = round.clone();
+    let page = move |request: &testweb::Request| match (request.path(), now.load(SeqCst)) {
+        ("/robots.txt", _) => Reply::text("User-agent: *\nDisallow: /secret"),
+        ("/", _) => Reply::html(
+            "<title>start</title><a href=/a>a</a><a href=/b>b</a><a href=/copy>c</a><a href=/gone>d</a><a href=/file>e</a>\
+             <a href=/secret>f</a><a href=/no/x>g</a><a href=/moved>h</a><a href=/odd>i</a><a href=http://other.kinds.test/>j</a>",
+        ),
+        ("/a", 2) => Reply::new(403),
+        ("/b", 2) => Reply::new(404),
+        ("/deep", 2) => Reply::html("<p>another text than before"),
+        ("/a" | "/copy", _) => Reply::html("<p>the same bytes"),
+        ("/b", _) => Reply::html("<p>a page that leads <a href=/deep>deeper</a>"),
+        ("/deep", _) => Reply::html("<p>a page <a href=/no/y>out</a>"),
+        ("/file", _) => Reply::new(200).header("Content-Type", "application/pdf").body("%PDF-1.4"),
+        ("/moved", _) => Reply::new(301).header("Location", "/a"),
+        ("/odd", _) => Reply::new(400),
+        _ => Reply::new(404),
+    };
+    let other = |_: &testweb::Request| Reply::html("<p>another site");
+    Web::new().site("kinds.test", from_fn(page)).site("other.kinds.test", from_fn(other))
+}
+
+/// The links of a page to lists of URLs, each with the number that stands there.
+fn numbers(page: &str) -> Vec<(String, usize)> {
+    let links = page.split("<a href=\"/urls?").skip(1);
+    let numbers = links.filter_map(|rest| {
+        let (query, rest) = rest.split_once("\">")?;
+        let number = rest.split_once("</a>")?.0.parse().ok()?;
+        Some((query.replace("&amp;", "&"), number))
+    });
+    numbers.collect()
+}
+
+#[test]
+fn every_number_of_the_report_leads_to_a_list_with_that_many_rows() {
+    let round = Arc::new(AtomicU32::new(1));
+    let (served, dirs) = (Served::start(of_all_kinds(&round)), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let crawl = |arguments: &[&str]| {
+        let flags = served.flags();
+        let mut all = [&["crawl"], arguments, &["-o", dir.to_str().unwrap()]].concat();
+        all.extend(flags.iter().map(String::as_str));
+        binary::run(&all).expect_code(0);
+    };
+    let fast = ["--delay", "0", "--ip-delay", "0", "--no-sitemaps"];
+    crawl(&[&["http://kinds.test/", "--scope", "domain", "--exclude", "*/no/*"], &fast[..]].concat());
+    let mut followed = BTreeSet::new();
+    for number in [1, 2] {
+        if number == 2 {
+            round.store(2, SeqCst);
+            crawl(&["--again"]);
+        }
+        let ui = Ui::start(&dir);
+        let report = ui.page("/report");
+        let numbers = numbers(&report);
+        for (query, count) in &numbers {
+            let rows = ui.page(&format!("/urls.jsonl?{query}")).lines().count();
+            assert_eq!(rows, *count, "round {number}: {query}");
+        }
+        followed.extend(numbers.into_iter().map(|(query, count)| (number, query, count)));
+    }
+    // The web has something of each kind, in both rounds.
+    for state in ["html", "duplicate", "binary", "redirect", "failed", "disallowed", "excluded"] {
+        for round in [1, 2] {
+            let is_there = |(of, query, count): &(u32, String, usize)| {
+                *of == round && query.contains(&format!("state={state}")) && *count > 0
+            };
+            assert!(followed.iter().any(is_there), "round {round}: {state}: {followed:?}");
+        }
+    }
+    for part in ["site=", "depth=", "status="] {
+        assert!(followed.iter().any(|(_, query, _)| query.contains(part)), "{part}: {followed:?}");
+    }
+    // As the table shows it, the failed page is an error now; as the report counts, it is still there.
+    let ui = Ui::start(&dir);
+    let rows = |query: &str| ui.page(&format!("/urls.jsonl?{query}")).lines().count();
+    assert_ne!(rows("state=failed"), rows("state=failed&reported=yes"));
+}
+
+#[test]
+fn several_crawls_are_shown_side_by_side() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let [one, two] = ["one", "two"].map(|name| dirs.path().join(name));
+    crawled(&served, &one);
+    crawled(&served, &two);
+    let ui = Ui::start_all(&[&one, &two]);
+    let all = ui.page("/");
+    for expect in ["href=\"/1\">", "href=\"/2\">", "finished", one.to_str().unwrap(), two.to_str().unwrap()] {
+        assert!(all.contains(expect), "{expect}: {all}");
+    }
+    // Every link of a crawl's pages stays within it, and leads to a page.
+    let mut seen = BTreeSet::new();
+    let mut left = vec!["/2".to_owned()];
+    while let Some(path) = left.pop() {
+        let is_page = !path.contains("/url?u=") || seen.len() < 20;
+        if !is_page || !seen.insert(path.clone()) {
+            continue;
+        }
+        let answer = ui.get(&path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        // Forms send fields with their links.
+        for (attribute, is_followed) in [("href", true), ("action", false), ("src", true), ("data-src", false)] {
+            for link in answer.body.split(&format!(" {attribute}=\"/")).skip(1) {
+                let link = format!("/{}", link.split('"').next().unwrap().replace("&amp;", "&"));
+                assert!(link == "/" || link == "/2" || link.starts_with("/2/"), "{path} leads to {link}");
+                if link != "/" && is_followed && answer.head.contains("text/html") {
+                    left.push(link);
+                }
+            }
+        }
+    }
+    for screen in ["/2/urls", "/2/report", "/2/steer", "/2/ui.css"] {
+        assert!(seen.contains(screen), "{screen}: {seen:?}");
+    }
+    // A change is made of that crawl only.
+    let changed = ui.ask(
+        &format!("POST /2/steer HTTP/1.1\r\nHost: {}{}", ui.address, ui.own()),
+        "what=exclude&to=*%2Fx%2F*&sure=yes",
+    );
+    assert_eq!(changed.status, 200, "{}", changed.body);
+    assert!(ui.page("/2/steer").contains("exclude */x/*") && !ui.page("/1/steer").contains("exclude */x/*"));
+    assert_eq!(ui.get("/3").status, 404);
+}
+
+#[test]
+fn undo_goes_back_to_what_was_and_keeps_what_others_did() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    crawled(&served, &dir);
+    let ui = Ui::start(&dir);
+    let steer = |change: &[&str]| binary::run(&[&["steer", dir.to_str().unwrap()], change].concat()).expect_code(0);
+    // The form of a change in the journal, as a browser sends it.
+    let form = |change: &str| {
+        let journal = ui.page("/steer");
+        let form = journal.split("<form").find(|form| form.contains(&format!("aria-label=\"Undo: {change}\"")));
+        let form = form.unwrap_or_else(|| unreachable!("{change}: {journal}"));
+        fields(form)
+    };
+    let post = |form: &str| ui.ask(&format!("POST /steer/undo HTTP/1.1\r\nHost: {}{}", ui.address, ui.own()), form);
+    let settings = || std::fs::read_to_string(dir.join("crawl.toml")).unwrap();
+    steer(&["exclude", "*/a/*"]);
+    steer(&["delay", "4s", "ui.test"]);
+    steer(&["delay", "2s", "ui.test"]);
+    let shown = post(&form("delay ui.test=2s"));
+    assert!(shown.status == 200 && shown.body.contains("ui.test=4s"), "{}", shown.body);
+    assert!(settings().contains("ui.test=2s"), "shown is not made");
+    assert_eq!(post(&fields(&shown.body)).status, 200);
+    assert!(settings().contains("ui.test=4s"), "{}", settings());
+    // Somebody else changes the crawl while this is shown.
+    let shown = post(&form("exclude */a/*"));
+    assert!(shown.body.contains("unset exclude"), "{}", shown.body);
+    steer(&["exclude", "*/private/*"]);
+    let conflict = post(&fields(&shown.body));
+    assert!(
+        conflict.body.contains("Somebody has changed the crawl") && settings().contains("*/a/*"),
+        "{}",
+        conflict.body
+    );
+    assert_eq!(post(&fields(&conflict.body)).status, 200);
+    assert!(settings().contains("*/private/*") && !settings().contains("*/a/*"), "{}", settings());
+    assert!(ui.page("/steer").contains("No undo: nothing of it is in force."));
+}
+
+/// The hidden fields of the first form in a text, as a browser sends them.
+fn fields(form: &str) -> String {
+    let form = form.split("</form>").next().unwrap();
+    let mut sent = url::form_urlencoded::Serializer::new(String::new());
+    for field in form.split("<input type=\"hidden\" name=\"").skip(1) {
+        let (name, rest) = field.split_once("\" value=\"").unwrap();
+        let value = rest.split_once('"').unwrap().0;
+        sent.append_pair(
+            name,
+            &value.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"),
+        );
+    }
+    sent.finish()
 }

@@ -110,7 +110,7 @@ impl<'a> Crawl<'a> {
             Change::Seeds(seeds) => url.is_some_and(|url| seeds.iter().any(|seed| seed == url.as_str())),
             Change::Pause | Change::Resume | Change::Stop | Change::Set(_) | Change::Unset(_) => true,
         };
-        let told = |Changed { at, change }: &Changed| format!("{change}, {at}");
+        let told = |Changed { at, change, .. }: &Changed| format!("{change}, {at}");
         let mut last: Vec<String> =
             self.changes.iter().rev().filter(concerns).take(CHANGES_TOLD_MAX).map(told).collect();
         last.reverse();

@@ -1,22 +1,23 @@
 //! What a change would affect. URLs are counted in pieces: of a large state, what is counted so far is shown meanwhile.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt;
+use std::ops::AddAssign;
 
-use frontier::Filter;
 use printable::counted;
 use serde::Serialize;
 use settings::options::Options;
-use settings::plan::Plan;
-use store::{CrawlView, Entry, StoreError};
-use weburl::UrlKey;
+use store::{CrawlView, Entry, Mark, Outline, StoreError};
+use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use super::{Change, Removed, Retried, seeds_of};
+use super::Change;
+use super::criterion::Criterion;
+use super::estimate::{Estimate, Sample};
 
 /// URLs read from the state at once.
-const ENTRIES_AT_ONCE: usize = 2_048;
-/// Sites that are counted one by one; URLs of others only count for all.
-const SITES_MAX: usize = 1_000;
+const URLS_AT_ONCE: usize = 2_048;
+/// Sites that are counted one by one; URLs of others only count for all. At some hundred bytes each, a few megabytes.
+const SITES_MAX: usize = 50_000;
 
 /// What a change affects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -46,6 +47,14 @@ impl fmt::Display for Affected {
     }
 }
 
+impl AddAssign for Affected {
+    fn add_assign(&mut self, Affected { queued, fetched, again }: Affected) {
+        self.queued += queued;
+        self.fetched += fetched;
+        self.again += again;
+    }
+}
+
 impl Affected {
     /// What a change would affect. It reads the whole state.
     ///
@@ -59,6 +68,13 @@ impl Affected {
         Ok(counting.affected())
     }
 
+    /// One URL of the queue.
+    pub(super) const QUEUED: Affected = Affected { queued: 1, fetched: 0, again: 0 };
+    /// One URL that was fetched.
+    pub(super) const FETCHED: Affected = Affected { queued: 0, fetched: 1, again: 0 };
+    /// One URL to be visited again.
+    pub(super) const AGAIN: Affected = Affected { queued: 0, fetched: 0, again: 1 };
+
     /// All of them.
     #[must_use]
     pub fn urls(&self) -> u64 {
@@ -66,18 +82,53 @@ impl Affected {
     }
 }
 
+/// Affected URLs, in all and by site.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) affected: Affected,
+    by_site: HashMap<SiteKey, (String, Affected)>,
+}
+
+impl Tally {
+    /// Counts a URL as what it is, if it is affected.
+    pub(super) fn count(&mut self, outline: &Outline, affected: Affected) {
+        if affected == Affected::default() {
+            return;
+        }
+        self.affected += affected;
+        if let Some((_, of_site)) = self.by_site.get_mut(&outline.key.site) {
+            *of_site += affected;
+        } else if self.by_site.len() < SITES_MAX
+            && let Some(url) = CanonicalUrl::from_canonical(&outline.url)
+        {
+            self.by_site.insert(outline.key.site, (url.site().to_string(), affected));
+        }
+    }
+
+    /// The `max` sites with the most affected URLs, the most first.
+    pub(super) fn by_site(&self, max: usize) -> Vec<(String, Affected)> {
+        let mut sites: Vec<_> = self.by_site.values().collect();
+        sites.sort_by_key(|(site, affected)| (std::cmp::Reverse(affected.urls()), site));
+        sites.into_iter().take(max).cloned().collect()
+    }
+}
+
 /// The URLs of a state that a change would affect, as far as they were looked at.
 pub struct Counting {
-    change: Change,
-    before: Filter,
-    after: Option<Filter>,
-    retried: Option<Retried>,
-    removed: Option<Removed>,
-    affected: Affected,
-    by_site: BTreeMap<String, Affected>,
+    criterion: Criterion,
+    tally: Tally,
     looked_at: u64,
-    last: Option<UrlKey>,
-    is_complete: bool,
+    next: Next,
+}
+
+/// Where the next URLs are.
+enum Next {
+    /// In the order that the state reads fastest.
+    Outlines(Option<Mark>),
+    /// In key order.
+    Entries(Option<UrlKey>),
+    /// Nowhere.
+    End,
 }
 
 impl Counting {
@@ -86,101 +137,64 @@ impl Counting {
     /// # Errors
     /// The change cannot be used, or the state cannot be read.
     pub fn of(change: &Change, options: &Options, view: &dyn CrawlView) -> anyhow::Result<Self> {
-        let before = Plan::new(options)?;
-        if let Change::Seeds(texts) = change {
-            seeds_of(options, texts)?;
-        }
-        let after = change.plan(&before.options)?.map(|plan| plan.settings.filter);
-        let before = before.settings.filter;
-        let seeds = view.seeds()?;
-        let with_seeds = |mut filter: Filter| {
-            for seed in &seeds {
-                filter.scope.add_seed(seed);
-            }
-            filter
-        };
-        Ok(Counting {
-            change: change.clone(),
-            before: with_seeds(before),
-            after: after.map(with_seeds),
-            retried: if let Change::Retry(words) = change { Some(Retried::read(words)?) } else { None },
-            removed: if let Change::Remove(words) = change { Some(Removed::read(words)?) } else { None },
-            affected: Affected::default(),
-            by_site: BTreeMap::new(),
-            looked_at: 0,
-            last: None,
-            // New seeds affect no URL that is known.
-            is_complete: matches!(change, Change::Seeds(_)),
-        })
+        let criterion = Criterion::of(change, options, view)?;
+        let next = if matches!(criterion, Criterion::None) { Next::End } else { Next::Outlines(None) };
+        Ok(Counting { criterion, tally: Tally::default(), looked_at: 0, next })
     }
 
-    /// Looks at some more URLs, in key order. The view must be the one that it began with.
+    /// Estimates from a sample what all URLs would give, while `goes_on` and until the sample is large enough. It changes nothing in the
+    /// count. `None` where no sample tells: a small crawl, a state without a way to sample, or sites too few or too different.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn estimate(&self, view: &dyn CrawlView, goes_on: &dyn Fn() -> bool) -> Result<Option<Estimate>, StoreError> {
+        if self.is_complete() {
+            return Ok(None);
+        }
+        Sample::of(&view.totals()?).map_or(Ok(None), |sample| sample.taken(&self.criterion, view, goes_on))
+    }
+
+    /// Looks at some more URLs. The view must be the one that it began with.
     ///
     /// # Errors
     /// The state cannot be read.
     pub fn look_on(&mut self, view: &dyn CrawlView) -> Result<(), StoreError> {
-        let entries = view.scan(self.last, ENTRIES_AT_ONCE)?;
-        let Some(last) = entries.last() else {
-            self.is_complete = true;
-            return Ok(());
-        };
-        self.last = Some(last.candidate.url.key());
-        self.looked_at += entries.len() as u64;
-        for entry in &entries {
-            if self.concerns(entry) {
-                self.count(entry);
+        let urls = match &self.next {
+            Next::End => return Ok(()),
+            Next::Outlines(from) => match view.outlines(None, from.as_ref(), URLS_AT_ONCE)? {
+                None => {
+                    self.next = Next::Entries(None);
+                    return Ok(());
+                }
+                Some(outlines) => {
+                    self.next = outlines.next.map_or(Next::End, |next| Next::Outlines(Some(next)));
+                    outlines.urls
+                }
+            },
+            Next::Entries(after) => {
+                let entries = view.scan(*after, URLS_AT_ONCE)?;
+                let last = entries.last().map(|last| last.candidate.url.key());
+                self.next = last.map_or(Next::End, |last| Next::Entries(Some(last)));
+                entries.into_iter().map(outline).collect()
             }
+        };
+        self.looked_at += urls.len() as u64;
+        for outline in &urls {
+            self.tally.count(outline, self.criterion.affected(outline));
         }
         Ok(())
-    }
-
-    fn concerns(&self, entry: &Entry) -> bool {
-        let url = &entry.candidate.url;
-        let Counting { before, after, retried, removed, .. } = self;
-        match (&self.change, after) {
-            (Change::Hold(sites) | Change::Release(sites), _) => sites.iter().any(|site| site.names(&url.site())),
-            (Change::DelayFor(delays), _) => delays.iter().any(|delay| delay.site.names(&url.site())),
-            (Change::Exclude(_) | Change::Include(_) | Change::Set(_) | Change::Unset(_), Some(after))
-                if after.include != before.include || after.exclude != before.exclude =>
-            {
-                before.judge(url).is_ok() != after.judge(url).is_ok()
-            }
-            (Change::Retry(_), _) => retried.as_ref().is_some_and(|retried| retried.names(entry)),
-            (Change::Remove(_), _) => {
-                entry.visit.is_none() && removed.as_ref().is_some_and(|all| all.pattern_of(url.as_str()).is_some())
-            }
-            _ => entry.visit.is_none(),
-        }
-    }
-
-    fn count(&mut self, entry: &Entry) {
-        let counter: fn(&mut Affected) -> &mut u64 = match &entry.visit {
-            None => |affected| &mut affected.queued,
-            Some(_) if self.retried.is_some() => |affected| &mut affected.again,
-            Some(visit) if !visit.outcome.may_be_reopened() => |affected| &mut affected.fetched,
-            Some(_) => return,
-        };
-        *counter(&mut self.affected) += 1;
-        let site = entry.candidate.url.site();
-        if let Some(of_site) = self.by_site.get_mut(site.as_str()) {
-            *counter(of_site) += 1;
-        } else if self.by_site.len() < SITES_MAX {
-            *counter(self.by_site.entry(site.to_string()).or_default()) += 1;
-        }
     }
 
     /// What the change affects among the URLs that were looked at.
     #[must_use]
     pub fn affected(&self) -> Affected {
-        self.affected
+        self.tally.affected
     }
 
     /// The same of the `max` sites with the most such URLs, the most first.
     #[must_use]
     pub fn by_site(&self, max: usize) -> Vec<(String, Affected)> {
-        let mut sites: Vec<_> = self.by_site.iter().collect();
-        sites.sort_by_key(|(_, affected)| std::cmp::Reverse(affected.urls()));
-        sites.into_iter().take(max).map(|(site, affected)| (site.clone(), *affected)).collect()
+        self.tally.by_site(max)
     }
 
     /// URLs that were looked at.
@@ -192,7 +206,17 @@ impl Counting {
     /// All URLs were looked at.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.is_complete
+        matches!(self.next, Next::End)
+    }
+}
+
+fn outline(entry: Entry) -> Outline {
+    let url = entry.candidate.url;
+    Outline {
+        key: url.key(),
+        url: url.to_string(),
+        purpose: entry.candidate.purpose,
+        outcome: entry.visit.map(|visit| visit.outcome),
     }
 }
 
@@ -219,7 +243,7 @@ mod tests {
         let change = Change::Exclude(vec!["*/p/*".to_owned()]);
         let mut counting = Counting::of(&change, &Options::default(), &store).expect("a change");
         counting.look_on(&store).expect("a state");
-        assert_eq!((counting.looked_at(), counting.is_complete()), (ENTRIES_AT_ONCE as u64, false));
+        assert_eq!((counting.looked_at(), counting.is_complete()), (URLS_AT_ONCE as u64, false));
         while !counting.is_complete() {
             counting.look_on(&store).expect("a state");
         }

@@ -60,10 +60,10 @@ impl Retried {
 
     /// True for a URL that is visited again.
     #[must_use]
-    pub fn names(&self, entry: &Entry) -> bool {
-        entry.visit.as_ref().is_some_and(|visit| self.outcomes.contains(&visit.outcome))
-            && entry.candidate.purpose != Purpose::Robots
-            && self.matches(entry.candidate.url.as_str())
+    pub fn names(&self, url: &str, purpose: Purpose, outcome: Option<Outcome>) -> bool {
+        outcome.is_some_and(|outcome| self.outcomes.contains(&outcome))
+            && purpose != Purpose::Robots
+            && self.matches(url)
     }
 
     /// True for a URL that is visited again if its outcome is one of those.
@@ -94,7 +94,10 @@ impl Retried {
         let mut queued = Queued { round: beginning.round.number, sites: BTreeSet::new(), urls: 0 };
         each_part(store, &mut |entries| {
             let is_chosen = |entry: &&Entry| {
-                self.names(entry) && entry.visit.as_ref().is_some_and(|visit| visit.round < queued.round)
+                let Entry { candidate, visit, .. } = entry;
+                let outcome = visit.as_ref().map(|visit| visit.outcome);
+                self.names(candidate.url.as_str(), candidate.purpose, outcome)
+                    && visit.as_ref().is_some_and(|visit| visit.round < queued.round)
             };
             let chosen: Vec<UrlKey> = entries.iter().filter(is_chosen).map(|entry| entry.candidate.url.key()).collect();
             queued.urls += chosen.len() as u64;

@@ -1,93 +1,240 @@
 //! The change that takes another one back.
 
+use serde::{Deserialize, Serialize};
 use settings::options::Options;
+use toml::Table;
 
-use super::Change;
+use super::{Change, Changed};
 
-impl Change {
-    /// The change that takes this one back, given the options in force. `None` where nothing does: a URL that has left the queue, or an
-    /// earlier value that is not known; and where nothing of it is in force any more.
-    #[must_use]
-    pub fn undo(&self, options: &Options) -> Option<Change> {
-        let without = Options::default;
-        match self {
-            Change::Pause => Some(Change::Resume),
-            Change::Resume => Some(Change::Pause),
-            Change::Hold(sites) => {
-                let held: Vec<_> = sites.iter().filter(|site| options.hold.contains(site)).cloned().collect();
-                (!held.is_empty()).then_some(Change::Release(held))
+/// What a change of settings replaced.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// The values of before, by their keys.
+    values: Table,
+    /// The settings that were not given.
+    absent: Vec<String>,
+}
+
+/// What takes a change back.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Undo {
+    /// These changes; at least one.
+    By(Vec<Change>),
+    /// Nothing, for this reason.
+    Not(&'static str),
+}
+
+/// Why most changes are not taken back: a later one has taken their place, or they changed nothing.
+const NOT_IN_FORCE: &str = "nothing of it is in force";
+
+impl Replaced {
+    /// What `change` replaces, which makes `after` of `before`; `None` if it changes no values.
+    ///
+    /// # Errors
+    /// Never in practice: options always have a form as a table.
+    pub(super) fn by(change: &Change, before: &Options, after: &Options) -> anyhow::Result<Option<Self>> {
+        if matches!(change, Change::Pause | Change::Resume) {
+            return Ok(None);
+        }
+        let values = Table::try_from(before)?;
+        let mut replaced = Replaced::default();
+        for key in after.differing_keys(before)? {
+            match values.get(&key) {
+                Some(value) => drop(replaced.values.insert(key, value.clone())),
+                None => replaced.absent.push(key),
             }
-            Change::Release(sites) => Some(Change::Hold(sites.clone())),
+        }
+        Ok(Some(replaced))
+    }
+
+    /// The changes back to it from `change`, as far as what `change` made holds now. What others changed since stays.
+    fn undo(&self, change: &Change, now: &Options) -> anyhow::Result<Vec<Change>> {
+        let before: Options = self.values.clone().try_into()?;
+        let mut back = now.clone();
+        match change {
+            // What changed nothing has nothing to take back.
+            _ if self.values.is_empty() && self.absent.is_empty() => return Ok(Vec::new()),
+            Change::Hold(sites) => {
+                let added = sites.iter().filter(|site| !before.hold.contains(site) && now.hold.contains(site));
+                return Ok(if_any(added.cloned().collect(), Change::Release));
+            }
+            Change::Release(sites) => {
+                let left = sites.iter().filter(|site| before.hold.contains(site) && !now.hold.contains(site));
+                return Ok(if_any(left.cloned().collect(), Change::Hold));
+            }
             Change::Exclude(patterns) => {
-                let exclude = rest(&options.exclude, |pattern| patterns.contains(pattern))?;
-                if_any("exclude", exclude.is_empty(), Options { exclude, ..without() })
+                back.exclude.retain(|one| !patterns.contains(one) || before.exclude.contains(one));
             }
             Change::Include(patterns) => {
-                let include = rest(&options.include, |pattern| patterns.contains(pattern))?;
+                back.include.retain(|one| !patterns.contains(one) || before.include.contains(one));
                 // Without a pattern all URLs would count.
-                (!include.is_empty()).then(|| Change::set(&Options { include, ..without() }).ok())?
+                if back.include.is_empty() {
+                    return Ok(Vec::new());
+                }
             }
             Change::DelayFor(delays) => {
-                let delay_for = rest(&options.delay_for, |delay| delays.contains(delay))?;
-                if_any("delay-for", delay_for.is_empty(), Options { delay_for, ..without() })
+                for delay in delays {
+                    if let Some(at) = back.delay_for.iter().position(|one| one == delay) {
+                        back.delay_for.remove(at);
+                        back.delay_for.extend(before.delay_for.iter().filter(|one| one.site == delay.site).cloned());
+                    }
+                }
             }
-            Change::Stop
-            | Change::Seeds(_)
-            | Change::Retry(_)
-            | Change::Remove(_)
-            | Change::Set(_)
-            | Change::Unset(_) => None,
+            _ => return self.undo_keys(change, now),
         }
+        let (values, differing) = (Table::try_from(&back)?, back.differing_keys(now)?);
+        Ok(set_or_unset(differing.iter().map(|key| (key, values.get(key)))))
+    }
+
+    /// The same of a change that names keys: each goes back whose value is still that of the change.
+    fn undo_keys(&self, change: &Change, now: &Options) -> anyhow::Result<Vec<Change>> {
+        let now = Table::try_from(now)?;
+        let made = match change {
+            Change::Set(given) => Table::try_from(Options::parse(given)?)?,
+            _ => Table::new(),
+        };
+        let values = self.values.iter().map(|(key, value)| (key, Some(value)));
+        let all = values.chain(self.absent.iter().map(|key| (key, None)));
+        Ok(set_or_unset(all.filter(|(key, _)| now.get(*key) == made.get(*key))))
     }
 }
 
-/// What is left of a list; `None` if nothing is taken out of it.
-fn rest<T: Clone>(all: &[T], is_taken: impl Fn(&T) -> bool) -> Option<Vec<T>> {
-    let rest: Vec<T> = all.iter().filter(|one| !is_taken(one)).cloned().collect();
-    (rest.len() < all.len()).then_some(rest)
+/// The changes that give settings these values, or none.
+fn set_or_unset<'a>(settings: impl Iterator<Item = (&'a String, Option<&'a toml::Value>)>) -> Vec<Change> {
+    let (mut lines, mut absent) = (String::new(), Vec::new());
+    for (key, value) in settings {
+        match value {
+            Some(value) => lines.push_str(&format!("{key} = {value}\n")),
+            None => absent.push(key.clone()),
+        }
+    }
+    let set = (!lines.is_empty()).then_some(Change::Set(lines));
+    set.into_iter().chain(if_any(absent, Change::Unset)).collect()
 }
 
-/// The change to the given list; to none if it is empty.
-fn if_any(key: &str, is_empty: bool, given: Options) -> Option<Change> {
-    if is_empty { Some(Change::Unset(vec![key.to_owned()])) } else { Change::set(&given).ok() }
+fn if_any<T>(all: Vec<T>, change: fn(Vec<T>) -> Change) -> Vec<Change> {
+    if all.is_empty() { Vec::new() } else { vec![change(all)] }
+}
+
+impl Changed {
+    /// What takes this change back, given the options in force at this moment: it must be made before they change again.
+    #[must_use]
+    pub fn undo(&self, options: &Options) -> Undo {
+        match (&self.change, &self.replaced) {
+            (Change::Pause, _) => Undo::By(vec![Change::Resume]),
+            (Change::Resume, _) => Undo::By(vec![Change::Pause]),
+            (Change::Stop, _) => Undo::Not("`argiope crawl` goes on"),
+            (Change::Seeds(_), _) => Undo::Not(
+                "a seed stays one: `exclude` keeps its pages from being fetched, and `remove` empties the queue of them",
+            ),
+            (Change::Retry(_), _) => Undo::Not("the URLs are visited again; `hold` keeps a site from it"),
+            // They ended as excluded, without a visit.
+            (Change::Remove(patterns), _) => {
+                let words = std::iter::once("excluded".to_owned()).chain(patterns.iter().cloned());
+                Undo::By(vec![Change::Retry(words.collect())])
+            }
+            (_, None) => Undo::Not("the values before were not written down"),
+            (change, Some(replaced)) => match replaced.undo(change, options) {
+                Ok(changes) if !changes.is_empty() => Undo::By(changes),
+                _ => Undo::Not(NOT_IN_FORCE),
+            },
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn change(what: &str, to: &[&str]) -> Change {
+        let to: Vec<String> = to.iter().map(ToString::to_string).collect();
+        Change::from_words(what, &to).expect("a change")
+    }
+
+    /// The options after a change, and the line of the journal.
+    fn made(before: &Options, what: &str, to: &[&str]) -> (Options, Changed) {
+        let change = change(what, to);
+        let after = change.of(before).expect("a change").expect("options");
+        let replaced = Replaced::by(&change, before, &after).expect("options");
+        (after, Changed { at: String::new(), change, replaced })
+    }
+
+    fn told(undo: Undo) -> String {
+        match undo {
+            Undo::By(changes) => changes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + "),
+            Undo::Not(why) => format!("not: {why}"),
+        }
+    }
+
+    fn strings(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(ToString::to_string).collect()
+    }
+
     #[test]
-    fn a_change_is_taken_back_as_far_as_it_is_in_force() {
-        let change = |what: &str, to: &[&str]| {
-            let to: Vec<String> = to.iter().map(ToString::to_string).collect();
-            Change::from_words(what, &to).expect("a change")
+    fn a_change_goes_back_to_what_was_before() {
+        let delays = |texts: &[&str]| texts.iter().map(|text| text.parse().expect("a delay")).collect();
+        let none = Options::default();
+        let some = Options {
+            exclude: strings(&["*/a/*"]),
+            include: strings(&["*/i/*"]),
+            delay_for: delays(&["a.test=4s"]),
+            hold: vec!["a.test".parse().expect("a site")],
+            max_pages: Some(7),
+            ..Options::default()
         };
-        for (what, to, undo, after) in [
-            ("pause", &[][..], Some("resume"), true),
-            ("hold", &["a.test"], Some("release a.test"), true),
-            ("exclude", &["*/x/*"], Some("unset exclude"), true),
-            ("delay", &["a.test=5s"], Some("unset delay-for"), true),
-            ("exclude", &["*/x/*"], None, false),
-            ("hold", &["a.test"], None, false),
-            ("set", &["max-pages = 5"], None, true),
-            ("remove", &["*/x/*"], None, true),
+        for (before, what, to, undo) in [
+            (&none, "hold", &["a.test"][..], "release a.test"),
+            (&none, "exclude", &["*/x/*"], "unset exclude"),
+            (&none, "delay", &["a.test=5s"], "unset delay-for"),
+            (&none, "set", &["max-pages = 5"], "unset max-pages"),
+            (&some, "exclude", &["*/b/*", "*/a/*"], "set exclude = [\"*/a/*\"]"),
+            (&some, "include", &["*/b/*"], "set include = [\"*/i/*\"]"),
+            (&some, "delay", &["a.test=2s"], "set delay-for = [\"a.test=4s\"]"),
+            (&some, "hold", &["b.test", "a.test"], "release b.test"),
+            (&some, "release", &["a.test"], "hold a.test"),
+            (&some, "set", &["max-pages = 5", "patience = \"1h\""], "set max-pages = 7 + unset patience"),
+            (&some, "unset", &["max-pages"], "set max-pages = 7"),
+            // What changed nothing.
+            (&some, "hold", &["a.test"], "not: nothing of it is in force"),
+            (&some, "exclude", &["*/a/*"], "not: nothing of it is in force"),
         ] {
-            let before = Options::default();
-            let change = change(what, to);
-            let changed = if after { change.of(&before).expect("a change") } else { None };
-            let found = change.undo(&changed.unwrap_or(before)).map(|undo| undo.to_string());
-            assert_eq!(found.as_deref(), undo, "{what}");
+            let (after, changed) = made(before, what, to);
+            let json = serde_json::to_string(&changed).expect("JSON");
+            assert_eq!(serde_json::from_str::<Changed>(&json).expect("a change"), changed);
+            let undo_now = changed.undo(&after);
+            assert_eq!(told(undo_now.clone()), undo, "{what} {to:?}");
+            if let Undo::By(changes) = undo_now {
+                let back = changes.iter().fold(after, |now, change| change.of(&now).expect("one").expect("options"));
+                assert_eq!(back.differing_keys(before).expect("options").len(), 0, "{what} {to:?}");
+                assert_eq!(told(changed.undo(&back)), "not: nothing of it is in force", "{what} {to:?}, twice");
+            }
         }
     }
 
     #[test]
-    fn what_was_there_before_stays() {
-        let exclude = |patterns: &[&str]| patterns.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let before = Options { exclude: exclude(&["*/a/*"]), ..Options::default() };
-        let change = Change::Exclude(exclude(&["*/b/*"]));
-        let changed = change.of(&before).expect("a change").expect("options");
-        let undo = change.undo(&changed).expect("a change");
-        let back = undo.of(&changed).expect("a change").expect("options");
-        assert_eq!(back.exclude, before.exclude);
+    fn what_others_changed_since_stays() {
+        let before = Options::default();
+        let (after, first) = made(&before, "exclude", &["*/a/*"]);
+        let (after, _) = made(&after, "exclude", &["*/b/*"]);
+        assert_eq!(told(first.undo(&after)), "set exclude = [\"*/b/*\"]");
+        let (after, first) = made(&before, "delay", &["a.test=5s"]);
+        let (after, _) = made(&after, "delay", &["a.test=9s", "b.test=2s"]);
+        assert_eq!(told(first.undo(&after)), "not: nothing of it is in force");
+        let (after, first) = made(&before, "set", &["max-pages = 5", "patience = \"1h\""]);
+        let (after, _) = made(&after, "set", &["max-pages = 9"]);
+        assert_eq!(told(first.undo(&after)), "unset patience");
+    }
+
+    #[test]
+    fn what_is_not_taken_back_says_why() {
+        for (json, expect) in [
+            (r#"{"at":"","change":{"set":"max-pages = 5\n"}}"#, "not: the values before were not written down"),
+            (r#"{"at":"","change":{"exclude":["*/x/*"]}}"#, "not: the values before were not written down"),
+            (r#"{"at":"","change":"stop"}"#, "not: `argiope crawl` goes on"),
+            (r#"{"at":"","change":{"remove":["*/x/*"]}}"#, "retry excluded */x/*"),
+        ] {
+            let changed: Changed = serde_json::from_str(json).expect("a change as an earlier version wrote it");
+            assert_eq!(told(changed.undo(&Options::default())), expect, "{json}");
+        }
     }
 }

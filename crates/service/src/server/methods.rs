@@ -159,7 +159,7 @@ impl Crawler for Service {
             unsealed_bytes: counts.unsealed_bytes,
             changes: changes
                 .into_iter()
-                .map(|Changed { at, change }| api::Changed { at, change: change.to_string() })
+                .map(|Changed { at, change, .. }| api::Changed { at, change: change.to_string() })
                 .collect(),
         }))
     }

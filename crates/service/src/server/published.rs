@@ -31,7 +31,7 @@ pub(super) fn publish(control: &Control) -> anyhow::Result<()> {
 /// Changes as they are stored. Those that a later version made are left out.
 pub(super) fn read(changes: Vec<(Timestamp, String)>) -> Vec<Changed> {
     let read = |(at, text): (Timestamp, String)| {
-        Some(Changed { at: at.to_rfc3339(), change: serde_json::from_str(&text).ok()? })
+        Some(Changed { at: at.to_rfc3339(), change: serde_json::from_str(&text).ok()?, replaced: None })
     };
     changes.into_iter().filter_map(read).collect()
 }

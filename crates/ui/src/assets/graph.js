@@ -180,7 +180,7 @@ if (canvas) {
   canvas.addEventListener("pointerup", (event) => {
     const at = dragged?.moved ? null : nearest(...place(event));
     dragged = null;
-    if (at) location.href = `/url?u=${encodeURIComponent(at.name)}`;
+    if (at) location.href = `${canvas.dataset.story}?u=${encodeURIComponent(at.name)}`;
   });
 
   const keys = {

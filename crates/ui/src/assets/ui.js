@@ -4,6 +4,8 @@ const board = document.getElementById("numbers");
 if (board) {
   const KEPT_MAX = 3600;
   const REREAD_EVERY = 5;
+  // The path of the crawl, if it is one of several.
+  const base = board.dataset.base ?? "";
   const wasRunning = board.dataset.running !== undefined;
   const numbers = new Map();
   for (const element of board.querySelectorAll("[data-live]")) numbers.set(element.dataset.live, element);
@@ -81,7 +83,7 @@ if (board) {
   });
 
   const readHistory = async () => {
-    const answer = await fetch("/history.json");
+    const answer = await fetch(`${base}/history.json`);
     if (!answer.ok) return;
     minutes = await answer.json();
     draw();
@@ -90,7 +92,7 @@ if (board) {
 
   // Outcomes, sites in trouble, pause and changes.
   const reread = async () => {
-    const answer = await fetch("/");
+    const answer = await fetch(base || "/");
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const rest = page.getElementById("rest");
@@ -112,7 +114,7 @@ if (board) {
   const follow = () => {
     // The first event has the samples so far, of an earlier crawl perhaps.
     let received = 0;
-    events = new EventSource("/events");
+    events = new EventSource(`${base}/events`);
     const stale = document.getElementById("stale");
     events.onopen = () => {
       received = 0;
@@ -153,6 +155,16 @@ const parsed = async (link) => {
   const answer = await fetch(link);
   return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
 };
+
+// The rows of several crawls.
+const CRAWLS_EVERY_MS = 5000;
+const rereadCrawls = async () => {
+  const crawls = document.getElementById("crawls");
+  if (!crawls || document.hidden || crawls.contains(document.activeElement)) return;
+  const news = (await parsed("/"))?.getElementById("crawls");
+  if (news) crawls.replaceWith(news);
+};
+if (document.getElementById("crawls")) setInterval(() => rereadCrawls().catch(() => {}), CRAWLS_EVERY_MS);
 
 // Follows the count of what a change affects to its end.
 const countOn = async () => {
