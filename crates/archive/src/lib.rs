@@ -349,7 +349,7 @@ impl Archive {
             let seen = Record::conversion(id, at, url, RenderedDocument::CONTENT_TYPE, &document.html);
             self.append_record(rendering.at, seen.refers_to(of))?;
             for Picture { kind, bytes } in &document.pictures.taken {
-                let urn = format!("{}{url}", kind.prefix());
+                let urn = kind.urn(url);
                 let id = record_id("picture", &urn, rendering.at);
                 let picture = Record::resource(id, at, &urn, kind.media_type(), bytes).packed();
                 self.append_record(rendering.at, picture.concurrent_to(of))?;

@@ -62,11 +62,14 @@ impl<'a, 's> Admission<'a, 's> {
     /// The same, without remembering it.
     pub(crate) fn look_up(&mut self, url: &str) -> Result<RecordUrl, ExportError> {
         // A picture goes with its page.
-        let url = PictureKind::of(url).map_or(url, |(_, page)| page);
-        let entry = match CanonicalUrl::from_canonical(url) {
-            Some(url) => self.crawl.current(url.key())?,
-            None => None,
-        };
+        let pages = PictureKind::of(url).map_or_else(|| vec![url.into()], |(_, pages)| pages);
+        let mut entry = None;
+        for url in pages.iter().filter_map(|page| CanonicalUrl::from_canonical(page)) {
+            entry = self.crawl.current(url.key())?;
+            if entry.is_some() {
+                break;
+            }
+        }
         if self.filter.is_everything() {
             return Ok(RecordUrl { entry, is_chosen: true, is_admitted: true });
         }

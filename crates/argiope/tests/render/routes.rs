@@ -1,6 +1,11 @@
 //! Hash routes: pages that an application makes of fragments.
 
+use std::path::Path;
+
+use serde_json::Value;
+use sha1::{Digest, Sha1};
 use testkit::python::script;
+use testkit::pywb::{Pywb, get};
 use testweb::{Pages, Reply, Web};
 
 use crate::crawls::Crawled;
@@ -79,4 +84,38 @@ fn without_them_there_is_one_page() {
     let crawled = Crawled::of(web(), "http://app.test/#/guide", &arguments);
     let expect = [("/", "Home"), ("/plain.html", "Plain")];
     assert_eq!(titles(&crawled), expect.map(|(path, title)| (path.to_owned(), title.to_owned())));
+}
+
+/// The SHA-1 of the pictures in an archive, by the URL of their records.
+const PICTURES: &str = "import sys, glob, hashlib, json; from warcio.archiveiterator import ArchiveIterator
+found = {}
+for path in glob.glob(sys.argv[1] + '/archive/*.warc.gz'):
+    for record in ArchiveIterator(open(path, 'rb')):
+        if record.rec_type == 'resource':
+            found[record.rec_headers.get_header('WARC-Target-URI')] = hashlib.sha1(record.content_stream().read()).hexdigest()
+print(json.dumps(found))";
+
+#[test]
+fn each_route_has_pictures_of_its_own_in_pywb() {
+    let arguments = ["--render", "auto", "--render-time", "60s", "--screenshots", "view", "--viewport", "500x300"];
+    let crawled = Crawled::of(web(), "http://app.test/", &arguments);
+    let pictures: Value = serde_json::from_str(&script(&["warcio"], PICTURES, &[&crawled.dir()])).expect("JSON");
+    let names = ["/", "/%23/guide", "/%23/about", "/%23!/old"].map(|page| format!("urn:view:http://app.test{page}"));
+    let digests = names.clone().map(|name| pictures[&name].as_str().unwrap_or_default().to_owned());
+    let different = std::collections::BTreeSet::from(digests.clone());
+    assert!(different.len() == names.len() && !different.contains(""), "each shows its own page: {pictures}");
+
+    let home = tempfile::tempdir().expect("a directory");
+    let wacz = home.path().join("crawl.wacz").display().to_string();
+    assert_eq!(crawled.run("export", &["wacz", "-o", &wacz]).code, 0);
+    let pywb = Pywb::serve(home.path(), Path::new(&wacz));
+    for (name, digest) in names.iter().zip(&digests) {
+        let (status, head, body) = get(pywb.port, &format!("/it/2030id_/{}", name.replace('%', "%25")));
+        assert_eq!(status, "200", "{name}: {head}");
+        let found: String = Sha1::digest(&body).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(&found, digest, "{name}");
+    }
+    // A filtered copy has the pictures of its pages.
+    let filtered = crawled.run("export", &["cdxj", "--outcome", "html"]).stdout;
+    assert!(names.iter().all(|name| filtered.contains(name)), "{filtered}");
 }
