@@ -9,6 +9,7 @@ pub enum Initiator<'a> {
     Crawl,
     /// A page in a browser: no secret that is not that page's as well.
     Page(&'a CanonicalUrl),
-    /// A frame in a page that shows something of another site: no secret, since the frame may read the answer.
-    ForeignFrame,
+    /// A page in a browser, without credentials: no secret. So are requests of a frame that shows something of another site, since the frame
+    /// may read the answer.
+    Anonymous,
 }

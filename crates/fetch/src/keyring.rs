@@ -92,7 +92,7 @@ impl Keyring {
         let page = match initiator {
             Initiator::Crawl => None,
             Initiator::Page(page) => Some(page),
-            Initiator::ForeignFrame => return,
+            Initiator::Anonymous => return,
         };
         if keys.is_empty() {
             return;

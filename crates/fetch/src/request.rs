@@ -150,7 +150,7 @@ impl Requests {
         self.cookies.as_ref().filter(|_| match initiator {
             Initiator::Crawl => true,
             Initiator::Page(page) => page.is_same_site(url),
-            Initiator::ForeignFrame => false,
+            Initiator::Anonymous => false,
         })
     }
 

@@ -13,6 +13,7 @@
 
 mod browser;
 mod connection;
+mod credentials;
 mod explorer;
 mod failure;
 mod paused;

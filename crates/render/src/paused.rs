@@ -7,7 +7,7 @@ use data_encoding::BASE64;
 use model::{Headers, Method, Refusal};
 use serde_json::{Value, json};
 
-use crate::{Kind, Settings, Wanted};
+use crate::{Kind, Settings, Wanted, credentials};
 
 /// The greatest body of a request, in bytes.
 const BODY_BYTES_MAX: usize = 1 << 20;
@@ -36,7 +36,8 @@ pub(crate) fn attaching(kinds: &[&str]) -> Value {
 /// and pictures where none are wanted.
 pub(crate) fn wanted(parameters: &Value, settings: &Settings) -> Option<Result<Wanted, Refusal>> {
     let request = &parameters["request"];
-    let headers = fields(&request["headers"]);
+    let mut headers = fields(&request["headers"]);
+    let has_credentials = credentials::take_marks(&mut headers);
     let kind = kind(parameters["resourceType"].as_str().unwrap_or_default(), &headers)?;
     let is_for_later = ["Purpose", "Sec-Purpose"].iter().filter_map(|name| headers.get(name));
     if is_for_later.into_iter().any(|purpose| purpose.contains("prefetch")) || (kind == Kind::Media && !settings.media)
@@ -54,8 +55,8 @@ pub(crate) fn wanted(parameters: &Value, settings: &Settings) -> Option<Result<W
         if headers.0.iter().map(size).sum::<usize>() > FIELDS_BYTES_MAX {
             return Err(Refusal::Request);
         }
-        let (body, is_of_foreign_frame, is_after_click) = (body(request)?, false, false);
-        Ok(Wanted { url, kind, method, headers, body, is_of_foreign_frame, is_after_click, time_max })
+        let (body, is_after_click) = (body(request)?, false);
+        Ok(Wanted { url, kind, method, headers, body, has_credentials, is_after_click, time_max })
     };
     Some(checked())
 }
@@ -66,7 +67,7 @@ impl Wanted {
         let (kind, method) = (Kind::Document, Method::Head);
         let time_max = settings.page_time_max / PART_OF_PAGE;
         let (headers, body) = (Headers::default(), Bytes::new());
-        Wanted { url, kind, method, headers, body, is_of_foreign_frame: false, is_after_click: false, time_max }
+        Wanted { url, kind, method, headers, body, has_credentials: true, is_after_click: false, time_max }
     }
 
     /// Whether it is for a stream of events. A page asks for it again as often as it ends.

@@ -25,8 +25,9 @@ pub struct Wanted {
     pub headers: Headers,
     /// The body.
     pub body: Bytes,
-    /// A frame of another site than the page's makes it, or a frame in such a one: it bears no secrets.
-    pub is_of_foreign_frame: bool,
+    /// It bears the secrets that the page may send: by its credentials mode (Fetch, 2.2.5), and unless a frame of another site than the page's
+    /// makes it, or a frame in such a one.
+    pub has_credentials: bool,
     /// It comes after something on the page was clicked.
     pub is_after_click: bool,
     /// The page goes on without what came after this.

@@ -22,7 +22,9 @@ use self::order::Order;
 use crate::browser::Browser;
 use crate::connection::{Connection, Events};
 use crate::paused::{all_requests, attaching};
-use crate::{FoundBy, Kind, Page, RenderFailure, Rendered, ScriptLink, Served, Settings, Source, Wanted, paused};
+use crate::{
+    FoundBy, Kind, Page, RenderFailure, Rendered, ScriptLink, Served, Settings, Source, Wanted, credentials, paused,
+};
 
 /// What runs in every document before its own scripts.
 const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("behaviours.js"));
@@ -454,7 +456,7 @@ impl<'a> Tab<'a> {
         let initiator = if request.session == self.session { frame } else { &request.session };
         let is_foreign = self.frames.is_foreign(initiator, is_document.then_some(wanted.url.as_str()));
         // A sandbox may request before its frame is reported.
-        wanted.is_of_foreign_frame = is_foreign || wanted.headers.get("origin") == Some("null");
+        wanted.has_credentials &= !is_foreign && wanted.headers.get("origin") != Some("null");
         if wanted.is_stream() && !self.streams.insert(wanted.url.clone()) {
             // It is not asked for again (HTML, 9.2.1).
             let served = Served::Answer { status: 204, headers: Headers::default(), body: Bytes::new() };
@@ -500,6 +502,7 @@ impl<'a> Tab<'a> {
         self.loads += 1;
         let Page { status, mut headers, body, .. } = self.page.clone();
         headers.0.retain(|(name, _)| !name.eq_ignore_ascii_case("content-disposition"));
+        headers.0.extend(credentials::marks(&self.page.url));
         let page = Served::Answer { status, headers, body };
         match paused::wanted(parameters, self.settings) {
             // It may say something else to those who have its cookies.

@@ -83,3 +83,55 @@ fn clicks_post_nothing_in_the_users_name() {
     assert_eq!(posted(&[]), (vec!["/by-click".to_owned(), "/by-script".to_owned()], false));
     assert_eq!(posted(&["--header", "Cookie: id=S3CRET"]), (vec!["/by-script".to_owned()], true));
 }
+
+/// Requests without credentials bear neither the secret field nor the cookies of the jar, nor those of the page; the others do.
+#[test]
+fn requests_without_credentials_bear_no_secret() {
+    let home = tempfile::tempdir().expect("a directory");
+    let file = home.path().join("cookies.txt");
+    std::fs::write(&file, ".seed.test\tTRUE\t/\tFALSE\t0\tjar\tS3CRET\n").expect("written");
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).expect("set");
+    let heard = Heard::default();
+    let page = "<p>words<script>document.cookie = 'own=1; Domain=seed.test'</script>
+        <script>for (const [cors, name] of [['anonymous', 'anonymous'], ['use-credentials', 'credentials']]) {
+          const script = document.createElement('script'); script.crossOrigin = cors; script.src = `http://api.seed.test/${name}.js`;
+          document.body.append(script) }</script>
+        <script>for (const [url, credentials] of [['/omit', 'omit'], ['/same', 'same-origin'], ['http://api.seed.test/omit', 'omit'],
+          ['http://api.seed.test/same', 'same-origin'], ['http://api.seed.test/include', 'include']]) fetch(url, { credentials })</script>";
+    let open = || {
+        let reply = script("1").header("Access-Control-Allow-Origin", "http://seed.test");
+        reply.header("Access-Control-Allow-Credentials", "true")
+    };
+    let seed = Pages::new().html("/", page).text("/omit", "x").text("/same", "x");
+    let paths = ["/anonymous.js", "/credentials.js", "/omit", "/same", "/include"];
+    let api = paths.iter().fold(Pages::new(), |pages, path| pages.reply(*path, open()));
+    let web = Web::new().site("seed.test", heard.at(seed)).site("api.seed.test", heard.at(api));
+    let secret = "X-Secret: S3CRET";
+    let arguments =
+        ["--render", "always", "--render-time", "60s", "--depth", "0", "--cookies", &file.display().to_string()];
+    let arguments = [&arguments[..], &["--header-for", "http://seed.test/*", secret]].concat();
+    let arguments = [&arguments[..], &["--header-for", "http://api.seed.test/*", secret]].concat();
+    Crawled::of(web, "http://seed.test/", &arguments);
+    let mut bears: Vec<(String, bool, bool, bool)> = Vec::new();
+    for request in
+        heard.requests().iter().filter(|request| !request.target.ends_with("robots.txt") && request.target != "/")
+    {
+        let cookies = request.header("cookie").unwrap_or_default();
+        let has = |cookie: &str| cookies.contains(cookie);
+        let name = format!("{}{}", request.host, request.target);
+        assert!(!cookies.contains("argiope"), "{cookies}");
+        bears.push((name, request.header("x-secret").is_some(), has("jar=S3CRET"), has("own=1")));
+    }
+    bears.sort_unstable();
+    let expect = [
+        ("api.seed.test/anonymous.js", false),
+        ("api.seed.test/credentials.js", true),
+        ("api.seed.test/include", true),
+        ("api.seed.test/omit", false),
+        ("api.seed.test/same", false),
+        ("seed.test/omit", false),
+        ("seed.test/same", true),
+    ];
+    let expect = expect.map(|(name, bears)| (name.to_owned(), bears, bears, bears));
+    assert_eq!(bears, expect);
+}

@@ -122,7 +122,7 @@ impl Resources {
         if self.settings.filter.exclude.iter().any(|pattern| pattern.matches(url.as_str())) {
             return Err(Refusal::Excluded);
         }
-        let initiator = if wanted.is_of_foreign_frame { Initiator::ForeignFrame } else { Initiator::Page(&page.url) };
+        let initiator = if wanted.has_credentials { Initiator::Page(&page.url) } else { Initiator::Anonymous };
         if wanted.is_after_click && wanted.method == Method::Post && self.fetcher.bears_secret(&url, initiator) {
             return Err(Refusal::Click);
         }

@@ -149,3 +149,50 @@ fn refusals_are_told_with_their_reasons() {
     assert_eq!(refusals.to_string(), "3 requests refused (1 method, 2 render_rate)");
     assert_eq!(Method::of("POST /x HTTP/1.1"), Some(Method::Post));
 }
+
+/// What each kind of request bears, by the Fetch standard (2.2.5, 4.5) and HTML (2.5.4).
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_bear_credentials_as_the_fetch_standard_says() {
+    let fetches = "for (const mode of ['omit', 'same-origin', 'include']) for (const to of ['/', 'http://api.page.test/']) \
+         await fetch(`${to}fetch-${mode}`, {credentials: mode}).catch(() => 0);";
+    let defaults = "for (const to of ['/', 'http://api.page.test/']) { await fetch(`${to}fetch`).catch(() => 0); \
+         await fetch(`${to}no-cors`, {mode: 'no-cors'}); \
+         for (const is of [false, true]) await new Promise(done => { const x = new XMLHttpRequest(); x.open('GET', `${to}xhr-${is}`); \
+         x.withCredentials = is; x.onloadend = done; x.send() }) }";
+    let elements = "for (const to of ['/', 'http://api.page.test/']) for (const cors of ['none', 'anonymous', 'use-credentials']) \
+         await new Promise(done => { const script = document.createElement('script'); script.src = `${to}script-${cors}`; \
+         if (cors !== 'none') script.crossOrigin = cors; script.onload = script.onerror = done; document.head.append(script) });";
+    let worker = "await new Promise(done => { const worker = new Worker(URL.createObjectURL(new Blob([`(async () => { \
+         for (const mode of ['omit', 'include']) for (const to of ['http://page.test/', 'http://api.page.test/']) \
+         await fetch(to + 'worker-' + mode, {credentials: mode}).catch(() => 0); postMessage(1) })()`]))); worker.onmessage = done })";
+    let page: Page =
+        page(&format!("<body><script>(async () => {{ {fetches} {defaults} {elements} {worker} }})()</script>"));
+    let echo = Arc::new(Echo::default());
+    let patient = Settings { page_time_max: std::time::Duration::from_secs(60), ..settings() };
+    Renderer::new(patient).render(&page, echo.clone() as Arc<dyn Source>).await.expect("a page");
+    let asked = echo.asked.lock().expect("no panic");
+    let mut found = std::collections::BTreeMap::new();
+    for wanted in asked.iter().filter(|wanted| wanted.method == Method::Get) {
+        assert!(!format!("{wanted:?}").contains("argiope"), "no server gets the mark: {wanted:?}");
+        let (host, name) = wanted.url.trim_start_matches("http://").split_once('/').expect("a path");
+        found.entry(name.to_owned()).or_insert_with(Vec::new).push((host.len(), wanted.has_credentials));
+    }
+    // For the page's own origin, and for another one of its site. Chromium has requests of `no-cors` bear them, unless they omit them.
+    let expect = [
+        ("fetch", true, false),
+        ("fetch-include", true, true),
+        ("fetch-omit", false, false),
+        ("fetch-same-origin", true, false),
+        ("no-cors", true, true),
+        ("script-anonymous", true, false),
+        ("script-none", true, true),
+        ("script-use-credentials", true, true),
+        ("worker-include", true, true),
+        ("worker-omit", false, false),
+        ("xhr-false", true, false),
+        ("xhr-true", true, true),
+    ];
+    let (own, other) = ("page.test".len(), "api.page.test".len());
+    let expect = expect.map(|(name, of_own, of_other)| (name.to_owned(), vec![(own, of_own), (other, of_other)]));
+    assert_eq!(found, expect.into());
+}
