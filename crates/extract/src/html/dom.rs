@@ -17,7 +17,7 @@ pub use by_number::{Id, ROOT};
 use std::borrow::Cow;
 
 pub use super::tag::Tag;
-use super::tokenizer::{Part, Text};
+use super::tokenizer::{Part, Reading, Text};
 use crate::collapse::Collapsed;
 
 /// How deep elements are nested, at most: what is deeper is beside the deepest. Chromium has the same limit.
@@ -35,8 +35,8 @@ pub struct Document<'d> {
     /// Where each node is, and what it is: small, for many look at all nodes, and at nothing else of most.
     places: Vec<Place>,
     /// What each node has.
-    nodes: Vec<Data<'d>>,
-    attributes: Vec<(&'d str, Part)>,
+    nodes: Vec<Data>,
+    attributes: Vec<Attribute>,
     is_cut: bool,
 }
 
@@ -52,11 +52,79 @@ struct Place {
     tag: Option<Tag>,
 }
 
+/// What a node has. It says where, and not what, for few are read.
 #[derive(Clone, Copy, Debug)]
-enum Data<'d> {
+enum Data {
     Document,
-    Element { name: &'d str, attributes: u32, attributes_end: u32 },
-    Text(Text<'d>),
+    /// An element that the page leaves out has an empty name.
+    Element {
+        name: Span,
+        attributes: u32,
+        attributes_end: u32,
+    },
+    Text(Span, Reading),
+}
+
+/// An attribute as it is written.
+#[derive(Clone, Copy, Debug)]
+struct Attribute {
+    name: Span,
+    value: Span,
+}
+
+/// A part of the page, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    begin: u32,
+    end: u32,
+}
+
+impl Span {
+    /// A page has at most [`BYTES_MAX`].
+    #[inline(always)]
+    fn of(begin: usize, end: usize) -> Self {
+        Span { begin: begin as u32, end: end as u32 }
+    }
+
+    #[inline(always)]
+    fn part(self) -> Part {
+        Part { begin: self.begin as usize, end: self.end as usize }
+    }
+
+    fn is_empty(self) -> bool {
+        self.begin == self.end
+    }
+
+    fn text(self, source: &str) -> &str {
+        source.get(self.begin as usize..self.end as usize).unwrap_or_default()
+    }
+}
+
+impl Attribute {
+    /// Whether it is called so, in any case.
+    #[inline(always)]
+    fn is(self, source: &str, name: &str) -> bool {
+        let Span { begin, end } = self.name;
+        (end - begin) as usize == name.len()
+            && source.as_bytes()[begin as usize..end as usize].eq_ignore_ascii_case(name.as_bytes())
+    }
+
+    fn meaning(self, source: &str) -> Cow<'_, str> {
+        self.value.part().meaning(source)
+    }
+}
+
+/// The name of an element that the page leaves out.
+const fn implied_name(tag: Option<Tag>) -> &'static str {
+    match tag {
+        Some(Tag::Html) => "html",
+        Some(Tag::Head) => "head",
+        Some(Tag::Body) => "body",
+        Some(Tag::Tbody) => "tbody",
+        Some(Tag::Tr) => "tr",
+        Some(Tag::P) => "p",
+        _ => "colgroup",
+    }
 }
 
 /// An element, a text, or the document itself.
@@ -120,8 +188,13 @@ impl<'a> Node<'a> {
         &self.document.places[self.id as usize]
     }
 
-    fn data(self) -> Data<'a> {
+    fn data(self) -> Data {
         self.document.nodes[self.id as usize]
+    }
+
+    /// The text of a text node.
+    fn as_text(self) -> Option<Text<'a>> {
+        self.document.written_text(self.id as usize)
     }
 
     /// Its number: the place in the order of the document.
@@ -158,8 +231,9 @@ impl<'a> Node<'a> {
     #[must_use]
     pub fn name(self) -> &'a str {
         match self.data() {
-            Data::Element { name, .. } => name,
-            Data::Document | Data::Text(_) => "",
+            Data::Element { name, .. } if name.is_empty() => implied_name(self.place().tag),
+            Data::Element { name, .. } => name.text(self.document.source),
+            Data::Document | Data::Text(..) => "",
         }
     }
 
@@ -220,48 +294,40 @@ impl<'a> Node<'a> {
         Node { document: self.document, id }
     }
 
-    fn raw_attributes(self) -> &'a [(&'a str, Part)] {
-        match self.data() {
-            Data::Element { attributes, attributes_end, .. } => {
-                &self.document.attributes[attributes as usize..attributes_end as usize]
-            }
-            Data::Document | Data::Text(_) => &[],
-        }
+    fn written_attributes(self) -> &'a [Attribute] {
+        self.document.written_attributes(self.id as usize)
     }
 
     /// The value of an attribute, references decoded.
     #[must_use]
     pub fn attribute(self, name: &str) -> Option<Cow<'a, str>> {
-        let found = self.raw_attributes().iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|(_, value)| value.meaning(self.document.source))
+        let source = self.document.source;
+        Some(self.written_attributes().iter().find(|attribute| attribute.is(source, name))?.meaning(source))
     }
 
     /// Whether it has an attribute.
     #[must_use]
     pub fn has_attribute(self, name: &str) -> bool {
-        self.raw_attributes().iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+        self.written_attributes().iter().any(|attribute| attribute.is(self.document.source, name))
     }
 
     /// The names of its attributes as the page writes them, with repeats.
     pub fn attribute_names(self) -> impl Iterator<Item = &'a str> {
-        self.raw_attributes().iter().map(|(name, _)| *name)
+        self.written_attributes().iter().map(|attribute| attribute.name.text(self.document.source))
     }
 
     /// The names and values of its attributes. If one is given twice, the first counts.
     pub fn attributes(self) -> impl Iterator<Item = (&'a str, Cow<'a, str>)> {
-        let all = self.raw_attributes();
-        let is_first = move |at: usize| !all[..at].iter().any(|(name, _)| name.eq_ignore_ascii_case(all[at].0));
-        let document = self.document.source;
-        (0..all.len()).filter(move |at| is_first(*at)).map(move |at| (all[at].0, all[at].1.meaning(document)))
+        let (all, source) = (self.written_attributes(), self.document.source);
+        let name = move |at: usize| all[at].name.text(source);
+        let is_first = move |at: usize| !all[..at].iter().any(|before| before.is(source, name(at)));
+        (0..all.len()).filter(move |at| is_first(*at)).map(move |at| (name(at), all[at].meaning(source)))
     }
 
     /// The text of a text node; empty for other nodes.
     #[must_use]
     pub fn own_text(self) -> Cow<'a, str> {
-        match self.data() {
-            Data::Text(text) => text.whole(),
-            Data::Document | Data::Element { .. } => Cow::Borrowed(""),
-        }
+        self.as_text().map_or(Cow::Borrowed(""), |text| text.whole())
     }
 
     /// All text in it, as it stands there, up to a number of bytes.
@@ -269,7 +335,7 @@ impl<'a> Node<'a> {
     pub fn text_content(self, bytes_max: usize) -> String {
         let mut text = String::new();
         let mut push = |node: Node<'a>| {
-            if let Data::Text(own) = node.data() {
+            if let Some(own) = node.as_text() {
                 own.pieces(|piece| push_within(&mut text, piece, bytes_max));
             }
         };
@@ -287,12 +353,12 @@ impl<'a> Node<'a> {
         while id < self.end().max(self.id + 1) {
             let node = self.at(id);
             id += 1;
-            match node.data() {
-                Data::Text(_) if text.truncated() => break,
-                Data::Text(own) => own.pieces(|piece| text.push(piece)),
-                Data::Element { name, .. } if names::is_hidden(name) => id = node.end(),
-                Data::Element { name, .. } => text.separate_if(!names::is_inline(name)),
-                Data::Document => {}
+            match node.as_text() {
+                Some(_) if text.truncated() => break,
+                Some(own) => own.pieces(|piece| text.push(piece)),
+                None if !node.is_element() => {}
+                None if names::is_hidden(node.name()) => id = node.end(),
+                None => text.separate_if(!names::is_inline(node.name())),
             }
             // What closes here separates words too.
             let mut closed = node;
@@ -320,10 +386,10 @@ impl<'a> Node<'a> {
             }
             match node.data() {
                 Data::Document => {}
-                Data::Text(text) if node.parent().is_some_and(|parent| names::is_raw_text(parent.name())) => {
-                    markup.push_str(&text.whole());
+                Data::Text(..) if node.parent().is_some_and(|parent| names::is_raw_text(parent.name())) => {
+                    markup.push_str(&node.own_text());
                 }
-                Data::Text(text) => escape(&mut markup, &text.whole(), false),
+                Data::Text(..) => escape(&mut markup, &node.own_text(), false),
                 Data::Element { .. } => {
                     start_tag(&mut markup, node);
                     if !names::is_void(node.name()) {

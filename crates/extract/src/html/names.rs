@@ -35,10 +35,10 @@ impl<'d> Name<'d> {
         Self { begin, ..self }
     }
 
-    /// As it stands in the document: that its bytes are text need not be found out again.
-    #[inline]
-    pub(super) fn text(self, document: &'d str) -> &'d str {
-        document.get(self.begin..self.begin + self.raw.len()).unwrap_or_default()
+    /// Where it begins and ends in the document.
+    #[inline(always)]
+    pub(super) fn place(self) -> (usize, usize) {
+        (self.begin, self.begin + self.raw.len())
     }
 
     /// The name that a text begins with, if within eight bytes it ends with a character that is neither letter nor digit, and
@@ -70,6 +70,20 @@ const fn number(name: &[u8]) -> u64 {
     number
 }
 
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
 /// What is known by its name: short names by a perfect hash, the few long ones one after the other.
 pub(super) struct NameTable<T: 'static, const SLOTS: usize> {
     slots: [(u64, T); SLOTS],
@@ -97,6 +111,18 @@ impl<T: Copy, const SLOTS: usize> NameTable<T, SLOTS> {
             at += 1;
         }
         Self { slots, factor, all, long, unknown }
+    }
+
+    /// What has this name, which is in lower case.
+    pub(super) const fn find_text(&self, name: &str) -> T {
+        let mut at = 0;
+        while at < self.all.len() {
+            if is_same(self.all[at].0.as_bytes(), name.as_bytes()) {
+                return self.all[at].1;
+            }
+            at += 1;
+        }
+        self.unknown
     }
 
     const fn slot(number: u64, factor: u64) -> usize {

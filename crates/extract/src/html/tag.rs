@@ -32,6 +32,11 @@ macro_rules! tags {
         static KNOWN: NameTable<Tag, 512> = NameTable::new(&[$(($name, Tag::$tag)),*], Tag::Other, 0x10af_2eaf_5a26_1e79);
 
         const TRAITS: [u8; Tag::Other as usize + 1] = [$($traits,)* 0];
+
+        impl Tag {
+            /// The names of all but the last one.
+            pub(super) const NAMES: [&str; Tag::COUNT - 1] = [$($name),*];
+        }
     };
 }
 
@@ -196,6 +201,9 @@ const HEARD_FOR: [Has; TRAITS.len()] = {
 };
 
 impl Tag {
+    /// How many there are.
+    pub(super) const COUNT: usize = Tag::Other as usize + 1;
+
     #[inline]
     pub(super) fn of(name: Name<'_>) -> Self {
         KNOWN.find(name)

@@ -24,18 +24,45 @@ pub(super) enum Token<'d> {
 /// A part of a document, by the places of its bytes: to make a `str` of it costs looks at both ends, and few parts are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Part {
-    begin: usize,
-    end: usize,
+    pub(super) begin: usize,
+    pub(super) end: usize,
 }
 
 /// Text as it stands in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Text<'d> {
-    document: &'d str,
-    part: Part,
-    references: References,
-    /// What a NUL character becomes.
-    nul: &'static str,
+    pub(super) document: &'d str,
+    pub(super) part: Part,
+    pub(super) reading: Reading,
+}
+
+/// How a text is read: whether references count in it, and what a NUL character becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Among markup.
+    Data,
+    /// A CDATA section.
+    Section,
+    /// The text of an element without markup in it, with references.
+    RcData,
+    /// The same, without references.
+    RawText,
+}
+
+impl Reading {
+    fn references(self) -> References {
+        match self {
+            Reading::Data | Reading::RcData => References::InText,
+            Reading::Section | Reading::RawText => References::None,
+        }
+    }
+
+    fn nul(self) -> &'static str {
+        match self {
+            Reading::Data | Reading::Section => "\0",
+            Reading::RcData | Reading::RawText => REPLACEMENT,
+        }
+    }
 }
 
 /// How what follows is read (the standard's content models).
@@ -123,29 +150,29 @@ impl<'d> Tokenizer<'d> {
 
     /// Goes on by that many bytes, which are text.
     #[inline(always)]
-    fn take_text(&mut self, length: usize, references: References, nul: &'static str) -> Text<'d> {
-        Text { document: self.document, part: self.take(length), references, nul }
+    fn take_text(&mut self, length: usize, reading: Reading) -> Text<'d> {
+        Text { document: self.document, part: self.take(length), reading }
     }
 
     /// Text up to the next `<`. One here is text, since nothing begins with it.
     #[inline(always)]
     fn text(&mut self) -> Text<'d> {
         let end = blocks::find(&self.rest[1..], b'<');
-        self.take_text(end.map_or(self.rest.len(), |end| end + 1), References::InText, "\0")
+        self.take_text(end.map_or(self.rest.len(), |end| end + 1), Reading::Data)
     }
 
     /// The text of an element whose content is no markup, unless it is empty. What follows is its end tag, or nothing.
     fn raw_text(&mut self) -> Option<Text<'d>> {
-        let (length, references) = extent(self.rest, self.content);
+        let (length, reading) = extent(self.rest, self.content);
         self.content = Content::Data;
-        (length > 0).then(|| self.take_text(length, references, REPLACEMENT))
+        (length > 0).then(|| self.take_text(length, reading))
     }
 
     /// A comment, a doctype or a CDATA section; the text of the last, unless it is empty.
     fn declaration(&mut self) -> Option<Text<'d>> {
         let (before, length, behind) = declaration(self.rest, self.in_foreign);
         self.skip(before);
-        let text = self.take_text(length, References::None, "\0");
+        let text = self.take_text(length, Reading::Section);
         self.skip(behind);
         (length > 0).then_some(text)
     }
@@ -296,13 +323,6 @@ impl<'d> Text<'d> {
         self.raw().bytes().all(|byte| is(byte, SPACE))
     }
 
-    /// Itself and the text directly behind it in one; `None` if something stands between, or the two are read by different rules.
-    pub(super) fn joined(&self, behind: &Self) -> Option<Self> {
-        let is_one =
-            self.part.end == behind.part.begin && self.references == behind.references && self.nul == behind.nul;
-        is_one.then_some(Text { part: Part { begin: self.part.begin, end: behind.part.end }, ..*self })
-    }
-
     /// Itself and its bytes as a number, if they are less than eight and all stand for themselves.
     #[inline]
     pub(super) fn short(&self) -> Option<(&'d str, u64)> {
@@ -319,7 +339,7 @@ impl<'d> Text<'d> {
     /// whether it counts.
     #[inline]
     pub(super) fn pieces(&self, each: impl FnMut(&str)) {
-        references::pieces(self.raw(), self.references, self.nul, each);
+        references::pieces(self.raw(), self.reading.references(), self.reading.nul(), each);
     }
 
     /// What it means, in one.
@@ -327,18 +347,18 @@ impl<'d> Text<'d> {
         if let Some((text, _)) = self.short() {
             return Cow::Borrowed(text);
         }
-        references::whole(self.raw(), self.references, self.nul)
+        references::whole(self.raw(), self.reading.references(), self.reading.nul())
     }
 }
 
-/// How long the text of an element is whose content is read so, and whether references count in it.
-fn extent(rest: &[u8], content: Content) -> (usize, References) {
+/// How long the text of an element is whose content is read so, and how it is read.
+fn extent(rest: &[u8], content: Content) -> (usize, Reading) {
     match content {
-        Content::Data => (0, References::None),
-        Content::RcData(name) => (end_of_raw_text(rest, name), References::InText),
-        Content::RawText(name) => (end_of_raw_text(rest, name), References::None),
-        Content::ScriptData => (end_of_script(rest), References::None),
-        Content::PlainText => (rest.len(), References::None),
+        Content::Data => (0, Reading::RawText),
+        Content::RcData(name) => (end_of_raw_text(rest, name), Reading::RcData),
+        Content::RawText(name) => (end_of_raw_text(rest, name), Reading::RawText),
+        Content::ScriptData => (end_of_script(rest), Reading::RawText),
+        Content::PlainText => (rest.len(), Reading::RawText),
     }
 }
 

@@ -2,14 +2,15 @@
 
 use super::super::attributes::Attributes;
 use super::super::foreign::Namespaces;
+use super::super::names::Name;
 use super::super::scanner::content_model;
 use super::super::tag::Tag;
 use super::super::tokenizer::{Text, Token, Tokenizer};
 use super::names::Kind;
-use super::{DEPTH_MAX, Data, Document, NODES_MAX, Place};
+use super::{Attribute, DEPTH_MAX, Data, Document, NODES_MAX, Place, Span};
 
 /// Bytes of a page for each of its nodes and attributes, as many pages have them: room is made for so many at first.
-const BYTES_A_NODE: usize = 40;
+const BYTES_A_NODE: usize = 24;
 
 /// Reads a page.
 pub(super) fn build(source: &str) -> Document<'_> {
@@ -18,53 +19,95 @@ pub(super) fn build(source: &str) -> Document<'_> {
     let mut namespaces = Namespaces::default();
     let mut known = Attributes::of(source);
     loop {
-        known.clear();
         let attributes = builder.document.attributes.len();
         let all = &mut builder.document.attributes;
         let token = tokenizer.next(|name, value| {
-            known.keep(name, value);
-            all.push((name.text(source), value));
+            let (begin, end) = name.place();
+            all.push(Attribute { name: Span::of(begin, end), value: Span::of(value.begin, value.end) });
         });
         match token {
             None => break,
             Some(Token::Text(text)) => builder.text(text),
             Some(Token::StartTag { name, self_closing }) => {
                 let tag = Tag::of(name);
-                let in_html = namespaces.start(name, tag, &known, self_closing);
+                let in_html = if namespaces.are_closed() && !matches!(tag, Tag::Svg | Tag::Math) {
+                    true
+                } else {
+                    known.clear();
+                    for Attribute { name, value } in &builder.document.attributes[attributes..] {
+                        known.keep(Name::new(name.text(source).as_bytes()), value.part());
+                    }
+                    let in_html = namespaces.start(name, tag, &known, self_closing);
+                    tokenizer.in_foreign = namespaces.current_is_foreign();
+                    in_html
+                };
+                let element = Written::of(name, tag);
                 if in_html {
-                    builder.start_tag(name.text(source), tag, Kind::of(name), attributes);
+                    builder.start_tag(element, attributes);
                     (tokenizer.content, _) = content_model(tag, false);
                 } else {
-                    builder.foreign_tag(name.text(source), tag, attributes, self_closing);
+                    builder.foreign_tag(element, attributes, self_closing);
                 }
-                tokenizer.in_foreign = namespaces.current_is_foreign();
             }
             Some(Token::EndTag { name }) => {
                 builder.document.attributes.truncate(attributes);
+                let element = Written::of(name, Tag::of(name));
                 let in_html = namespaces.in_html();
-                namespaces.end(name, Tag::of(name));
-                builder.end_tag(name.text(source), Kind::of(name), in_html);
-                tokenizer.in_foreign = namespaces.current_is_foreign();
+                if !namespaces.are_closed() {
+                    namespaces.end(name, element.tag);
+                    tokenizer.in_foreign = namespaces.current_is_foreign();
+                }
+                builder.end_tag(element, in_html);
             }
         }
     }
     builder.finish()
 }
 
+/// The name of an element, and what is known by it.
+#[derive(Clone, Copy)]
+struct Written<'d> {
+    name: &'d [u8],
+    /// Where the name stands; nowhere if the page leaves it out.
+    span: Span,
+    tag: Tag,
+    kind: Kind,
+}
+
+impl<'d> Written<'d> {
+    #[inline(always)]
+    fn of(name: Name<'d>, tag: Tag) -> Self {
+        let (begin, end) = name.place();
+        Written { name: name.raw, span: Span::of(begin, end), tag, kind: Kind::of_tag(tag, name) }
+    }
+
+    /// An element that the page leaves out.
+    fn implied(name: &'static str, tag: Tag, kind: Kind) -> Self {
+        Written { name: name.as_bytes(), span: Span::default(), tag, kind }
+    }
+
+    /// Whether both are called the same.
+    #[inline(always)]
+    fn is(&self, other: &Self) -> bool {
+        self.tag == other.tag && (self.tag != Tag::Other || self.name.eq_ignore_ascii_case(other.name))
+    }
+}
+
 /// An open element.
 #[derive(Clone, Copy)]
 struct Open<'d> {
     id: u32,
-    name: &'d str,
-    kind: Kind,
+    /// Its last child; itself if it has none.
+    last: u32,
+    element: Written<'d>,
 }
 
 struct Builder<'d> {
     document: Document<'d>,
     /// The open elements, outermost first.
     open: Vec<Open<'d>>,
-    /// The last child of each open element, and of the document in front.
-    last: Vec<Option<u32>>,
+    /// The last child of the document; the document itself if it has none.
+    last: u32,
     html: Option<u32>,
     head: Option<u32>,
     body: Option<u32>,
@@ -85,16 +128,7 @@ impl<'d> Builder<'d> {
         };
         document.places.push(Place { parent: 0, before: 0, end: 1, tag: Some(Tag::Other) });
         document.nodes.push(Data::Document);
-        Self {
-            document,
-            open: Vec::new(),
-            last: vec![None],
-            html: None,
-            head: None,
-            body: None,
-            paragraphs: 0,
-            form: None,
-        }
+        Self { document, open: Vec::new(), last: 0, html: None, head: None, body: None, paragraphs: 0, form: None }
     }
 
     fn finish(self) -> Document<'d> {
@@ -108,60 +142,62 @@ impl<'d> Builder<'d> {
     }
 
     /// Appends a node to the innermost open element.
-    fn append(&mut self, data: Data<'d>, tag: Option<Tag>) -> Option<u32> {
+    #[inline]
+    fn append(&mut self, data: Data, tag: Option<Tag>) -> Option<u32> {
         let places = &mut self.document.places;
         if places.len() >= NODES_MAX {
             self.document.is_cut = true;
             return None;
         }
-        let id = u32::try_from(places.len()).ok()?;
-        let parent = self.open.last().map_or(0, |open| open.id);
-        let last = self.last.last_mut()?;
-        places.push(Place { parent, before: last.unwrap_or(id), end: id + 1, tag });
+        let id = places.len() as u32;
+        let (parent, last) = match self.open.last_mut() {
+            Some(open) => (open.id, &mut open.last),
+            None => (0, &mut self.last),
+        };
+        let before = std::mem::replace(last, id);
+        places.push(Place { parent, before: if before == parent { id } else { before }, end: id + 1, tag });
         self.document.nodes.push(data);
-        *last = Some(id);
         Some(id)
     }
 
     /// Appends an element and opens it, unless it would be too deep.
-    fn push(&mut self, name: &'d str, tag: Tag, kind: Kind, attributes: usize) -> Option<u32> {
-        let id = self.append(self.element(name, attributes), Some(tag))?;
+    fn push(&mut self, element: Written<'d>, attributes: usize) -> Option<u32> {
+        let id = self.append(self.data(element, attributes), Some(element.tag))?;
         if self.open.len() < DEPTH_MAX {
-            self.paragraphs += usize::from(kind == Kind::Paragraph);
-            self.open.push(Open { id, name, kind });
-            self.last.push(None);
+            self.paragraphs += usize::from(element.kind == Kind::Paragraph);
+            self.open.push(Open { id, last: id, element });
         }
         Some(id)
     }
 
     /// An element with the attributes from this place on.
-    fn element(&self, name: &'d str, attributes: usize) -> Data<'d> {
+    fn data(&self, element: Written<'d>, attributes: usize) -> Data {
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let (attributes, attributes_end) = (place(attributes), place(self.document.attributes.len()));
-        Data::Element { name, attributes, attributes_end }
+        Data::Element { name: element.span, attributes, attributes_end }
     }
 
     /// An element that the page leaves out.
     fn push_implied(&mut self, name: &'static str, tag: Tag, kind: Kind) -> Option<u32> {
-        self.push(name, tag, kind, self.document.attributes.len())
+        self.push(Written::implied(name, tag, kind), self.document.attributes.len())
     }
 
     /// Closes the innermost open elements until so many are left.
     fn close_to(&mut self, depth: usize) {
-        let closed = &self.open[depth.min(self.open.len())..];
-        self.paragraphs -= closed.iter().filter(|open| open.kind == Kind::Paragraph).count();
+        if self.paragraphs > 0 {
+            let closed = &self.open[depth.min(self.open.len())..];
+            self.paragraphs -= closed.iter().filter(|open| open.element.kind == Kind::Paragraph).count();
+        }
         self.open.truncate(depth);
-        self.last.truncate(depth + 1);
     }
 
     /// Removes an open element; what was opened inside of it stays open.
     fn forget(&mut self, place: usize) {
         self.open.remove(place);
-        self.last.remove(place + 1);
     }
 
     fn kind(&self) -> Option<Kind> {
-        self.open.last().map(|open| open.kind)
+        self.open.last().map(|open| open.element.kind)
     }
 
     fn text(&mut self, text: Text<'d>) {
@@ -172,14 +208,15 @@ impl<'d> Builder<'d> {
             self.open_body();
         }
         // What stands directly behind the last text is the same text.
-        if let Some(Some(last)) = self.last.last()
-            && let Data::Text(before) = &mut self.document.nodes[*last as usize]
-            && let Some(joined) = before.joined(&text)
+        let last = self.open.last().map_or(self.last, |open| open.last);
+        if let Data::Text(before, reading) = &mut self.document.nodes[last as usize]
+            && before.end as usize == text.part.begin
+            && *reading == text.reading
         {
-            *before = joined;
+            before.end = text.part.end as u32;
             return;
         }
-        self.append(Data::Text(text), None);
+        self.append(Data::Text(Span::of(text.part.begin, text.part.end), text.reading), None);
     }
 
     fn open_html(&mut self) {
@@ -206,8 +243,9 @@ impl<'d> Builder<'d> {
 
     /// Gives an element that was implied, or given without them, attributes.
     fn add_attributes(&mut self, element: Option<u32>, attributes: usize) {
-        let given = self.element("", attributes);
-        let (Some(id), Data::Element { attributes: begin, attributes_end: end, .. }) = (element, given) else { return };
+        let Some(id) = element else { return };
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let (begin, end) = (place(attributes), place(self.document.attributes.len()));
         if let Data::Element { attributes, attributes_end, .. } = &mut self.document.nodes[id as usize]
             && attributes == attributes_end
         {
@@ -215,17 +253,18 @@ impl<'d> Builder<'d> {
         }
     }
 
-    fn start_tag(&mut self, name: &'d str, tag: Tag, kind: Kind, attributes: usize) {
+    fn start_tag(&mut self, element: Written<'d>, attributes: usize) {
+        let kind = element.kind;
         match kind {
             Kind::Html if self.html.is_some() => return self.add_attributes(self.html, attributes),
             Kind::Html => {
-                self.html = self.push(name, tag, kind, attributes);
+                self.html = self.push(element, attributes);
                 return;
             }
             Kind::Head => {
                 self.open_html();
                 if self.head.is_none() && self.body.is_none() {
-                    self.head = self.push(name, tag, kind, attributes);
+                    self.head = self.push(element, attributes);
                 }
                 return;
             }
@@ -233,7 +272,7 @@ impl<'d> Builder<'d> {
             Kind::Body => {
                 self.open_head();
                 self.close_to(1);
-                self.body = self.push(name, tag, kind, attributes);
+                self.body = self.push(element, attributes);
                 return;
             }
             Kind::Meta | Kind::VoidMeta if self.body.is_none() => self.open_head(),
@@ -245,10 +284,10 @@ impl<'d> Builder<'d> {
         }
         match kind {
             Kind::Void | Kind::VoidMeta | Kind::VoidBlock | Kind::Column => {
-                self.append(self.element(name, attributes), Some(tag));
+                self.append(self.data(element, attributes), Some(element.tag));
             }
             _ => {
-                let id = self.push(name, tag, kind, attributes);
+                let id = self.push(element, attributes);
                 if kind == Kind::Form {
                     self.form = id;
                 }
@@ -311,12 +350,12 @@ impl<'d> Builder<'d> {
     }
 
     /// The place of an open element, unless something stands between that its end does not reach beyond.
-    fn in_scope(&self, is: impl Fn(&Open<'d>) -> bool) -> Option<usize> {
-        for (place, open) in self.open.iter().enumerate().rev() {
-            if is(open) {
+    fn in_scope(&self, is: impl Fn(&Written<'d>) -> bool) -> Option<usize> {
+        for (place, Open { element, .. }) in self.open.iter().enumerate().rev() {
+            if is(element) {
                 return Some(place);
             }
-            if open.kind.is_scope() || open.name.eq_ignore_ascii_case("template") {
+            if element.kind.is_scope() || element.tag == Tag::Template {
                 return None;
             }
         }
@@ -328,7 +367,7 @@ impl<'d> Builder<'d> {
             return None;
         }
         let place = self.in_scope(|open| matches!(open.kind, Kind::Paragraph | Kind::Button))?;
-        (self.open[place].kind == Kind::Paragraph).then_some(place)
+        (self.open[place].element.kind == Kind::Paragraph).then_some(place)
     }
 
     fn end_paragraph(&mut self) {
@@ -340,13 +379,12 @@ impl<'d> Builder<'d> {
     /// Ends the item of the same kind before, if the new one is in the same list.
     fn end_item(&mut self, kind: Kind) {
         for place in (0..self.open.len()).rev() {
-            let open = self.open[place];
+            let open = self.open[place].element;
             if open.kind == kind {
                 return self.close_to(place);
             }
-            let is_passed = !open.kind.is_special()
-                || open.kind == Kind::Paragraph
-                || ["address", "div"].iter().any(|name| open.name.eq_ignore_ascii_case(name));
+            let is_passed =
+                !open.kind.is_special() || open.kind == Kind::Paragraph || matches!(open.tag, Tag::Address | Tag::Div);
             if !is_passed {
                 return;
             }
@@ -355,9 +393,9 @@ impl<'d> Builder<'d> {
 
     /// Closes what is open inside the innermost table, up to elements of these kinds. The answer is whether there is a table.
     fn close_within_table(&mut self, kinds: &[Kind]) -> bool {
-        let is_table = |open: &Open<'_>| open.kind == Kind::Table || open.name.eq_ignore_ascii_case("template");
+        let is_table = |open: &Open<'_>| open.element.kind == Kind::Table || open.element.tag == Tag::Template;
         let Some(table) = self.open.iter().rposition(is_table) else { return false };
-        let inner = self.open[table..].iter().rposition(|open| kinds.contains(&open.kind));
+        let inner = self.open[table..].iter().rposition(|open| kinds.contains(&open.element.kind));
         self.close_to(table + inner.unwrap_or(0) + 1);
         true
     }
@@ -373,28 +411,29 @@ impl<'d> Builder<'d> {
         true
     }
 
-    fn foreign_tag(&mut self, name: &'d str, tag: Tag, attributes: usize, self_closing: bool) {
+    fn foreign_tag(&mut self, element: Written<'d>, attributes: usize, self_closing: bool) {
         if self.body.is_none() && matches!(self.kind(), None | Some(Kind::Html | Kind::Head)) {
             self.open_body();
         }
         if self_closing {
-            self.append(self.element(name, attributes), Some(tag));
+            self.append(self.data(element, attributes), Some(element.tag));
         } else {
-            self.push(name, tag, Kind::Other, attributes);
+            self.push(Written { kind: Kind::Other, ..element }, attributes);
         }
     }
 
-    fn end_tag(&mut self, name: &'d str, kind: Kind, in_html: bool) {
+    fn end_tag(&mut self, ended: Written<'d>, in_html: bool) {
         if !in_html {
-            return self.end_foreign(name);
+            return self.end_foreign(&ended);
         }
-        match kind {
+        match ended.kind {
             // What follows still belongs to them.
             Kind::Html | Kind::Head | Kind::Body => {}
             Kind::Paragraph => match self.paragraph_in_scope() {
                 Some(place) => self.close_to(place),
                 None if self.body.is_some() => {
-                    self.append(self.element("p", self.document.attributes.len()), Some(Tag::P));
+                    let element = Written::implied("p", Tag::P, Kind::Paragraph);
+                    self.append(self.data(element, self.document.attributes.len()), Some(Tag::P));
                 }
                 None => {}
             },
@@ -404,27 +443,32 @@ impl<'d> Builder<'d> {
                 self.end_scoped(|open| open.kind == Kind::Form);
             }
             Kind::Table | Kind::Caption | Kind::ColumnGroup | Kind::RowGroup | Kind::Row | Kind::Cell => {
-                self.end_in_table(name);
+                self.end_in_table(&ended);
             }
             Kind::Void | Kind::VoidMeta | Kind::VoidBlock | Kind::Column => {}
-            Kind::Anchor | Kind::Inline => self.end_inline(|open| open.name.eq_ignore_ascii_case(name)),
-            Kind::Other | Kind::Choice | Kind::ChoiceGroup => self.end_other(name),
-            _ => self.end_scoped(|open| open.name.eq_ignore_ascii_case(name)),
+            Kind::Anchor | Kind::Inline => self.end_inline(|open| open.is(&ended)),
+            Kind::Other | Kind::Choice | Kind::ChoiceGroup => self.end_other(&ended),
+            _ => self.end_scoped(|open| open.is(&ended)),
         }
     }
 
-    fn end_scoped(&mut self, is: impl Fn(&Open<'d>) -> bool) {
-        let found = self.open.iter().rposition(|open| is(open) || open.kind.is_scope());
-        if let Some(place) = found.filter(|place| is(&self.open[*place])) {
-            self.close_to(place);
+    fn end_scoped(&mut self, is: impl Fn(&Written<'d>) -> bool) {
+        for place in (0..self.open.len()).rev() {
+            let open = &self.open[place].element;
+            if is(open) {
+                return self.close_to(place);
+            }
+            if open.kind.is_scope() {
+                return;
+            }
         }
     }
 
     /// Ends a part of a table, or the table.
-    fn end_in_table(&mut self, name: &str) {
+    fn end_in_table(&mut self, ended: &Written<'d>) {
         for place in (0..self.open.len()).rev() {
-            let open = self.open[place];
-            if open.name.eq_ignore_ascii_case(name) {
+            let open = &self.open[place].element;
+            if open.is(ended) {
                 return self.close_to(place);
             }
             if open.kind == Kind::Table || open.kind == Kind::Html {
@@ -434,11 +478,11 @@ impl<'d> Builder<'d> {
     }
 
     /// Ends an inline element. Blocks inside of it stay open.
-    fn end_inline(&mut self, is: impl Fn(&Open<'d>) -> bool) {
+    fn end_inline(&mut self, is: impl Fn(&Written<'d>) -> bool) {
         let mut has_special = false;
         for place in (0..self.open.len()).rev() {
-            let open = self.open[place];
-            if is(&open) {
+            let open = &self.open[place].element;
+            if is(open) {
                 return if has_special { self.forget(place) } else { self.close_to(place) };
             }
             if open.kind.is_scope() {
@@ -448,10 +492,10 @@ impl<'d> Builder<'d> {
         }
     }
 
-    fn end_other(&mut self, name: &str) {
+    fn end_other(&mut self, ended: &Written<'d>) {
         for place in (0..self.open.len()).rev() {
-            let open = self.open[place];
-            if open.name.eq_ignore_ascii_case(name) {
+            let open = &self.open[place].element;
+            if open.is(ended) {
                 return self.close_to(place);
             }
             if open.kind.is_special() {
@@ -460,10 +504,10 @@ impl<'d> Builder<'d> {
         }
     }
 
-    fn end_foreign(&mut self, name: &str) {
+    fn end_foreign(&mut self, ended: &Written<'d>) {
         for place in (0..self.open.len()).rev() {
-            let open = self.open[place];
-            if open.name.eq_ignore_ascii_case(name) {
+            let open = &self.open[place].element;
+            if open.is(ended) {
                 return self.close_to(place);
             }
             // It is one of HTML around the SVG, if it is any.

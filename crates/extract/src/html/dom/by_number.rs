@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Data, Document, Tag};
+use super::{Attribute, Data, Document, Tag, Text};
 
 /// The number of a node. A child has a greater one than its parent.
 pub type Id = usize;
@@ -55,21 +55,25 @@ impl<'d> Document<'d> {
     /// The value of an attribute, references decoded.
     #[must_use]
     pub fn attribute(&self, id: Id, name: &str) -> Option<Cow<'d, str>> {
-        let found = self.written_attributes(id).iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
-        Some(found.1.meaning(self.source))
+        let found = self.written_attributes(id).iter().find(|attribute| attribute.is(self.source, name))?;
+        Some(found.meaning(self.source))
     }
 
     /// The attributes of an element in order, with repeats; what gives the value decodes its references.
     pub fn attributes(&self, id: Id) -> impl Iterator<Item = (&'d str, impl Fn() -> Cow<'d, str> + '_)> + '_ {
-        self.written_attributes(id).iter().map(|(name, value)| (*name, || value.meaning(self.source)))
+        let source = self.source;
+        self.written_attributes(id)
+            .iter()
+            .map(move |attribute| (attribute.name.text(source), move || attribute.meaning(source)))
     }
 
-    fn written_attributes(&self, id: Id) -> &[(&'d str, super::Part)] {
+    #[inline]
+    pub(super) fn written_attributes(&self, id: Id) -> &[Attribute] {
         match self.nodes[id] {
             Data::Element { attributes, attributes_end, .. } => {
                 &self.attributes[attributes as usize..attributes_end as usize]
             }
-            Data::Document | Data::Text(_) => &[],
+            Data::Document | Data::Text(..) => &[],
         }
     }
 
@@ -83,16 +87,20 @@ impl<'d> Document<'d> {
     /// The text of a node that is text, references decoded; else nothing.
     #[must_use]
     pub fn text(&self, id: Id) -> Cow<'d, str> {
-        match self.nodes[id] {
-            Data::Text(text) => text.whole(),
-            Data::Document | Data::Element { .. } => Cow::Borrowed(""),
-        }
+        self.written_text(id).map_or(Cow::Borrowed(""), |text| text.whole())
     }
 
     /// Whether a node is text that is nothing but white space as it is written; references are not.
     #[must_use]
     pub fn is_blank(&self, id: Id) -> bool {
-        matches!(self.nodes[id], Data::Text(text) if text.is_blank())
+        self.written_text(id).is_some_and(|text| text.is_blank())
+    }
+
+    pub(super) fn written_text(&self, id: Id) -> Option<Text<'d>> {
+        match self.nodes[id] {
+            Data::Text(span, reading) => Some(Text { document: self.source, part: span.part(), reading }),
+            Data::Document | Data::Element { .. } => None,
+        }
     }
 
     /// All text below a node, as it stands there; a `br` is a line end.

@@ -1,6 +1,7 @@
 //! What the tree needs to know of an element by its name.
 
 use super::super::names::{Name, NameTable};
+use super::super::tag::Tag;
 
 /// What an element does to the tree when its tag comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,9 +164,26 @@ static KNOWN: NameTable<Kind, 1024> = NameTable::new(
     0x97db_9a78_1c04_5731,
 );
 
+/// The kinds of elements that have a tag.
+const OF_TAGS: [Kind; Tag::COUNT] = {
+    let mut kinds = [Kind::Other; Tag::COUNT];
+    let mut tag = 0;
+    while tag < Tag::NAMES.len() {
+        kinds[tag] = KNOWN.find_text(Tag::NAMES[tag]);
+        tag += 1;
+    }
+    kinds
+};
+
 impl Kind {
-    pub(super) fn of(name: Name<'_>) -> Self {
+    fn of(name: Name<'_>) -> Self {
         KNOWN.find(name)
+    }
+
+    /// That of an element by its tag, and by its name where that is another one.
+    #[inline(always)]
+    pub(super) fn of_tag(tag: Tag, name: Name<'_>) -> Self {
+        if tag == Tag::Other { Self::of(name) } else { OF_TAGS[tag as usize] }
     }
 
     fn of_text(name: &str) -> Self {
