@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use frontier::Filter;
 use settings::options::Options;
 use settings::plan::Plan;
+use settings::site_name::SiteName;
 use store::{CrawlView, Outline};
 use weburl::{CanonicalUrl, SiteKey};
 
@@ -45,7 +46,7 @@ impl Criterion {
                 Criterion::None
             }
             Change::Hold(sites) | Change::Release(sites) => {
-                Criterion::OfSites(sites.iter().flat_map(|site| site.keys()).collect())
+                Criterion::OfSites(sites.iter().flat_map(SiteName::keys).collect())
             }
             Change::DelayFor(delays) => Criterion::OfSites(delays.iter().flat_map(|delay| delay.site.keys()).collect()),
             Change::Retry(words) => Criterion::Retried(Retried::read(words)?),

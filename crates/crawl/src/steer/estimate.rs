@@ -310,7 +310,7 @@ mod tests {
         let mut right = 0;
         for seed in 0..20 {
             // Each site has a share of its own.
-            let is_affected = |site: usize, n: u64| (n * 7 + seed) % (2 + (site as u64 * 31 + seed) % 9) == 0;
+            let is_affected = |site: usize, n: u64| (n * 7 + seed).is_multiple_of(2 + (site as u64 * 31 + seed) % 9);
             let (affected, estimate) = estimated(&urls, &is_affected, 60);
             let (queued, of_all_sites) = estimate.expect("an estimate");
             assert!(!of_all_sites && queued.error < affected / 4, "{affected}: {queued}");
