@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::Settings;
 use model::{Outcome, Purpose, Round, Timestamp, Visit};
-use store::{Batch, Entry, Store, StoreError, Totals};
+use store::{Batch, CrawlView, Entry, Store, StoreError, Totals};
 use weburl::{Pattern, SiteKey, UrlKey};
 
 use crate::Notice;
@@ -13,6 +13,9 @@ use crate::retry::Forgiveness;
 
 /// URLs looked at, and at most chosen, in one commit.
 const ENTRIES_AT_ONCE: usize = 2_048;
+
+/// A redirect leads elsewhere each time if so many of its visits in a row led to as many URLs.
+const ELSEWHERE_VISITS: usize = 3;
 
 /// Which pages are visited again.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +51,8 @@ impl Again {
             after = Some(last.candidate.url.key());
             let mut chosen = Vec::new();
             for entry in &entries {
-                if self.chooses(entry, &round) || self.chooses_page_of(entry, &round, store)? {
+                let is_chosen = self.chooses(entry, &round) || self.chooses_page_of(entry, &round, store)?;
+                if is_chosen && !is_passed_by(entry, store)? {
                     chosen.push(entry.candidate.url.key());
                 }
             }
@@ -82,6 +86,36 @@ pub(crate) fn may_be_visited(entry: &Entry, round: &Round) -> bool {
     };
     candidate.purpose != Purpose::Robots
         && visit.as_ref().is_some_and(|visit| was_asked_for(visit) && visit.round < round.number && !is_between(visit))
+}
+
+/// Whether a page is known only by a redirect that leads elsewhere each time, and last not to it; or by one further on from there.
+///
+/// A server whose redirects always lead to new URLs would otherwise get more requests in each round. A page that moved, even twice, is not
+/// passed by, and neither is one to which the redirect led last.
+pub(crate) fn is_passed_by(entry: &Entry, view: &dyn CrawlView) -> Result<bool, StoreError> {
+    let (redirects, mut known) = (entry.candidate.redirects, entry.candidate.clone());
+    if known.purpose != Purpose::Page {
+        return Ok(false);
+    }
+    for _ in 0..redirects {
+        let source = known.found_on.filter(|_| known.redirects > 0);
+        let Some(source) = source.map(|source| view.get(source)).transpose()?.flatten() else { return Ok(false) };
+        if leads_elsewhere(&source, known.url.as_str(), view)? {
+            return Ok(true);
+        }
+        known = source.candidate;
+    }
+    Ok(false)
+}
+
+/// Whether a redirect led to another URL at each of its last visits, and last not to this one.
+fn leads_elsewhere(source: &Entry, target: &str, view: &dyn CrawlView) -> Result<bool, StoreError> {
+    let target_of = |visit: &Visit| visit.target.clone().filter(|_| visit.outcome == Outcome::Redirect);
+    let Some(last) = source.visit.as_ref().filter(|last| last.past.visits > 0) else { return Ok(false) };
+    let mut targets: Vec<String> = view.earlier(last.key)?.iter().chain([last]).filter_map(target_of).collect();
+    let last_targets = targets.split_off(targets.len().saturating_sub(ELSEWHERE_VISITS));
+    let distinct: BTreeSet<&String> = last_targets.iter().collect();
+    Ok(distinct.len() == ELSEWHERE_VISITS && last_targets.last().is_some_and(|last| last != target))
 }
 
 /// The page that a requisite was found on.

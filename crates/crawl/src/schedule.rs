@@ -15,7 +15,7 @@ use model::{Purpose, SiteRecord, Timestamp, Visit, essence};
 use store::{CrawlView, Entry, Store, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::again::{Beginning, going_on, may_be_visited, page_of};
+use crate::again::{Beginning, going_on, is_passed_by, may_be_visited, page_of};
 use crate::importance::Important;
 use crate::{Notice, Waits};
 
@@ -419,6 +419,9 @@ fn each_page(view: &dyn CrawlView, each: &mut dyn FnMut(&Entry, &[Visit])) -> Re
             let Some(last) = entry.visit.as_ref().filter(|last| last.attempts > 0 || last.content_at.is_some()) else {
                 continue;
             };
+            if is_passed_by(entry, view)? {
+                continue;
+            }
             let mut visits = if last.past.visits > 0 { view.earlier(last.key)? } else { Vec::new() };
             visits.drain(..visits.len().saturating_sub(VISITS_MAX - 1));
             visits.push(last.clone());

@@ -20,5 +20,6 @@ mod patience;
 mod politeness;
 mod private;
 mod requisites;
+mod rounds;
 mod sandboxes;
 mod secrets;
