@@ -41,11 +41,13 @@ pub fn to_text(summary: &Summary) -> String {
     }
     for (outcome, count) in &summary.outcomes {
         // A value of JSON ignores the width.
-        let count = count.to_string();
-        let _ = writeln!(out, "  {outcome:<17} {count:>9}");
+        let (count, open) = (count.to_string(), open(summary, outcome));
+        let _ = writeln!(out, "  {outcome:<17} {count:>9}{open}");
     }
     if summary.frontier > 0 {
-        let _ = writeln!(out, "  {:<17} {:>9}   not visited yet", "frontier", summary.frontier);
+        let tried = summary.passing.as_ref().map_or(0, |passing| passing.tried);
+        let tried = if tried > 0 { format!("; {tried} failed so far, and will be tried again") } else { String::new() };
+        let _ = writeln!(out, "  {:<17} {:>9}   not visited yet{tried}", "frontier", summary.frontier);
     }
     for Named { site, due, reason } in summary.in_trouble.iter().flat_map(|trouble| &trouble.named) {
         let _ = writeln!(out, "  in trouble {site}: {}; asked again from {due} on", Printable(reason));
@@ -70,6 +72,16 @@ pub fn to_text(summary: &Summary) -> String {
     }
     let _ = writeln!(out, "in {}", summary.directory);
     out
+}
+
+/// How many URLs with an outcome are not final.
+fn open(summary: &Summary, outcome: &str) -> String {
+    let Some(open) = summary.passing.as_ref().and_then(|passing| passing.outcomes.get(outcome)) else {
+        return String::new();
+    };
+    let told = [(open.waiting, "to be visited again"), (open.known, "known from an earlier visit")];
+    let told = told.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    format!("   not final: {}", told.collect::<Vec<_>>().join(", "))
 }
 
 /// What limits and trap rules left out, a line each.

@@ -2,6 +2,7 @@
 
 use archive::Orphan;
 use crawl::opened::Opened;
+use crawl::passing::Passing;
 use crawl::summary::Summary;
 use crawl::trouble::InTrouble;
 use crawl::{Changed, LiveView, SiteWaits};
@@ -53,6 +54,7 @@ pub struct SegmentStatus {
 #[derive(Clone, Debug)]
 pub struct Survey {
     in_trouble: Option<InTrouble>,
+    passing: Option<Passing>,
     freshness: Option<Freshness>,
 }
 
@@ -66,6 +68,7 @@ impl Survey {
         let is_first = totals.round.number == 1;
         Ok(Survey {
             in_trouble: if totals.pending > 0 { InTrouble::of(opened.view())? } else { None },
+            passing: Passing::of(opened.view(), &totals)?,
             freshness: if is_first { None } else { Freshness::of(opened.view(), Clock::start().date())? },
         })
     }
@@ -84,7 +87,7 @@ impl Status {
     ///
     /// # Errors
     /// As [`Status::of`].
-    pub fn with(opened: &Opened, Survey { in_trouble, freshness }: Survey) -> anyhow::Result<Self> {
+    pub fn with(opened: &Opened, Survey { in_trouble, passing, freshness }: Survey) -> anyhow::Result<Self> {
         let totals = opened.view().totals()?;
         let end = match totals.pending {
             _ if opened.is_running() => "running",
@@ -104,7 +107,7 @@ impl Status {
             changes,
             freshness,
             orphaned: orphaned.into_iter().map(|Orphan { name, bytes }| SegmentStatus { name, bytes }).collect(),
-            summary: Summary { in_trouble, ..Summary::new(end, &totals, opened.dir.root()) },
+            summary: Summary { in_trouble, passing, ..Summary::new(end, &totals, opened.dir.root()) },
             seeds: opened.view().seeds()?.iter().map(ToString::to_string).collect(),
             archive_bytes: segments.iter().map(|segment| segment.length).sum(),
             segments: segments

@@ -22,6 +22,7 @@ mod one_page;
 pub mod opened;
 pub mod outlook;
 mod parts;
+pub mod passing;
 pub mod resume;
 pub mod retry;
 pub mod schedule;

@@ -9,6 +9,7 @@ use serde::Serialize;
 use stages::{Snapshot, Spent, Stage};
 use store::Totals;
 
+use crate::passing::Passing;
 use crate::trouble::InTrouble;
 use crate::{CrawlDir, Ended};
 
@@ -23,6 +24,9 @@ pub struct Summary {
     /// Sites in trouble, whose URLs are in the frontier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_trouble: Option<InTrouble>,
+    /// URLs whose last request failed in a way that may pass; only where it was asked for, and where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passing: Option<Passing>,
     /// URLs known.
     pub urls: u64,
     /// URLs in the frontier that were never visited. Those to be visited again are in [`RoundSoFar::left`].
@@ -167,6 +171,7 @@ impl Summary {
         Summary {
             end: end.to_owned(),
             in_trouble: None,
+            passing: None,
             limit: None,
             urls: totals.urls,
             frontier: totals.pending.saturating_sub(totals.again),
