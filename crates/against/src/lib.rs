@@ -22,7 +22,7 @@ use warc::{Digest, LoadedRecord};
 
 use entries::{Entries, Entry};
 use sources::Kind;
-pub use taking::{Taken, take_in};
+pub use taking::{Taken, check, take_in};
 
 /// The directory in that of an archive where the file of what was taken in lies.
 pub const DIR: &str = "against";

@@ -30,6 +30,14 @@ pub struct Taken {
     pub links: u64,
 }
 
+/// Whether there are archives at these paths. They are not read to their ends.
+///
+/// # Errors
+/// There is none at one of them.
+pub fn check(given: &[PathBuf]) -> Result<(), AgainstError> {
+    given.iter().try_for_each(|path| sources::files_of(path).map(drop))
+}
+
 /// Takes in what the archives at these paths hold: WARC files, WACZ files, CDXJ indexes, and directories of them. It is added to what was
 /// taken in at `dir` before.
 ///

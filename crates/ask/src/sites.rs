@@ -3,7 +3,7 @@
 use std::fmt;
 
 use store::{CrawlView, StoreError};
-use weburl::{SiteKey, UrlKey};
+use weburl::{Site, SiteKey, UrlKey};
 
 /// Sites read from the state at once.
 const SITES_AT_ONCE: usize = 1_000;
@@ -58,6 +58,23 @@ pub fn unknown(
     Ok(Some(Unknown { name: name.to_owned(), nearest }))
 }
 
+/// The same for a name that fits sites by a rule of its own.
+///
+/// # Errors
+/// The state cannot be read.
+pub fn unfit(view: &dyn CrawlView, name: &str, fits: impl Fn(&Site) -> bool) -> Result<Option<Unknown>, StoreError> {
+    let mut after = None;
+    loop {
+        // One URL of each site.
+        let first = view.scan(after, 1)?;
+        let Some(entry) = first.first() else { return unknown(view, name, std::iter::empty()) };
+        if fits(&entry.candidate.url.site()) {
+            return Ok(None);
+        }
+        after = Some(UrlKey { url: u64::MAX, ..entry.candidate.url.key() });
+    }
+}
+
 /// Whether the crawl has a URL of a site. The keys of its URLs follow that of the site.
 fn has_url(view: &dyn CrawlView, site: SiteKey) -> Result<bool, StoreError> {
     let first = view.scan(Some(UrlKey { site, url: 0 }), 1)?;
@@ -86,6 +103,14 @@ mod tests {
         };
         assert_eq!(ask("example.org", "http://example.org/"), None);
         assert_eq!(ask("found.test", "http://found.test/"), None, "its URL waits in the queue");
+        let by_host = |name: &'static str| {
+            let fits = |site: &Site| site.as_str().contains(&format!("://{name}"));
+            unfit(&store, name, fits).expect("a state").map(|unknown| unknown.to_string())
+        };
+        assert_eq!(
+            (by_host("found"), by_host("other.test")),
+            (None, Some("no such site in the crawl: other.test; nearest: other.test:81".to_owned()))
+        );
         for (name, of, expect) in [
             ("exmaple.org", "http://exmaple.org/", "no such site in the crawl: exmaple.org; nearest: example.org"),
             (

@@ -54,6 +54,7 @@ pub use model::Candidate;
 pub use notice::Notice;
 pub use one_page::{OnePage, one_page};
 pub use outlook::Outlook;
+pub use parts::check_against;
 pub use schedule::Schedule;
 pub use scheduler::Scheduler;
 pub use seed_list::SeedList;

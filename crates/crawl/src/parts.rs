@@ -70,10 +70,43 @@ pub fn open_archive(
     Ok(Some(archive))
 }
 
+/// Whether earlier archives can be given to a crawl: they are there, are not its own, and it has an archive that may refer to them. Nothing is
+/// written.
+///
+/// # Errors
+/// They cannot.
+pub fn check_against(dir: &CrawlDir, plan: &Plan, given: &[PathBuf]) -> anyhow::Result<()> {
+    if given.is_empty() {
+        return Ok(());
+    }
+    if !plan.archive {
+        bail!(usage("--against is about records of the archive, which --no-archive leaves out"));
+    }
+    let own = canonical(dir.root())?;
+    for path in given {
+        let there =
+            std::fs::canonicalize(path).map_err(|error| usage(format!("--against {}: {error}", path.display())))?;
+        if there.starts_with(&own) || own.starts_with(&there) {
+            bail!(usage(format!("--against {}: this is where the crawl itself writes", path.display())));
+        }
+    }
+    against::check(given).map_err(|error| usage(format!("--against {error}")))
+}
+
+/// The path without symbolic links, of a directory that may be missing.
+fn canonical(dir: &Path) -> anyhow::Result<PathBuf> {
+    let absolute = std::path::absolute(dir).with_context(|| dir.display().to_string())?;
+    let there = absolute.ancestors().find_map(|above| Some((above, std::fs::canonicalize(above).ok()?)));
+    Ok(there.map_or(absolute.clone(), |(above, there)| match absolute.strip_prefix(above) {
+        Ok(rest) if rest != Path::new("") => there.join(rest),
+        _ => there,
+    }))
+}
+
 /// Opens what earlier archives hold, and takes in those that are given.
 ///
 /// # Errors
-/// An archive cannot be read, is this crawl's own, or the crawl keeps none.
+/// An archive cannot be read.
 pub fn open_against(
     dir: &CrawlDir,
     plan: &Plan,
@@ -82,17 +115,6 @@ pub fn open_against(
 ) -> anyhow::Result<Option<Against>> {
     let place = dir.archive().join(against::DIR);
     if !given.is_empty() {
-        if !plan.archive {
-            bail!(usage("--against is about records of the archive, which --no-archive leaves out"));
-        }
-        let own = std::fs::canonicalize(dir.root()).with_context(|| dir.root().display().to_string())?;
-        for path in given {
-            let path =
-                std::fs::canonicalize(path).map_err(|error| usage(format!("--against {}: {error}", path.display())))?;
-            if path.starts_with(&own) || own.starts_with(&path) {
-                bail!(usage(format!("--against {}: this is where the crawl itself writes", path.display())));
-            }
-        }
         let taken = against::take_in(&place, given).map_err(|error| usage(format!("--against {error}")))?;
         notices.push(Notice::TakenIn {
             payloads: taken.payloads,

@@ -184,6 +184,7 @@ impl Builder {
     /// The directory cannot be used, is in use, or has no seeds.
     pub fn open(self) -> anyhow::Result<Session> {
         let Builder { dir, mut plan, store, seeds, sinks, hooks, stream, against, member } = self;
+        parts::check_against(&dir, &plan, &against)?;
         // Before anything is fetched: later each document would seem to be at fault.
         if let Some(reader) = &plan.settings.documents {
             reader.probe()?;
@@ -432,7 +433,6 @@ impl Session {
                 notices.extend(keyring::redirects(&self.keyring, self.store.as_ref())?);
             }
             notices.extend(self.items.map_or_else(|| Ok(Vec::new()), |layout| fill::notices(&layout))?);
-            notices.extend(keyring::redirects(&self.keyring, self.store.as_ref())?);
             notices.extend(self.logins.as_deref().map(jar::logins_at_end).unwrap_or_default());
             notices.extend(self.cookies.as_ref().and_then(jar::at_end));
             notices.extend(self.looked_up.as_deref().and_then(referred));

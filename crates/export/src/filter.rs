@@ -54,14 +54,18 @@ impl Filter {
         *self == Filter::default()
     }
 
+    /// The sites, or hosts, to which it is limited; none if it is not.
+    #[must_use]
+    pub fn sites(&self) -> &[String] {
+        &self.sites
+    }
+
     /// Whether a row is chosen.
     #[must_use]
     pub fn admits(&self, row: &Row) -> bool {
-        let host = row.site.split_once("://").map_or("", |(_, authority)| authority);
-        let host = if host.ends_with(']') { host } else { host.rsplit_once(':').map_or(host, |(host, _)| host) };
         let content_type = row.content_type.as_deref().unwrap_or_default();
         let has = |list: &[String], test: &dyn Fn(&str) -> bool| list.is_empty() || list.iter().any(|item| test(item));
-        has(&self.sites, &|site| site == row.site || site == host)
+        has(&self.sites, &|site| names(site, &row.site))
             && has(&self.outcomes, &|outcome| outcome == row.outcome)
             && (self.content_types.is_empty() || self.content_types.iter().any(|range| range.contains(content_type)))
             && self.since.is_none_or(|since| row.at.is_some_and(|at| at >= since))
@@ -77,6 +81,14 @@ impl fmt::Display for Filter {
         let since = self.since.map(|since| format!("--since {since}"));
         f.write_str(&sites.chain(outcomes).chain(content_types).chain(since).collect::<Vec<_>>().join(" "))
     }
+}
+
+/// Whether a filter's site, or host, is this site.
+#[must_use]
+pub fn names(filtered: &str, site: &str) -> bool {
+    let host = site.split_once("://").map_or("", |(_, authority)| authority);
+    let host = if host.ends_with(']') { host } else { host.rsplit_once(':').map_or(host, |(host, _)| host) };
+    filtered == site || filtered == host
 }
 
 fn read_site(text: &str) -> Result<String, FilterError> {

@@ -34,7 +34,7 @@ pub mod warc_copy;
 pub use copy::{Copied, CopySettings, RECOMPRESSED_BYTES_MAX};
 pub use crawl::{Crawl, Progress, Selected};
 pub use error::ExportError;
-pub use filter::{Filter, FilterError};
+pub use filter::{Filter, FilterError, names};
 pub use html_page::{HtmlPage, html_of, may_be_html};
 pub use pending::PendingFile;
 pub use pending_dir::PendingDir;

@@ -14,7 +14,9 @@ use crawl::retry::{self, Retry};
 use crawl::stream::{Asked, Field, StreamTo, Target};
 use crawl::summary::{Summary, TimeSpent};
 use crawl::trouble::trouble_of;
-use crawl::{Again, Builder, CrawlDir, Ended, Handle, Notice, Outlook, Recorded, SeedList, Session, SinkError};
+use crawl::{
+    Again, Builder, CrawlDir, Ended, Handle, Notice, Outlook, Recorded, SeedList, Session, SinkError, check_against,
+};
 use engine::clock::Clock;
 use engine::{End, Waiting};
 use model::{Outcome, Visit};
@@ -166,6 +168,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         false => StreamTo::of_run(if dir.holds_crawl() { StreamTo::last_of(&dir.stream())? } else { None }, asked)?,
     };
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
+    check_against(&dir, &plan, &args.against)?;
     dir.create()?;
     let store = dir.open_store(&plan.options)?;
     if args.no_stream {

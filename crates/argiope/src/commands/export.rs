@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use ask::sites;
 use clap::{Args, ValueEnum};
 use dataset::Layout;
 use engine::clock::Clock;
@@ -99,6 +100,11 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     }
     refuse_own_directory(&args)?;
     let opened = Opened::with_dataset(&args.dir)?;
+    for name in filter.sites() {
+        if let Some(unknown) = sites::unfit(opened.view(), name, |site| export::names(name, site.as_str()))? {
+            return Err(usage(format!("--site: {unknown}")));
+        }
+    }
     let plan = Plan::new(&opened.options()?)?;
     let crawl = Crawl {
         store: opened.view(),

@@ -109,8 +109,10 @@ fn the_role_of_the_documentation_starts_over() {
 
 #[test]
 fn the_lease_and_the_placement_are_those_of_the_first_server() {
-    let database = Postgres::start();
-    let first = Served::first(&database, &["--lease", "40s", "--placement", "hash"]);
+    // The archive outlives the first server: the later ones write to it.
+    let (database, dir) = (Postgres::start(), TempDir::new().expect("a directory"));
+    let archive = format!("file://{}", dir.path().display());
+    let first = Served::start(&database, &["--archive", &archive, "--lease", "40s", "--placement", "hash"]);
     let agreed = |server: &Served| {
         let told = joining(server);
         (told.lease_seconds, told.placement)

@@ -268,5 +268,6 @@ fn what_cannot_be_read_against_is_refused() {
         let ran = argiope(&["crawl", "-o", dir, "http://a.test/", "--against", path.to_str().expect("UTF-8")]);
         assert_eq!(ran.code, 2, "{ran:?}");
         assert!(ran.stderr.contains(expect), "{ran:?}");
+        assert!(!Path::new(dir).exists(), "a refused run leaves no directory");
     }
 }

@@ -41,7 +41,6 @@ fn rows_are_chosen_by_site_outcome_and_type() {
     check(&[], &[&one[..], &["two.test/", "two.test/gone"]].concat());
     check(&["--site", "one.test"], &one);
     check(&["--site", "http://one.test"], &one);
-    check(&["--site", "https://one.test"], &[]);
     check(&["--site", "ONE.test", "--outcome", "html"], &["one.test/", "one.test/page"]);
     check(&["--outcome", "http_error"], &["two.test/gone"]);
     check(
@@ -51,6 +50,26 @@ fn rows_are_chosen_by_site_outcome_and_type() {
     check(&["--content-type", "image/*"], &["one.test/image.png"]);
     check(&["--content-type", "application/json"], &["one.test/data"]);
     check(&["--content-type", "image/png", "--site", "two.test"], &[]);
+}
+
+#[test]
+fn a_site_that_the_crawl_does_not_know_is_an_error() {
+    let crawled = crawl();
+    let ask = |format: &str, site: &str| {
+        let target = format!("{}.{format}", crawled.dir());
+        (crawled.run("export", &[format, "--site", site, "-o", &target]), target)
+    };
+    for (format, site, nearest) in [
+        ("jsonl", "tow.test", "two.test"),
+        ("wacz", "https://one.test", "http://one.test"),
+        ("parquet", "onne.test", "one.test"),
+    ] {
+        let (ran, target) = ask(format, site);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        let says = format!("--site: no such site in the crawl: {site}; nearest: {nearest}");
+        assert!(ran.stderr.contains(&says) && !std::path::Path::new(&target).exists(), "{ran:?}");
+    }
+    assert_eq!(ask("jsonl", "one.test").0.code, 0);
 }
 
 #[test]
