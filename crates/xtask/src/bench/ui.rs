@@ -1,11 +1,11 @@
-//! What each screen of the interface takes, and the preview of a change, when many URLs are known.
+//! What each screen of the interface takes, the preview of a change, and the first paint in Chromium, when many URLs are known.
 //!
 //! A crawl of a small computed web is filled up with URLs, of which most wait and a tenth was visited (`store-embedded/examples/fill.rs`).
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
@@ -28,6 +28,9 @@ const CRAWLED: u64 = 1_000;
 const SCREEN_MS_MAX: f64 = 100.0;
 /// What the preview of a change may take, in milliseconds.
 const PREVIEW_MS_MAX: f64 = 1_000.0;
+/// What the first paint of the first screen may take, in milliseconds, and what may be transferred for it, in bytes.
+const FIRST_PAINT_MS_MAX: f64 = 200.0;
+const FIRST_SCREEN_BYTES_MAX: f64 = 150_000.0;
 
 /// Crawls webs, and asks for each screen.
 ///
@@ -62,8 +65,48 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
             file.say(&format!("| {name} | {first:.1} | {middle:.1}{is_slow} | {slowest:.1} |"));
         }
         file.say("");
+        file.say(&counted(&interface)?);
+        file.say(&painted(&interface, options.rounds)?);
     }
     file.keep()
+}
+
+/// How long the exact count of a change takes behind its preview.
+fn counted(interface: &Interface) -> anyhow::Result<String> {
+    #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
+    let began = Instant::now();
+    let mut page = answer(interface, &preview(interface)?)?;
+    let has_estimate = page.contains("An estimate: ");
+    while let Some(reread) = page.split("data-reread=\"").nth(1).and_then(|rest| rest.split('"').next()) {
+        page = answer(interface, &get(interface, reread)?)?;
+    }
+    ensure!(page.contains("it would concern "), "{page}");
+    let seconds = began.elapsed().as_secs_f64();
+    let first = if has_estimate { "an estimate" } else { "no estimate" };
+    Ok(format!("{PREVIEW}: the first answer has {first}; the exact count took {seconds:.1} s.\n"))
+}
+
+/// The first paint of the first screen, and the bytes transferred for it. The first load finds no cache, and the others find theirs.
+fn painted(interface: &Interface, rounds: usize) -> anyhow::Result<String> {
+    let paths = vec!["/"; rounds + 1];
+    let mut command = Command::new("cargo");
+    command.args(["run", "--quiet", "-p", "testkit", "--example", "paint", "--", &interface.origin]).args(paths);
+    let ran = command.current_dir(workspace()).stderr(Stdio::inherit()).output()?;
+    if !ran.status.success() {
+        return Ok("First paint: not measured, since Chromium or the example `paint` did not run.\n".to_owned());
+    }
+    let text = String::from_utf8_lossy(&ran.stdout);
+    let numbers = |line: &str| -> Option<(f64, f64)> {
+        let mut words = line.split(' ').skip(1);
+        Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
+    };
+    let loads: Vec<(f64, f64)> = text.lines().filter_map(numbers).collect();
+    let (first, bytes) = loads.first().copied().context("no load was measured")?;
+    let middle = median(loads.iter().map(|(ms, _)| *ms));
+    let is_slow = if middle > FIRST_PAINT_MS_MAX { format!(" (aim: {FIRST_PAINT_MS_MAX})") } else { String::new() };
+    let is_heavy =
+        if bytes > FIRST_SCREEN_BYTES_MAX { format!(" (aim: {FIRST_SCREEN_BYTES_MAX})") } else { String::new() };
+    Ok(format!("First paint in Chromium: {first:.0} ms, median {middle:.0} ms{is_slow}; {bytes:.0} bytes{is_heavy}.\n"))
 }
 
 /// The program that fills a state up: beside the binary, or built now.
@@ -87,47 +130,78 @@ const FILLED: &str = "http%3A%2F%2Fsite-49.fill.test%2Fsection-1%2Fpage-98.html"
 
 /// The screens by name, and the preview of a change.
 fn requests(interface: &Interface) -> anyhow::Result<Vec<(&'static str, String)>> {
-    let address = interface.origin.strip_prefix("http://").context("an address")?;
-    let head =
-        |method: &str, path: &str| format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
-    let get = |path: &str| head("GET", path) + "\r\n";
+    let preview = preview(interface)?;
+    let get = |path: &str| get(interface, path);
     let seed: String = SEED.replace(':', "%3A").replace('/', "%2F");
+    let screens = [
+        ("overview", "/".to_owned()),
+        ("its chart", "/history.json".to_owned()),
+        ("sites", "/sites".to_owned()),
+        ("URLs", "/urls".to_owned()),
+        ("URLs, deep in the table", format!("/urls?after={FILLED}")),
+        ("URLs of a site", "/urls?site=site-7.fill.test".to_owned()),
+        ("URLs that wait", "/urls?state=waiting".to_owned()),
+        ("URLs that wait, by pattern", "/urls?state=waiting&match=*7.html".to_owned()),
+        ("URLs in a rare state", "/urls?state=render_error".to_owned()),
+        ("URLs that failed", "/urls?state=failed".to_owned()),
+        ("URLs that failed, with links", "/urls?state=failed&linked=yes".to_owned()),
+        ("URLs by status", "/urls?status=404".to_owned()),
+        ("URLs by depth", "/urls?depth=3".to_owned()),
+        ("URLs by a pattern that none matches", "/urls?match=*%2Fnone".to_owned()),
+        ("search, empty", "/search".to_owned()),
+        ("search", "/search?q=page".to_owned()),
+        ("changes", "/changes".to_owned()),
+        ("graph of sites", "/graph".to_owned()),
+        ("graph of the most popular pages", "/graph?of=popular".to_owned()),
+        ("rank of a page", format!("/graph/rank?u={seed}")),
+        ("story of a URL", format!("/url?u={seed}")),
+        ("story of a filled URL", format!("/url?u={FILLED}")),
+        ("story of a site", "/url?u=site-7.fill.test".to_owned()),
+        ("steer, with the journal", "/steer".to_owned()),
+        ("report", "/report".to_owned()),
+    ];
+    let screens = screens.into_iter().map(|(name, path)| Ok((name, get(&path)?)));
+    screens.chain([Ok((PREVIEW, preview))]).collect()
+}
+
+/// A request whose connection ends with its answer.
+fn get(interface: &Interface, path: &str) -> anyhow::Result<String> {
+    Ok(head(interface, "GET", path)? + "\r\n")
+}
+
+fn preview(interface: &Interface) -> anyhow::Result<String> {
     let form = "what=exclude&to=*%2Fsection-1*7.html";
-    let preview = format!("{}Content-Length: {}\r\n\r\n{form}", head("POST", "/steer"), form.len());
-    Ok(vec![
-        ("overview", get("/")),
-        ("sites", get("/sites")),
-        ("URLs", get("/urls")),
-        ("URLs, deep in the table", get(&format!("/urls?after={FILLED}"))),
-        ("URLs of a site", get("/urls?site=site-7.fill.test")),
-        ("URLs that wait", get("/urls?state=waiting")),
-        ("URLs that wait, by pattern", get("/urls?state=waiting&match=*7.html")),
-        ("URLs in a rare state", get("/urls?state=render_error")),
-        ("URLs that failed", get("/urls?state=failed")),
-        ("URLs by a pattern that none matches", get("/urls?match=*%2Fnone")),
-        ("search, empty", get("/search")),
-        ("graph of sites", get("/graph")),
-        ("story of a URL", get(&format!("/url?u={seed}"))),
-        ("steer", get("/steer")),
-        ("report", get("/report")),
-        (PREVIEW, preview),
-    ])
+    Ok(format!("{}Content-Length: {}\r\n\r\n{form}", head(interface, "POST", "/steer")?, form.len()))
+}
+
+fn head(interface: &Interface, method: &str, path: &str) -> anyhow::Result<String> {
+    let address = address(interface)?;
+    Ok(format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n"))
+}
+
+fn address(interface: &Interface) -> anyhow::Result<&str> {
+    interface.origin.strip_prefix("http://").context("an address")
 }
 
 /// Milliseconds until a request is answered.
 fn answered(interface: &Interface, request: &str) -> anyhow::Result<f64> {
-    let address = interface.origin.strip_prefix("http://").context("an address")?;
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
     let began = Instant::now();
-    let mut stream = TcpStream::connect(address)?;
-    stream.write_all(request.as_bytes())?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer)?;
+    let page = answer(interface, request)?;
     let took = began.elapsed().as_secs_f64() * 1_000.0;
-    let is_there = answer.starts_with(b"HTTP/1.1 200");
-    ensure!(is_there, "{request}\n{}", String::from_utf8_lossy(&answer));
-    if answer.len() < 200 {
+    if page.len() < 200 {
         bail!("{request}: the answer has no page");
     }
     Ok(took)
+}
+
+/// The answer to a request, with its head.
+fn answer(interface: &Interface, request: &str) -> anyhow::Result<String> {
+    let mut stream = TcpStream::connect(address(interface)?)?;
+    stream.write_all(request.as_bytes())?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    ensure!(answer.starts_with("HTTP/1.1 200"), "{request}\n{answer}");
+    Ok(answer)
 }
