@@ -102,6 +102,14 @@ limits! {
     RequisiteBytes = 31, "requisite_bytes", "requisites not fetched beyond --max-requisite-bytes-per-page";
     /// A document that cannot be read whole: damaged, locked, or more than its process may take.
     Document = 32, "document", "documents without all of their text: damaged, locked, or too much for their process";
+    /// Something on a page in a browser that was not clicked, scrolled or played.
+    Actions = 33, "actions", "pages in the browser with actions left out: clicks, scrolls, films";
+    /// A script of the user's on a page in a browser that failed, or did not end in its time.
+    Behaviours = 34, "behaviours", "pages on which a --behaviour failed or ran out of its time";
+    /// A request of a page in a browser beyond what pages may ask for.
+    PageRequests = 35, "page_requests", "pages in the browser with requests refused by a limit: number, rate, bytes";
+    /// A picture of a page that is cut or missing.
+    Pictures = 36, "pictures", "pages with pictures cut or left out";
 }
 
 impl fmt::Display for Limit {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use crate::{Exchange, Pictures, Timestamp};
+use crate::{Exchange, Limit, LimitSet, Pictures, Timestamp};
 
 /// The result of rendering an answer in a browser.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct Rendering {
     pub refused: Refusals,
     /// What was not clicked, not scrolled, not played.
     pub left_out: Tally<LeftOut>,
-    /// What went wrong in scripts of the user's, with their names.
+    /// What went wrong in scripts of the user's, with their names: an error, or no end in their time.
     pub script_errors: Vec<String>,
 }
 
@@ -55,6 +55,13 @@ pub enum Refusal {
     NoAnswer,
     /// The answers of the page have too many bytes.
     TooLarge,
+}
+
+impl Refusal {
+    /// Whether there is a limit behind it, not a rule.
+    fn is_by_limit(self) -> bool {
+        matches!(self, Refusal::Request | Refusal::TooMany | Refusal::Rate | Refusal::TooLarge)
+    }
 }
 
 impl Reason for Refusal {
@@ -157,6 +164,11 @@ impl<R: Reason> Tally<R> {
         other.0.iter().for_each(|(reason, count)| self.add(*reason, *count));
     }
 
+    /// The reasons.
+    fn reasons(&self) -> impl Iterator<Item = R> {
+        self.0.keys().copied()
+    }
+
     /// The number of all.
     #[must_use]
     pub fn total(&self) -> u32 {
@@ -224,6 +236,20 @@ impl Rendering {
         let document =
             self.document.as_ref().map_or(0, |document| document.html.len() as u64 + document.pictures.bytes());
         document + self.resources.iter().map(|exchange| exchange.payload.len() as u64).sum::<u64>()
+    }
+
+    /// The limits that kept something of the page.
+    #[must_use]
+    pub fn limits(&self) -> LimitSet {
+        let is_refused = self.refused.reasons().any(Refusal::is_by_limit);
+        let pictures = self.document.as_ref().map_or((0, 0), |seen| (seen.pictures.cut, seen.pictures.left_out));
+        let reached = [
+            (self.left_out.total() > 0, Limit::Actions),
+            (!self.script_errors.is_empty(), Limit::Behaviours),
+            (is_refused, Limit::PageRequests),
+            (pictures != (0, 0), Limit::Pictures),
+        ];
+        reached.into_iter().filter_map(|(is_reached, limit)| is_reached.then_some(limit)).collect()
     }
 
     /// Its text in the reason of a row; `gained` if the page did not navigate away.

@@ -36,7 +36,7 @@ pub struct Rendered {
     pub refused: Refusals,
     /// What was not clicked or scrolled.
     pub left_out: Tally<LeftOut>,
-    /// What went wrong in scripts of the user's, with their names.
+    /// What went wrong in scripts of the user's, with their names: an error, or no end in their time.
     pub script_errors: Vec<String>,
 }
 

@@ -125,6 +125,45 @@ fn what_cannot_be_shown_is_counted_too() {
     assert_eq!(report["rendering"], expect);
 }
 
+/// Scripts of the user's that fail or do not end, clicks and pictures beyond their limits: the summary and the report count the pages.
+#[test]
+fn what_was_not_done_on_pages_is_in_the_summary_and_the_report() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = |name: &str, script: &str| {
+        let path = dir.path().join(name);
+        fs::write(&path, script).expect("a file");
+        path.display().to_string()
+    };
+    let throws = file("throws.js", "if (location.pathname === '/throws') throw new Error('no such element')");
+    let endless = file("endless.js", "if (location.pathname === '/endless') await new Promise(() => {})");
+    let buttons =
+        "<button onclick='document.body.append(1)'>a</button><button onclick='document.body.append(2)'>b</button>";
+    let pages = Pages::new()
+        .html("/", format!("{WORDS}<a href=/throws>1</a><a href=/endless>2</a><a href=/clicks>3</a>"))
+        .html("/throws", WORDS)
+        .html("/endless", WORDS)
+        .html("/clicks", format!("{WORDS}{buttons}<p style='height: 5000px'>"));
+    let arguments = ["--render", "always", "--behaviour", &throws, "--behaviour", &endless, "--render-clicks", "1"];
+    let pictures = ["--screenshots", "full-page", "--max-screenshot-pixels", "2000000", "--render-time", "60s"];
+    let crawled =
+        Crawled::of(Web::new().site("app.test", pages), "http://app.test/", &[&arguments[..], &pictures].concat());
+    let expect = serde_json::json!({"actions": 1, "behaviours": 2, "pictures": 1});
+    let status = crawled.run("status", &["--json"]).json();
+    assert_eq!(status["limits"], expect, "{status}");
+    let shown = crawled.run("status", &[]).stdout;
+    assert!(shown.contains("behaviours") && shown.contains("limit: pages on which a --behaviour failed"), "{shown}");
+    let report = crawled.run("report", &["--json"]).json();
+    let limits = report["limits"]["rows"].as_array().cloned().unwrap_or_default();
+    let counts: serde_json::Map<String, serde_json::Value> = limits
+        .iter()
+        .map(|row| (row["name"].as_str().unwrap_or_default().to_owned(), row["all_sites"].clone()))
+        .collect();
+    assert_eq!(serde_json::Value::from(counts), expect, "{report}");
+    let rows = crawled.rows();
+    let reason = rows["/endless"]["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("behaviour endless.js: did not end within"), "{reason}");
+}
+
 #[test]
 fn pictures_and_print_are_kept_in_the_archive_and_come_back_from_pywb() {
     let arguments = [

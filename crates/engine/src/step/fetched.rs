@@ -250,6 +250,7 @@ impl State {
         rest = with_more(rest, content.more_links);
         if let Some(rendering) = &fetch.rendering {
             push_reason(&mut visit.reason, &rendering.note(content.gained));
+            visit.limits = visit.limits.union(rendering.limits());
             if rendering.document.is_err() {
                 visit.outcome = Outcome::RenderError;
             }

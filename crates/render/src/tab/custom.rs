@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use model::LeftOut;
 use serde::Deserialize;
 
 use super::Tab;
@@ -12,6 +11,9 @@ use crate::{Behaviour, FoundBy, RenderFailure};
 const CLOCK_OF_A_SCRIPT: Duration = Duration::from_secs(60);
 /// Between two looks whether it has ended the clock runs this far.
 const CLOCK_OF_A_LOOK: Duration = Duration::from_millis(250);
+/// What is said of a script that does not end on its own clock, and of one for which the page has no time left.
+const UNENDED: &str = "did not end within a minute of the page's clock";
+const UNENDED_ON_PAGE: &str = "did not end within the time of the page";
 /// The longest message of an error that is kept, in characters.
 const ERROR_CHARS_MAX: usize = 200;
 
@@ -33,7 +35,7 @@ impl Tab<'_> {
             let ran = self.run_behaviour(behaviour).await;
             match self.end(before, ran) {
                 Ok(true) => {}
-                Ok(false) => self.rendered.left_out.count(LeftOut::Time),
+                Ok(false) => self.tell(&behaviour.name, UNENDED_ON_PAGE),
                 Err(RenderFailure::Protocol { answer, .. }) => self.tell(&behaviour.name, &answer),
                 Err(failure) => return Err(failure),
             }
@@ -53,7 +55,7 @@ impl Tab<'_> {
             match self.read("argiopeCrawler.ran()").await? {
                 State::Running if ran < CLOCK_OF_A_SCRIPT => {}
                 State::Running => {
-                    self.rendered.left_out.count(LeftOut::Time);
+                    self.tell(name, UNENDED);
                     break;
                 }
                 State::Failed(error) => {
