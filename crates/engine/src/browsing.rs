@@ -66,6 +66,9 @@ impl Browsing {
         if purpose == Purpose::Robots {
             self.resources.learn(outcome);
         }
+        if matches!(content.finding, Finding::Document) {
+            self.resources.learn_file(outcome, address_of(outcome));
+        }
         let (missing, page);
         let is_missing = matches!(content.finding, Finding::Nothing) && purpose == Purpose::Page;
         match &content.finding {
@@ -122,6 +125,7 @@ impl Browsing {
             before: showing.before,
             document,
             resources: std::mem::take(&mut *locked(&got.exchanges)),
+            shared: std::mem::take(&mut *locked(&got.reused)),
             refused,
             left_out,
             script_errors,

@@ -1,8 +1,9 @@
 //! The content of an answer: a pure function of its bytes, computed beside the fetch, not in the step.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use compact_str::CompactString;
 use extract::html::dom::Document;
@@ -11,7 +12,7 @@ use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, passage
 use frontier::Features;
 use model::{
     Announcement, Announcer, ContentDigest, Exchange, FetchOutcome, Fetched, Limit, LimitSet, Method, PayloadDigest,
-    Purpose, RenderedDocument, Response, Shown, Truncation, essence,
+    Purpose, RenderedDocument, Response, Shown, Timestamp, Truncation, essence,
 };
 use rules::Body;
 use stages::{Stage, time};
@@ -61,6 +62,21 @@ pub struct Content {
     pub requisites: Option<Box<Needs>>,
     /// Further links from hooks.
     pub more_links: Vec<CanonicalUrl>,
+    /// The images that a browser has loaded with it; none unless images are fetched.
+    pub loaded: Vec<Loaded>,
+}
+
+/// An image that a browser has loaded with its page: no request is needed for it.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Its URL.
+    pub url: CanonicalUrl,
+    /// When it was requested: the date of its record.
+    pub at: Timestamp,
+    /// The status of the answer.
+    pub status: u16,
+    /// What is in it.
+    pub content: Content,
 }
 
 /// The kind of an answer.
@@ -111,6 +127,45 @@ pub struct Page {
     pub scripting: Scripting,
 }
 
+/// The images that a browser has loaded with a page, as if the crawl had requested each by itself.
+fn loaded_images(outcome: &FetchOutcome, settings: &Settings) -> Vec<Loaded> {
+    let Some(rendering) = outcome.rendering.as_ref().filter(|_| settings.images) else { return Vec::new() };
+    let mut known = HashSet::from([outcome.url.key()]);
+    let mut loaded = Vec::new();
+    for exchange in rendering.resources.iter().filter(|exchange| exchange.method == Method::Get) {
+        let Some(response) = response_of(exchange, settings).filter(|response| (200..=299).contains(&response.status))
+        else {
+            continue;
+        };
+        if !media_type(&exchange.url, &response).kind.is_image() || !known.insert(exchange.url.key()) {
+            continue;
+        }
+        let (url, at, status) = (exchange.url.clone(), exchange.started_at, response.status);
+        let answer = FetchOutcome {
+            id: outcome.id,
+            url: url.clone(),
+            exchanges: vec![exchange.clone()],
+            fetched: Fetched::Response(response),
+            rendering: None,
+            started_at: at,
+            finished_at: at,
+            response_time: Duration::ZERO,
+        };
+        loaded.push(Loaded { url, at, status, content: look_into_answer(&answer, Purpose::Page, settings) });
+    }
+    loaded
+}
+
+/// The answer of an exchange, as a fetch gives it.
+fn response_of(exchange: &Exchange, settings: &Settings) -> Option<Response> {
+    let headers = fetch::parse_fields(&exchange.response_head);
+    let bytes_max = usize::try_from(settings.limits.body_bytes_max).unwrap_or(usize::MAX);
+    let body = fetch::decode(headers.all("content-encoding"), exchange.payload.to_vec(), bytes_max);
+    let status = fetch::parse_status(&exchange.response_head)?;
+    let truncated = exchange.truncated;
+    Some(Response { status, headers, body: body.into(), truncated, is_undecoded: false, note: None })
+}
+
 /// What an answer contains. The text of a document is left to be read.
 pub(crate) fn look_into_answer(outcome: &FetchOutcome, purpose: Purpose, settings: &Settings) -> Content {
     let Fetched::Response(response) = &outcome.fetched else { return Content::default() };
@@ -141,6 +196,7 @@ pub(crate) fn look_into_answer(outcome: &FetchOutcome, purpose: Purpose, setting
         content.details = Some(Box::new(Details::new(response, media, None)));
     }
     read_body(outcome, response, purpose, settings, &mut content);
+    content.loaded = loaded_images(outcome, settings);
     if let (Some(details), Some(rendering)) = (&mut content.details, &outcome.rendering) {
         details.rendered = Some(RenderedDetails { evidence: rendering.evidence.clone(), gained: content.gained });
     }

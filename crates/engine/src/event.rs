@@ -296,6 +296,8 @@ pub struct Record {
     pub last: Option<Box<Visit>>,
     /// How that URL was found, and the values of its answer, for observers of the recorder.
     pub visited: Option<Box<(Candidate, Option<Box<Details>>)>>,
+    /// URLs settled by what a browser loaded with the page, with the values of their answers: they have rows too.
+    pub loaded: Vec<(Candidate, Visit, Option<Box<Details>>)>,
     /// URLs found.
     pub found: Vec<Candidate>,
     /// The crawl has a limit of pages.
@@ -331,6 +333,7 @@ impl Record {
             visit: None,
             last: None,
             visited: None,
+            loaded: Vec::new(),
             found: Vec::new(),
             pages_are_few: false,
             settled: Vec::new(),
@@ -345,7 +348,7 @@ impl Record {
 
     /// How many URLs it says were found.
     pub(crate) fn found_count(&self) -> usize {
-        self.found.len() + self.settled.len()
+        self.found.len() + self.settled.len() + self.loaded.len()
     }
 }
 

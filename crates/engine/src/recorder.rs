@@ -212,7 +212,7 @@ impl Recorder {
         mut record: Record,
         batch: &mut Batch,
         holders: &mut Holders,
-    ) -> Result<Option<Visited>, RecordError> {
+    ) -> Result<Vec<Visited>, RecordError> {
         let mut visit = record.visit;
         // Every page of an application may have the same payload: what a browser showed of it is what counts.
         let is_rendered = record.rendering.as_ref().is_some_and(|rendering| rendering.document.is_ok());
@@ -266,7 +266,9 @@ impl Recorder {
             }
             if let (Some(rendering), Some(shown)) = (&record.rendering, record.exchanges.last()) {
                 let places = time(Stage::Archive, || archive.append_rendering(shown, rendering))?;
-                locate(&mut record.settled, &rendering.resources, &places);
+                let settled = record.settled.iter_mut().map(|(_, visit)| visit);
+                let loaded = record.loaded.iter_mut().map(|(_, visit, _)| visit);
+                locate(settled.chain(loaded), &rendering.resources, &places);
             }
         }
         let visited = record.visited.zip(visit.as_ref().filter(|_| !self.sinks.is_empty()));
@@ -274,6 +276,14 @@ impl Recorder {
             let (candidate, details) = *found;
             Visited { candidate, visit: visit.clone(), details: details.map(Arc::from) }
         });
+        let mut visited = Vec::from_iter(visited);
+        for (candidate, visit, details) in record.loaded {
+            if !self.sinks.is_empty() {
+                let (candidate, visit) = (candidate.clone(), visit.clone());
+                visited.push(Visited { candidate, visit, details: details.map(Arc::from) });
+            }
+            batch.settled.push((candidate, visit));
+        }
         batch.visits.extend(visit);
         batch.found.extend(record.found);
         batch.pages_are_few |= record.pages_are_few;
@@ -348,10 +358,10 @@ impl Recorder {
 }
 
 /// Notes where the answers lie that a browser got with a page.
-fn locate(settled: &mut [(Candidate, Visit)], loaded: &[Exchange], places: &[ArchiveLocation]) {
+fn locate<'v>(visits: impl Iterator<Item = &'v mut Visit>, loaded: &[Exchange], places: &[ArchiveLocation]) {
     let places = loaded.iter().zip(places).map(|(exchange, place)| ((exchange.url.key(), exchange.started_at), *place));
     let places: HashMap<_, _> = places.collect();
-    for (_, visit) in settled {
+    for visit in visits {
         visit.location = places.get(&(visit.key, visit.at)).copied();
     }
 }

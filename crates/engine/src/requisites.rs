@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use extract::media_type::{Kind, sniff};
 use extract::requisites::{self, Limits, Requisites, Role};
 use extract::{charset, html};
-use model::{Candidate, Exchange, FetchOutcome, Method, Purpose, Via, essence};
+use model::{Candidate, FetchOutcome, Method, Purpose, Via, essence};
 use weburl::{CanonicalUrl, UrlKey};
 
 use crate::Settings;
@@ -99,7 +99,8 @@ pub(crate) fn of_page(outcome: &FetchOutcome, body: &[u8], encoding: &str, setti
             found.add_document(&exchange.url, &body, (reading, content_type), settings);
         }
     }
-    found.leave_out(got());
+    let shared = rendering.map_or(&[][..], |rendering| &rendering.shared);
+    found.leave_out(got().map(|exchange| exchange.url.key()).chain(shared.iter().copied()));
     found
 }
 
@@ -183,8 +184,8 @@ impl Needs {
     }
 
     /// Leaves out what was loaded already, and what several documents need.
-    fn leave_out<'e>(&mut self, loaded: impl Iterator<Item = &'e Exchange>) {
-        let mut known: HashSet<UrlKey> = loaded.map(|exchange| exchange.url.key()).collect();
+    fn leave_out(&mut self, loaded: impl Iterator<Item = UrlKey>) {
+        let mut known: HashSet<UrlKey> = loaded.collect();
         self.urls.retain(|(url, _)| known.insert(url.key()));
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use bytes::Bytes;
+use weburl::UrlKey;
 
 use crate::{Exchange, Limit, LimitSet, Pictures, Timestamp};
 
@@ -20,6 +21,8 @@ pub struct Rendering {
     pub document: Result<RenderedDocument, String>,
     /// The answered requests of the page.
     pub resources: Vec<Exchange>,
+    /// URLs of further answers that the page got: they were fetched for another page, or by the crawl, and recorded there.
+    pub shared: Vec<UrlKey>,
     /// The requests of the page that got no answer.
     pub refused: Refusals,
     /// What was not clicked, not scrolled, not played.

@@ -386,6 +386,7 @@ pub fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Renderi
         refused: Refusals::default(),
         left_out: Tally::default(),
         script_errors: Vec::new(),
+        shared: Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use model::{Exchange, FetchOutcome, FetchTask, Fetched, Headers, Method, Purpose
 use render::{Kind, Served, Source, Wanted};
 use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
 use tokio::sync::OnceCell;
-use weburl::{CanonicalRules, CanonicalUrl, Site, SiteKey};
+use weburl::{CanonicalRules, CanonicalUrl, Site, SiteKey, UrlKey};
 
 use super::locked;
 use super::pace::{Pace, Target, Turn, WAIT_MAX};
@@ -34,6 +34,8 @@ pub(super) struct Resources {
     clock: Clock,
     robots: Mutex<HashMap<SiteKey, Arc<OnceCell<RobotsTxt>>>>,
     cache: Mutex<Cache>,
+    /// What is being fetched for the cache: another page that wants it waits for the answer.
+    flights: Mutex<HashMap<CacheKey, Weak<tokio::sync::Mutex<()>>>>,
     pace: Mutex<Pace>,
 }
 
@@ -72,10 +74,28 @@ fn is_shared(wanted: &Wanted) -> bool {
         && wanted.headers.get("authorization").is_none()
 }
 
+fn key_of(secret_of: &str, origin: &str, url: &CanonicalUrl, address: Option<IpAddr>) -> CacheKey {
+    (format!("{secret_of} {origin} {url}"), address)
+}
+
+/// Whether an answer may be given again, as far as its server says.
+fn may_keep(response: &Response) -> bool {
+    let is_kept = response.headers.get("cache-control").is_none_or(|value| !value.contains("no-store"));
+    is_kept && response.status == 200
+}
+
 impl Resources {
     pub(super) fn new(fetcher: Arc<Fetcher>, settings: Arc<Settings>, clock: Clock) -> Self {
         let pace = Mutex::new(Pace::new(settings.limits.page_requests_per_second));
-        Resources { fetcher, settings, clock, robots: Mutex::default(), cache: Mutex::default(), pace }
+        Resources {
+            fetcher,
+            settings,
+            clock,
+            robots: Mutex::default(),
+            cache: Mutex::default(),
+            flights: Mutex::default(),
+            pace,
+        }
     }
 
     pub(super) fn settings(&self) -> &Settings {
@@ -85,6 +105,15 @@ impl Resources {
     /// Takes note of a request of the crawl itself: pages get what it leaves of the rate of an address.
     pub(super) fn count(&self, task: &FetchTask) {
         locked(&self.pace).count(Target::of(task.address, task.url.domain()), self.clock.now());
+    }
+
+    /// Takes a file that the crawl fetched, so no page requests it again. One that came to a request with a secret stays with it.
+    pub(super) fn learn_file(&self, outcome: &FetchOutcome, address: Option<IpAddr>) {
+        let Fetched::Response(response) = &outcome.fetched else { return };
+        let is_whole = response.truncated.is_none() && !response.is_undecoded;
+        if is_whole && may_keep(response) && !self.fetcher.bears_secret(&outcome.url, Initiator::Crawl) {
+            locked(&self.cache).put(&key_of("", "", &outcome.url, address), response);
+        }
     }
 
     /// Takes the robots.txt of a site that the crawl requested, so it is not requested again.
@@ -134,22 +163,23 @@ impl Resources {
             }
         }
         let key = if is_shared(wanted) { Some(self.key(page, &url, initiator, wanted).await?) } else { None };
+        let flight = key.as_ref().map(|key| self.flight(key));
+        let _turn = match &flight {
+            Some(flight) => Some(flight.lock().await),
+            None => None,
+        };
         if let Some(answer) = key.as_ref().and_then(|key| locked(&self.cache).answers.get(key).cloned()) {
+            locked(&page.reused).push(url.key());
             return Ok(answer);
         }
         let Wanted { method, headers, body, time_max, .. } = wanted;
         let request = PageRequest { initiator, method: *method, headers, body, time_max: *time_max };
-        let outcome = match self.ask(page, url, &request, key.as_ref()).await? {
-            Obtained::Cached(answer) => return Ok(answer),
-            Obtained::Fetched(outcome) => *outcome,
-        };
+        let outcome = self.ask(page, url, &request).await?;
         let Fetched::Response(response) = outcome.fetched else { return Err(Refusal::NoAnswer) };
         if !page.keep(outcome.exchanges) {
             return Err(Refusal::TooLarge);
         }
-        let may_keep = response.headers.get("cache-control").is_none_or(|value| !value.contains("no-store"));
-        let may_keep = may_keep && response.status == 200;
-        if let Some(key) = key.filter(|_| may_keep) {
+        if let Some(key) = key.filter(|_| may_keep(&response)) {
             locked(&self.cache).put(&key, &response);
         }
         Ok(response)
@@ -166,17 +196,28 @@ impl Resources {
     ) -> Result<CacheKey, Refusal> {
         let secret_of = self.fetcher.bears_secret(url, initiator).then(|| page.url.site().to_string());
         let origin = wanted.headers.get("origin").unwrap_or_default();
-        Ok((format!("{} {origin} {url}", secret_of.unwrap_or_default()), page.pinned(url).await?))
+        Ok(key_of(&secret_of.unwrap_or_default(), origin, url, page.pinned(url).await?))
     }
 
-    /// Fetches for a page when its turn comes, unless the answer has come meanwhile for another. Every request of a page passes here.
+    /// What lets one page at a time fetch what is then in the cache for all.
+    fn flight(&self, key: &CacheKey) -> Arc<tokio::sync::Mutex<()>> {
+        let mut flights = locked(&self.flights);
+        if let Some(flight) = flights.get(key).and_then(Weak::upgrade) {
+            return flight;
+        }
+        flights.retain(|_, flight| flight.strong_count() > 0);
+        let flight = Arc::default();
+        flights.insert(key.clone(), Arc::downgrade(&flight));
+        flight
+    }
+
+    /// Fetches for a page when its turn comes. Every request of a page passes here.
     async fn ask(
         &self,
         page: &PageResources,
         url: CanonicalUrl,
         request: &PageRequest<'_>,
-        cached: Option<&CacheKey>,
-    ) -> Result<Obtained, Refusal> {
+    ) -> Result<FetchOutcome, Refusal> {
         let address = page.pinned(&url).await?;
         let turn = locked(&self.pace).turn(Target::of(address, url.domain()), self.clock.now());
         let Some(Turn { wait, at_once }) = turn else { return Err(Refusal::Rate) };
@@ -185,12 +226,9 @@ impl Resources {
         }
         // The semaphore is never closed.
         let _permit = at_once.acquire().await.map_err(|_| Refusal::Rate)?;
-        if let Some(answer) = cached.and_then(|key| locked(&self.cache).answers.get(key).cloned()) {
-            return Ok(Obtained::Cached(answer));
-        }
         let (id, purpose) = (TaskId(0), Purpose::Page);
         let task = FetchTask { id, url, purpose, address, head_first: false, validators: None };
-        Ok(Obtained::Fetched(Box::new(self.fetcher.fetch_for(task, Some(request)).await)))
+        Ok(self.fetcher.fetch_for(task, Some(request)).await)
     }
 
     /// The rules of the site of `url`. Redirects are followed here, each in its own turn (RFC 9309 §2.3.1.2).
@@ -205,8 +243,7 @@ impl Resources {
         let initiator = Initiator::Page(&page.url);
         let request = PageRequest { initiator, method, headers: &headers, body: &body, time_max };
         loop {
-            let obtained = self.ask(page, url.clone(), &request, None).await?;
-            let Obtained::Fetched(mut outcome) = obtained else { return Err(Refusal::NoAnswer) };
+            let mut outcome = self.ask(page, url.clone(), &request).await?;
             page.keep(std::mem::take(&mut outcome.exchanges));
             let target = match &outcome.fetched {
                 Fetched::Response(response) if matches!(response.status, 301 | 302 | 303 | 307 | 308) => {
@@ -222,13 +259,6 @@ impl Resources {
     }
 }
 
-/// What came of asking.
-enum Obtained {
-    /// The answer had come for another page.
-    Cached(Response),
-    Fetched(Box<FetchOutcome>),
-}
-
 /// What one page asks for.
 pub(super) struct PageResources {
     shared: Arc<Resources>,
@@ -236,6 +266,8 @@ pub(super) struct PageResources {
     url: CanonicalUrl,
     /// What was fetched for it.
     pub(super) exchanges: Mutex<Vec<Exchange>>,
+    /// What it got without that.
+    pub(super) reused: Mutex<Vec<UrlKey>>,
     /// Where the sites of the page are, as long as it lives: `None` behind a proxy. A name that leads elsewhere meanwhile (DNS
     /// rebinding) would let the page read another server's answers as its own.
     pins: Mutex<HashMap<SiteKey, Arc<OnceCell<Option<IpAddr>>>>>,
@@ -249,6 +281,7 @@ impl PageResources {
             shared,
             url: page.clone(),
             exchanges: Mutex::default(),
+            reused: Mutex::default(),
             pins: Mutex::new(pin.into_iter().collect()),
         }
     }

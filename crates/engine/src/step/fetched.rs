@@ -221,7 +221,10 @@ impl State {
                 }
                 visit.title = page.title;
                 visit.target = page.canonical.filter(|url| *url != source.url).map(|url| url.to_string());
-                visit.limits = visit.limits.union(self.judge_images(now, source, page.images, &mut record));
+                let shared = fetch.rendering.as_ref().map_or(&[][..], |rendering| &rendering.shared);
+                let loaded = (content.loaded, shared);
+                let judged = self.judge_images(now, source, page.images, loaded, &mut record);
+                visit.limits = visit.limits.union(judged);
                 if page.nofollow {
                     push_reason(&mut visit.reason, "links not followed: nofollow");
                 }

@@ -1,15 +1,39 @@
 //! What is found on a page, judged: into the frontier, settled at once, or beyond the depth.
 
+use foldhash::HashSet;
 use frontier::{Brought, Excluded};
 use model::{Candidate, Distance, Limit, LimitSet, Outcome, Purpose, Timestamp, Via, Visit};
-use weburl::CanonicalUrl;
+use weburl::{CanonicalUrl, UrlKey};
 
 use super::State;
 use super::in_parts::Rest;
+use super::requisites::LOADED_WITH_PAGE;
 use crate::Record;
+use crate::content::{Finding, Loaded};
+use crate::details::Details;
 
 /// Pages listed in a sitemap count as linked from a seed.
 const SITEMAP_PAGE_DEPTH: u32 = 1;
+
+/// The visit of an image that a browser has loaded, and the values of its answer.
+fn visit_of(image: Loaded, candidate: &Candidate) -> (Visit, Option<Box<Details>>) {
+    let Loaded { url, at, status, content } = image;
+    let reason = match content.finding {
+        Finding::Unwanted(reason) => reason,
+        _ => LOADED_WITH_PAGE.to_owned(),
+    };
+    let visit = Visit {
+        status,
+        content_type: content.content_type,
+        length: content.length,
+        digest: content.digest,
+        limits: content.limits,
+        attempts: 1,
+        judged_at: candidate.judges_from(),
+        ..Visit::without_fetch(url.key(), Outcome::Binary, reason, at)
+    };
+    (visit, content.details)
+}
 
 impl State {
     /// Judges the links of a page, each given once, and takes up those that lead on, unless `is_followed` is false. Gives the
@@ -55,39 +79,48 @@ impl State {
         out_degree
     }
 
-    /// Judges the images that a page shows. They belong to the page, so they are as far from a seed as it is, and the scope
+    /// Judges the images that a page shows. What a browser has loaded is settled: with this page, or with the one for which it was loaded. They belong to the page, so they are as far from a seed as it is, and the scope
     /// does not count: only the patterns by which the user excludes URLs, and the trap rules. Gives the rules that some break.
     pub(super) fn judge_images(
         &mut self,
         now: Timestamp,
         page: &Candidate,
         images: Vec<CanonicalUrl>,
+        (loaded, shared): (Vec<Loaded>, &[UrlKey]),
         record: &mut Record,
     ) -> LimitSet {
         let (filter, traps) = (&self.settings.filter, &self.settings.site_rules.traps);
         let mut broken = LimitSet::EMPTY;
-        let is_wanted = |url: &CanonicalUrl| {
+        let mut is_wanted = |url: &CanonicalUrl| {
             let rule = filter.judge_seed(url).is_ok().then(|| traps.broken_by(url));
             broken = broken.union(rule.iter().flatten().map(|(limit, _)| *limit).collect());
             rule.is_some_and(|rule| rule.is_none())
         };
-        let wanted = images.into_iter().filter(is_wanted);
-        let found = wanted.map(|url| Candidate {
-            url,
-            depth: page.depth,
-            redirects: 0,
-            via: Via::Link,
-            purpose: Purpose::Page,
-            found_on: Some(page.url.key()),
-        });
-        for candidate in found {
-            let key = candidate.url.key();
+        let known: HashSet<UrlKey> = loaded.iter().map(|image| image.url.key()).chain(shared.iter().copied()).collect();
+        let further = images.into_iter().filter(|url| !known.contains(&url.key())).map(|url| (url, None));
+        let all = loaded.into_iter().map(|image| (image.url.clone(), Some(image))).chain(further);
+        for (url, image) in all.filter(|(url, _)| is_wanted(url)) {
+            let key = url.key();
+            let candidate = Candidate {
+                url,
+                depth: page.depth,
+                redirects: 0,
+                via: Via::Link,
+                purpose: Purpose::Page,
+                found_on: Some(page.url.key()),
+            };
             // Only what the filter admits may be remembered as such: to others a link does not lead into the crawl.
             let is_admitted = filter.judge(&candidate.url).is_ok();
             if let Some(reason) = self.hooks.refusal(&candidate) {
                 if self.remembered.settle(key, is_admitted) {
                     let visit = Visit::without_fetch(key, Outcome::Excluded, reason, self.dates.of(now));
                     record.settled.push((candidate, visit));
+                }
+            } else if let Some(image) = image {
+                if self.remembered.settle(key, is_admitted) {
+                    let (visit, details) = visit_of(image, &candidate);
+                    (self.pages, self.bytes) = (self.pages + 1, self.bytes + visit.length);
+                    record.loaded.push((candidate, visit, details));
                 }
             } else if !is_admitted || self.remembered.find(&candidate) {
                 record.found.push(candidate);

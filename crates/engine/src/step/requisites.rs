@@ -17,6 +17,9 @@ const PAGES_MAX: usize = 10_000;
 /// Requisites of these together, some 30 bytes each. If there are more, pages are forgotten earlier.
 const TAKEN_MAX: usize = 500_000;
 
+/// The reason in the row of a file that needed no request of its own.
+pub(super) const LOADED_WITH_PAGE: &str = "loaded by the browser with its page";
+
 /// The requisites that wait, and what those of each page have taken.
 #[derive(Default)]
 pub(super) struct Requisites {
@@ -115,7 +118,8 @@ impl State {
         if !self.settings.requisites {
             return;
         }
-        let mut known = HashSet::from_iter([page.url.key()]);
+        let images = record.loaded.iter().map(|(image, ..)| image.url.key());
+        let mut known: HashSet<UrlKey> = images.chain([page.url.key()]).collect();
         let is_file = |exchange: &&Exchange| exchange.url.path_and_query() != ROBOTS_PATH;
         for exchange in rendering.resources.iter().filter(|exchange| exchange.method == Method::Get).filter(is_file) {
             let (url, key) = (exchange.url.clone(), exchange.url.key());
@@ -125,7 +129,7 @@ impl State {
             }
             let (purpose, found_on) = (Purpose::Requisite, Some(page.url.key()));
             let candidate = Candidate { url, depth: page.depth, redirects: 0, via: Via::Link, purpose, found_on };
-            let reason = "loaded by the browser with its page".to_owned();
+            let reason = LOADED_WITH_PAGE.to_owned();
             let visit = Visit {
                 status,
                 content_type: fetch::parse_fields(&exchange.response_head).get("content-type").map(bounded),
