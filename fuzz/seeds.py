@@ -281,6 +281,38 @@ def main_texts():
     write("maintext", "empty", "\n")
 
 
+def documents():
+    relations = lambda *all: "<r>" + "".join(f'<Relationship Id="{i}" Type="x/{kind}" Target="{target}"/>' for i, kind, target in all) + "</r>"
+    core = '<p xmlns:dc="x"><dc:title>Of  spiders</dc:title><dc:creator>Ana &amp; Bo</dc:creator><dc:creator>Cy</dc:creator></p>'
+    def document(name, kind, parts):
+        write("documents", name, kind + "\n" + "\n".join(f"--- {part}\n{content}" for part, content in parts.items()))
+    document("word", "word", {
+        "_rels/.rels": relations(("r", "officeDocument", "word/document.xml")),
+        "word/document.xml": '<w:d xmlns:w="w"><w:p><w:r><w:t>one &#x263a; &lt;</w:t><w:tab/><w:noBreakHyphen/></w:r></w:p>'
+            '<w:r><w:vanish/><w:t>hidden</w:t></w:r><w:tr><w:t><![CDATA[two]]></w:t></w:tr><w:delText>gone</w:delText></w:d>',
+        "word/_rels/document.xml.rels": relations(("f", "footnotes", "footnotes.xml"), ("e", "endnotes", "/word/none.xml")),
+        "word/footnotes.xml": "<w:n><w:p><w:t>note</w:t></w:p></w:n>",
+        "docProps/core.xml": core})
+    document("slides", "slides", {
+        "ppt/presentation.xml": '<p><p:sldId r:id="b"/><p:sldId r:id="a"/><p:sldId r:id="lost"/></p>',
+        "ppt/_rels/presentation.xml.rels": relations(("a", "slide", "slides/1.xml"), ("b", "slide", "../ppt/./slides/2%2exml")),
+        "ppt/slides/1.xml": "<a:p><a:t>first</a:t><a:br/><a:t>line</a:t></a:p>",
+        "ppt/slides/2.xml": "<a:p><a:t>second</a:t></a:p><Fallback><a:t>twice</a:t></Fallback>",
+        "ppt/slides/_rels/1.xml.rels": relations(("n", "notesSlide", "../notes/n.xml")),
+        "ppt/notes/n.xml": "<a:p><a:t>what to say"})
+    document("text", "open", {
+        "content.xml": '<?xml version="1.0" encoding="UTF-8"?><o><text:h>Webs</text:h><text:p>hold<text:s/>well<text:note-body>'
+            '<text:p>note</text:p></text:note-body><text:line-break/></text:p><annotation><text:p>no</text:p></annotation></o>',
+        "meta.xml": "<m><initial-creator>Di</initial-creator><title/></m>"})
+    document("book", "epub", {
+        "META-INF/container.xml": '<c><rootfile full-path="in/p.opf"/></c>',
+        "META-INF/encryption.xml": '<e><CipherReference URI="in/b.xhtml"/></e>',
+        "in/p.opf": '<p><item id="1" href="a%20.xhtml"/><item id="2" href="b.xhtml"/><itemref idref="1"/><itemref idref="2"/><itemref idref="1"/></p>',
+        "in/a .xhtml": "<html><head><title>t</title></head><body><h1>One</h1><p>a<br/>b&nbsp;c</p><pre> x\n  y</pre><table><tr><td>1</td><td>2</td></tr></table></body></html>",
+        "in/b.xhtml": "<html>secret</html>"})
+    write("documents", "nothing", "word\n")
+
+
 urls()
 queries()
 robots_files()
@@ -290,6 +322,7 @@ sitemaps()
 requisites()
 cookies()
 main_texts()
+documents()
 warcs()
 answers()
 payloads()

@@ -25,6 +25,8 @@ pub use process::{ARGUMENT, CPU_SECONDS_MAX, Reader, TIME_MAX, Unusable, serve};
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// The text of a document, in bytes. Beyond it the text is cut.
 pub const TEXT_BYTES_MAX: usize = 8 << 20;
+/// Pages of a document that are counted.
+pub const PAGES_MAX: usize = 100_000;
 /// A title or an author, in characters.
 const FIELD_CHARS_MAX: usize = 1_000;
 
@@ -37,8 +39,27 @@ pub struct Text {
     pub author: Option<String>,
     /// Its text: a line for each paragraph or line, an empty line between pages, slides and chapters.
     pub text: String,
+    /// Where each page of a PDF or slide begins in the text, in bytes; nothing if there are none, or more than [`PAGES_MAX`].
+    #[serde(default)]
+    pub pages: Vec<usize>,
     /// A part of it is missing: a damaged, encrypted or missing page or part, or text beyond [`TEXT_BYTES_MAX`].
     pub is_cut: bool,
+}
+
+impl Text {
+    /// What comes next stands on the next page.
+    pub(crate) fn begin_page(&mut self) {
+        self.pages.push(self.text.len());
+    }
+
+    /// The parts of the text: each page with its number, from 1; or all of it, without a number. Pages without text are left out.
+    pub fn parts(&self) -> impl Iterator<Item = (Option<usize>, &str)> {
+        let ends = self.pages.iter().skip(1).copied().chain([self.text.len()]);
+        let pages = (1..).zip(self.pages.iter().zip(ends));
+        let pages = pages.map(|(number, (begin, end))| (Some(number), self.text.get(*begin..end).unwrap_or_default()));
+        let whole = self.pages.is_empty().then_some((None, &*self.text));
+        pages.chain(whole).map(|(number, text)| (number, text.trim())).filter(|(_, text)| !text.is_empty())
+    }
 }
 
 /// Why a document has no text.
@@ -81,6 +102,10 @@ pub fn read(kind: Kind, bytes: &[u8]) -> Result<Text, Unread> {
         text.text.truncate(text.text.floor_char_boundary(TEXT_BYTES_MAX));
         text.is_cut = true;
     }
+    if text.pages.len() > PAGES_MAX {
+        text.pages.clear();
+    }
+    text.pages.iter_mut().for_each(|begin| *begin = (*begin).min(text.text.len()));
     (text.title, text.author) = (text.title.and_then(field), text.author.and_then(field));
     Ok(text)
 }

@@ -46,7 +46,9 @@ pub(crate) fn word(bytes: &[u8]) -> Result<Text, Unread> {
     for notes in [FOOTNOTES, ENDNOTES] {
         parts.extend(relations.iter().filter(|relation| relation.is_of(notes)).map(|relation| relation.part.clone()));
     }
-    Ok(document.text_of(&parts, &WORD))
+    let mut text = document.text_without_parts();
+    document.add(&mut text, &parts, &WORD);
+    Ok(text)
 }
 
 /// Reads a presentation of PowerPoint: its slides in the order of the presentation, each with its notes.
@@ -55,18 +57,24 @@ pub(crate) fn slides(bytes: &[u8]) -> Result<Text, Unread> {
     let main = document.main.clone();
     let presentation = document.package.required(&main)?;
     let relations = document.relations_of(&main);
-    let mut parts = Vec::new();
+    let mut slides = Vec::new();
     for [id] in attributes(&presentation, "sldId", [":id"]) {
         let Some(slide) = relations.iter().find(|relation| relation.id == id) else {
             document.package.is_cut = true;
             continue;
         };
         let of_slide = document.relations_of(&slide.part);
-        parts.push(slide.part.clone());
+        let mut parts = vec![slide.part.clone()];
         parts.extend(of_slide.into_iter().find(|relation| relation.is_of(NOTES_OF_SLIDE)).map(|notes| notes.part));
+        slides.push(parts);
     }
     document.package.is_cut |= !is_whole(&presentation);
-    Ok(document.text_of(&parts, &SLIDES))
+    let mut text = document.text_without_parts();
+    for parts in &slides {
+        text.begin_page();
+        document.add(&mut text, parts, &SLIDES);
+    }
+    Ok(text)
 }
 
 /// A package of Office Open XML (ECMA-376 part 2).
@@ -107,18 +115,21 @@ impl<'b> OpenXml<'b> {
         found.into_iter().map(|[id, kind, target]| Relation { id, kind, part: resolved(dir, &target) }).collect()
     }
 
-    /// The text of these parts.
-    fn text_of(mut self, parts: &[String], vocabulary: &Vocabulary) -> Text {
+    /// Title and author.
+    fn text_without_parts(&mut self) -> Text {
         let core = self.package.xml("docProps/core.xml").unwrap_or_default();
-        let mut text = Text { title: element(&core, "title"), author: authors(&core), ..Text::default() };
+        Text { title: element(&core, "title"), author: authors(&core), is_cut: self.package.is_cut, ..Text::default() }
+    }
+
+    /// Adds the text of these parts.
+    fn add(&mut self, text: &mut Text, parts: &[String], vocabulary: &Vocabulary) {
         for name in parts {
             match self.package.xml(name) {
-                Some(part) => add(&mut text, &part, vocabulary),
+                Some(part) => add(text, &part, vocabulary),
                 None => text.is_cut = true,
             }
         }
         text.is_cut |= self.package.is_cut;
-        text
     }
 }
 

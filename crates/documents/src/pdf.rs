@@ -22,14 +22,15 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Text, Unread> {
         let mut page = Print::default();
         let is_read = catch_unwind(AssertUnwindSafe(|| output_doc_page(&document, &mut page, number)));
         text.is_cut |= !matches!(is_read, Ok(Ok(())));
-        text.text.push_str(&page.into_text());
-        text.text.push_str("\n\n");
+        text.begin_page();
+        words::add_print(&mut text.text, &page.into_text());
+        words::add_print(&mut text.text, "\n\n");
         if text.text.len() > TEXT_BYTES_MAX {
             text.is_cut = true;
             break;
         }
     }
-    text.text = words::of_print(&text.text);
+    text.text.truncate(text.text.trim_end().len());
     Ok(text)
 }
 

@@ -12,7 +12,7 @@ use rustix::process::{Resource, Rlimit, Signal, nice, set_parent_process_death_s
 use serde::Serialize;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::{MEMORY_BYTES_MAX, TEXT_BYTES_MAX, Text, Unread, is_read, read};
+use crate::{MEMORY_BYTES_MAX, PAGES_MAX, TEXT_BYTES_MAX, Text, Unread, is_read, read};
 
 /// The argument with which a program calls [`serve`]; the kind of document follows it.
 pub const ARGUMENT: &str = "document-text";
@@ -25,11 +25,14 @@ const NICENESS: i32 = 10;
 /// In place of a kind: whether a process can be started and bounded.
 const PROBE: &str = "probe";
 /// An answer, in bytes of JSON.
-const ANSWER_BYTES_MAX: u64 = (TEXT_BYTES_MAX as u64 + (64 << 10)) * JSON_BYTES_PER_BYTE;
+const ANSWER_BYTES_MAX: u64 =
+    (TEXT_BYTES_MAX as u64 + (64 << 10)) * JSON_BYTES_PER_BYTE + PAGES_MAX as u64 * JSON_BYTES_PER_PAGE;
 /// A document, in bytes. What is longer is cut, and so mostly cannot be read.
 const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
 /// What JSON makes of one byte of text, at most: `\u0000`.
 const JSON_BYTES_PER_BYTE: u64 = 6;
+/// And of where a page begins: a number below 100 million, and a comma.
+const JSON_BYTES_PER_PAGE: u64 = 9;
 /// The program that runs.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 

@@ -1,11 +1,10 @@
 //! Lines of print as text: ligatures are letters, and a word that a line breaks is whole again.
 
-/// The text of printed lines.
+/// Adds the text of printed lines. An empty line at their end ends a page.
 ///
 /// A hyphen at the end of a line joins its word to the next line if that begins with a small letter. A compound that breaks at its own
 /// hyphen loses it; extractors of text differ here, and nothing in the file tells the two apart.
-pub(crate) fn of_print(lines: &str) -> String {
-    let mut text = String::with_capacity(lines.len());
+pub(crate) fn add_print(text: &mut String, lines: &str) {
     for line in lines.lines() {
         let line = line.trim();
         let begins_small = line.starts_with(char::is_lowercase);
@@ -17,7 +16,7 @@ pub(crate) fn of_print(lines: &str) -> String {
         for char in line.chars() {
             let is_space = char.is_whitespace();
             if !(is_space && is_after_space) {
-                push(&mut text, if is_space { ' ' } else { char });
+                push(text, if is_space { ' ' } else { char });
             }
             is_after_space = is_space;
         }
@@ -26,8 +25,6 @@ pub(crate) fn of_print(lines: &str) -> String {
             text.push('\n');
         }
     }
-    text.truncate(text.trim_end().len());
-    text
 }
 
 /// Adds a character, a ligature as its letters (Unicode, "Alphabetic Presentation Forms").
@@ -61,7 +58,9 @@ mod tests {
             ("\n\na\n\n\n\nb\n", "a\n\nb"),
             ("", ""),
         ] {
-            assert_eq!(of_print(lines), text, "{lines:?}");
+            let mut found = String::new();
+            add_print(&mut found, lines);
+            assert_eq!(found.trim_end(), text, "{lines:?}");
         }
     }
 }

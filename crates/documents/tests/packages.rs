@@ -44,6 +44,19 @@ fn paragraph(text: &str) -> String {
 }
 
 #[test]
+fn pages_are_numbered_and_empty_ones_left_out() {
+    for (text, pages, expect) in [
+        ("one\n\nthree", &[0, 3, 3][..], &[(Some(1), "one"), (Some(3), "three")][..]),
+        ("one", &[], &[(None, "one")]),
+        ("", &[0], &[]),
+        ("", &[], &[]),
+    ] {
+        let text = Text { text: text.to_owned(), pages: pages.to_vec(), ..Text::default() };
+        assert_eq!(text.parts().collect::<Vec<_>>(), expect);
+    }
+}
+
+#[test]
 fn slides_are_in_the_order_of_the_presentation() {
     let slide = |text: &str| format!("<p:sld><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:sld>");
     let list = |ids: &[&str]| {
