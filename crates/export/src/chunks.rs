@@ -1,4 +1,4 @@
-//! Chunks: the Markdown of each page in pieces for retrieval, as JSON lines or Parquet (`docs/exports.md`).
+//! Chunks: the Markdown of each page and document in pieces for retrieval, as JSON lines or Parquet (`docs/exports.md`).
 
 mod alike;
 mod parquet;
@@ -6,25 +6,23 @@ mod parquet;
 use std::io::Write;
 use std::path::Path;
 
-use extract::html::{self, dom::Document};
-use maintext::Page;
 use maintext::chunks::{self, tokens_of};
 pub use maintext::chunks::{SIZE_MIN, Size};
 use printable::write_json_line;
 use serde::Serialize;
-use url::Url;
 
 use self::alike::Alike;
 use self::parquet::ParquetFile;
-use crate::{Crawl, ExportError, Filter, PendingFile, Progress, html_of};
+use crate::readable::readable_of;
+use crate::{Crawl, ExportError, Filter, PendingFile, Progress};
 
 /// The size of chunks, unless one is given.
 pub const SIZE: Size = Size::Tokens(512);
 
-/// A piece of a page.
+/// A piece of a page or document.
 #[derive(Debug, Serialize)]
 struct Chunk<'a> {
-    /// The page.
+    /// The page or document.
     url: &'a str,
     title: Option<&'a str>,
     language: Option<&'a str>,
@@ -52,7 +50,7 @@ struct Place {
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chunked {
-    /// Pages with text.
+    /// Pages and documents with text.
     pub pages: u64,
     /// Pieces.
     pub chunks: u64,
@@ -111,12 +109,8 @@ fn each(
     let mut alike = Alike::default();
     let mut chunked = Chunked::default();
     crawl.select(filter, false, progress, |selected| {
-        let Some(page) = html_of(&selected.entry, &mut replay, crawl.body_bytes_max())? else { return Ok(()) };
-        let text = html::decode_as(&page.body, page.content_type.as_deref());
-        let (document, url) = (Document::parse(&text), Url::parse(&selected.row.url).ok());
-        let page = Page::read(&document, url.as_ref());
-        let metadata = structured::metadata(&document, url.as_ref());
-        let pieces = chunks::cut(&page.markdown(), size);
+        let Some(page) = readable_of(crawl, &selected, &mut replay)? else { return Ok(()) };
+        let pieces = chunks::cut(&page.markdown, size);
         chunked.pages += u64::from(!pieces.is_empty());
         for (position, piece) in pieces.iter().enumerate() {
             let position = bounded(position);
@@ -125,9 +119,9 @@ fn each(
             chunked.near_duplicates += u64::from(near_duplicate_of.is_some());
             write(&Chunk {
                 url: &selected.row.url,
-                title: metadata.title.as_deref(),
-                language: metadata.language.as_deref(),
-                kind: page.kind().0.as_str(),
+                title: page.metadata.title.as_deref(),
+                language: page.metadata.language.as_deref(),
+                kind: page.kind,
                 position,
                 chunks: bounded(pieces.len()),
                 headings: &piece.headings,

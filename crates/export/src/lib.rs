@@ -27,6 +27,7 @@ pub mod page_files;
 pub mod parquet_copy;
 mod pending;
 mod pending_dir;
+mod readable;
 mod tables;
 pub mod wacz;
 pub mod warc_copy;

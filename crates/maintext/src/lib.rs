@@ -35,6 +35,7 @@ use kept::Kept;
 use select::Selection;
 
 pub use kind::Kind;
+pub use markdown::of_text as markdown_of_text;
 
 /// What a page says.
 #[derive(Clone, Debug, PartialEq)]

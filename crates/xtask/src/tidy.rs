@@ -92,6 +92,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "database",
             "dataset",
+            "documents",
             "engine",
             "extract",
             "fresh",

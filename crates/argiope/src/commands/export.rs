@@ -74,9 +74,9 @@ pub enum Format {
     Parquet,
     /// Numbered files with URL, depth and HTML, as `argiope pages` saves them; -o is a directory
     Pages,
-    /// A file of text for each HTML page; -o is a directory
+    /// A file of text for each HTML page, and each document that is read; -o is a directory
     Markdown,
-    /// The text of HTML pages in pieces for retrieval, as JSON lines, or as Parquet if -o ends with .parquet
+    /// The text of HTML pages and of documents that are read, in pieces for retrieval, as JSON lines, or as Parquet if -o ends with .parquet
     Chunks,
     /// The table `crawl` of the key-value store of CIS 5550
     Kvs,

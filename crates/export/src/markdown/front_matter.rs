@@ -4,18 +4,18 @@ use std::fmt::Write;
 
 use dataset::Row;
 
-use super::MarkdownPage;
+use super::Readable;
 
 /// The block, with the lines around it. What is not known has no line.
-pub(super) fn front_matter(row: &Row, page: &MarkdownPage) -> String {
+pub(super) fn front_matter(row: &Row, page: &Readable) -> String {
     let metadata = &page.metadata;
     let mut block = String::from("---\n");
     let fields = [
         ("url", Some(row.url.clone())),
-        ("title", row.title.clone()),
+        ("title", row.title.clone().or_else(|| metadata.title.clone())),
         ("fetched_at", row.at.map(model::Timestamp::to_rfc3339)),
         ("language", metadata.language.clone()),
-        ("kind", Some(page.kind.as_str().to_owned())),
+        ("kind", Some(page.kind.to_owned())),
         ("author", metadata.author.clone()),
         ("published", metadata.published.clone()),
         ("modified", metadata.modified.clone()),
