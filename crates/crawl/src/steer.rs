@@ -7,6 +7,7 @@ mod affected;
 mod criterion;
 mod estimate;
 mod queue;
+mod tally;
 mod undo;
 
 use std::fmt;
@@ -32,9 +33,10 @@ use crate::held::Held;
 use crate::seeds::fresh_seeds;
 use crate::{CrawlDir, Notice, Unready, fixed};
 
-pub use affected::{Affected, Counting};
+pub use affected::Counting;
 pub use estimate::{Estimate, Estimated};
 pub use queue::{Removed, Retried};
+pub use tally::Affected;
 pub use undo::{Replaced, Undo};
 
 /// Only the changes in this many last bytes of their file are read.

@@ -9,7 +9,8 @@ use settings::site_name::SiteName;
 use store::{CrawlView, Outline};
 use weburl::{CanonicalUrl, SiteKey};
 
-use super::{Affected, Change, Removed, Retried, seeds_of};
+use super::tally::Affected;
+use super::{Change, Removed, Retried, seeds_of};
 
 /// What tells whether a change concerns a URL.
 pub(super) enum Criterion {

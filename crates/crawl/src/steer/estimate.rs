@@ -7,9 +7,8 @@
 use store::{CrawlView, Mark, Outline, Slice, StoreError, Totals};
 use weburl::SiteKey;
 
-use super::Affected;
-use super::affected::Tally;
 use super::criterion::Criterion;
+use super::tally::{Affected, Tally};
 
 /// URLs of a crawl that is counted at once, without a sample.
 const COUNTED_AT_ONCE_MAX: u64 = 100_000;
