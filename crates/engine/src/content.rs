@@ -63,7 +63,7 @@ pub struct Content {
     /// Further links from hooks.
     pub more_links: Vec<CanonicalUrl>,
     /// The images that a browser has loaded with it; none unless images are fetched.
-    pub loaded: Vec<Loaded>,
+    pub loaded: Box<[Loaded]>,
 }
 
 /// An image that a browser has loaded with its page: no request is needed for it.
@@ -196,7 +196,7 @@ pub(crate) fn look_into_answer(outcome: &FetchOutcome, purpose: Purpose, setting
         content.details = Some(Box::new(Details::new(response, media, None)));
     }
     read_body(outcome, response, purpose, settings, &mut content);
-    content.loaded = loaded_images(outcome, settings);
+    content.loaded = loaded_images(outcome, settings).into();
     if let (Some(details), Some(rendering)) = (&mut content.details, &outcome.rendering) {
         details.rendered = Some(RenderedDetails { evidence: rendering.evidence.clone(), gained: content.gained });
     }

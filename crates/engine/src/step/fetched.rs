@@ -222,7 +222,7 @@ impl State {
                 visit.title = page.title;
                 visit.target = page.canonical.filter(|url| *url != source.url).map(|url| url.to_string());
                 let shared = fetch.rendering.as_ref().map_or(&[][..], |rendering| &rendering.shared);
-                let loaded = (content.loaded, shared);
+                let loaded = (content.loaded.into_vec(), shared);
                 let judged = self.judge_images(now, source, page.images, loaded, &mut record);
                 visit.limits = visit.limits.union(judged);
                 if page.nofollow {
