@@ -198,9 +198,9 @@ fn what_cannot_be_used_is_named() {
 
     let newer = Place::on(&server);
     drop(newer.open().expect("open"));
-    newer.execute("UPDATE meta SET version = 20");
+    newer.execute("UPDATE meta SET version = 21");
     let error = newer.open().err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 20, expected: 19, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 21, expected: 20, .. }), "{error}");
 
     let foreign = Place::on(&server);
     foreign.execute(&format!("CREATE SCHEMA {0}; CREATE TABLE {0}.url (x int)", foreign.schema));
