@@ -83,8 +83,8 @@ fn choose(world: &World, store: &Arc<Watched>, now: Timestamp) -> Result<(), Sto
     let settings = world.scenario.settings();
     let store: &dyn Store = &**store;
     match world.scenario.wishes.rounds {
-        Rounds::Watch { every, .. } => {
-            let important = Important::Equal;
+        Rounds::Watch { every, by_depth, .. } => {
+            let important = if by_depth { Important::Depth } else { Important::Equal };
             let schedule = Schedule { important, visits: VISITS_MAX, every, delay: DELAY, now };
             if Schedule::goes_on(store)? { Ok(()) } else { schedule.begin(store, &settings).map(drop) }
         }

@@ -18,6 +18,8 @@ pub enum Rounds {
         times: u32,
         /// How long after the one before.
         every: Duration,
+        /// Pages near a seed are more important.
+        by_depth: bool,
     },
 }
 

@@ -269,6 +269,7 @@ impl Scenario {
                 _ => Rounds::Watch {
                     times: u32::try_from(rng.between(4, 12)).unwrap_or(4),
                     every: rng.pick(&WATCH_EVERY),
+                    by_depth: seed / ROUNDS_ONE_IN % 4 == 3,
                 },
             };
             // How long a page is left alone goes by dates.

@@ -69,6 +69,10 @@ impl Judge {
         };
         for entry in store.scan(None, usize::MAX)? {
             let url = entry.candidate.url.as_str();
+            if self.every.is_some() && self.is_apart_from_page(store, &entry)? {
+                let detail = format!("{url} and the page that needs it are not both in round {}", self.number);
+                findings.add(Check::Revisited, now, detail);
+            }
             if self.is_wanted(web, &entry, date) && !self.chosen.contains_key(&entry.candidate.url.key()) {
                 findings.add(Check::Revisited, now, format!("{url} is left out of round {}", self.number));
             }
@@ -88,6 +92,22 @@ impl Judge {
                 is_gone && is_reached && self.waits_until(visit.key).is_some_and(|until| until <= date)
             }
         }
+    }
+
+    /// Whether a watch visits one of these and not the other: what a page needs, and the page. A file of a site that gets no request now may
+    /// wait.
+    fn is_apart_from_page(&self, store: &dyn Store, entry: &Entry) -> Result<bool, StoreError> {
+        let Entry { candidate, visit, .. } = entry;
+        let page = candidate.found_on.filter(|_| candidate.purpose == Purpose::Requisite);
+        let is_between = |outcome: Outcome| candidate.redirects > 0 && outcome == Outcome::Redirect;
+        let visited = visit.as_ref().filter(|visit| visit.attempts > 0 && visit.round < self.number);
+        let Some(page) = page.filter(|_| visited.is_some_and(|visit| !is_between(visit.outcome))) else {
+            return Ok(false);
+        };
+        let is_chosen = self.chosen.contains_key(&candidate.url.key());
+        let site = store.site(candidate.url.key().site)?;
+        let is_open = site.is_some_and(|site| site.aside.is_none() && site.given_up.is_none());
+        Ok(self.chosen.contains_key(&page) != is_chosen && (is_open || is_chosen))
     }
 
     /// Until when a watch leaves a URL alone.
