@@ -5,6 +5,7 @@ use std::path::Path;
 
 use documents::{ARGUMENT, Reader, TEXT_BYTES_MAX};
 use extract::media_type::Kind;
+use serde_json::{Value, json};
 use testweb::{Pages, Reply, Web};
 
 use testkit::crawled::Crawled;
@@ -112,6 +113,26 @@ fn documents_have_their_text_in_the_dataset() {
     let [.., text, truncated] = &found["bomb.docx"];
     assert_eq!(text.as_ref().map(String::len), Some(TEXT_BYTES_MAX));
     assert_eq!(truncated.as_deref(), Some("document"));
+
+    // Exports have them, with the numbers of pages and slides.
+    let ran = crawled.run("export", &["chunks"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let chunks: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |name: &str| {
+        chunks.iter().filter(|chunk| chunk["url"] == format!("http://library.test/{name}")).collect::<Vec<_>>()
+    };
+    let slides: Vec<_> = of("c.pptx").iter().map(|chunk| (chunk["headings"].clone(), chunk["text"].clone())).collect();
+    let slide =
+        |number: usize, text: &str| (json!([format!("Page {number}")]), json!(format!("## Page {number}\n\n{text}")));
+    assert_eq!(slides, [slide(1, "Slide 2"), slide(2, "Slide 10"), slide(3, "Slide 1")]);
+    assert_eq!((&of("a.pdf")[0]["kind"], &of("a.pdf")[0]["title"]), (&json!("pdf"), &json!("Of PDF")));
+    assert!(of("broken.pdf").is_empty());
+    let target = files.path().join("markdown");
+    assert_eq!(crawled.run("export", &["markdown", "-o", target.to_str().expect("UTF-8")]).code, 0);
+    let markdown = std::fs::read_to_string(target.join("library.test/a.pdf.md")).expect("a file");
+    let (head, text) = markdown.split_once("---\n\n").expect("a head");
+    assert!(head.contains("\nkind: \"pdf\"\n") && head.contains("\nauthor: \"Ana & Bo\"\n"), "{head}");
+    assert_eq!(text, "## Page 1\n\nSpiders sit and command their webs.\n");
 
     // The archive gives the same rows, and without the switch there is no text.
     std::fs::remove_dir_all(Path::new(crawled.dir()).join("dataset")).expect("a dataset");
