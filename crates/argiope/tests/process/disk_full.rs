@@ -56,9 +56,11 @@ fn check_message(stderr: &str, dir: &Path) {
     assert!(says_why && lines[0].matches("pace left").count() <= 1, "{stderr}");
 }
 
-/// The crawl in `dir` is done, and the same as one that had space all the time.
+/// The crawl in `dir` is done, and the same as one that had space all the time, which is made in `undisturbed` unless it is there.
 fn check_nothing_lost(served: &Served, dir: &Path, undisturbed: &Path) {
-    Running::start(Command::new(BINARY).args(crawl(served, undisturbed))).end().expect_code(0);
+    if !undisturbed.exists() {
+        Running::start(Command::new(BINARY).args(crawl(served, undisturbed))).end().expect_code(0);
+    }
     let entries_here = entries(dir);
     assert_same(&rows(&entries_here), &rows(&entries(undisturbed)));
     warcs::check(dir, &entries_here);
@@ -86,14 +88,14 @@ fn a_crawl_on_a_full_file_system_ends_with_one_line_and_can_be_resumed() {
     let Some(launcher) = mounter() else {
         return println!("not run: this user may not mount a file system, not even in a namespace");
     };
-    let served = serve();
+    let (served, dirs) = (serve(), tempfile::tempdir().unwrap());
     // Full from the start, full while the crawl begins, full in its midst.
     for size in ["4k", "100k", "20m"] {
-        fill(&launcher, &served, size);
+        fill(&launcher, &served, size, &dirs.path().join("undisturbed"));
     }
 }
 
-fn fill(launcher: &[&str], served: &Served, size: &str) {
+fn fill(launcher: &[&str], served: &Served, size: &str, undisturbed: &Path) {
     let dirs = tempfile::tempdir().unwrap();
     let (disk, copy) = (dirs.path().join("disk"), dirs.path().join("copy"));
     std::fs::create_dir(&disk).unwrap();
@@ -114,7 +116,7 @@ fn fill(launcher: &[&str], served: &Served, size: &str) {
     assert!(ended.status.success(), "{size}: {}: {}{}{}{}", ended.status, ended.stderr, said(1), said(2), said(3));
     check_message(&said(1), &disk);
     check_message(&said(2), &disk);
-    check_nothing_lost(served, &copy, &dirs.path().join("undisturbed"));
+    check_nothing_lost(served, &copy, undisturbed);
 }
 
 fn path_with(path: &Path, run: u8) -> PathBuf {
