@@ -11,7 +11,7 @@ use crate::{Behaviour, FoundBy, RenderFailure};
 const CLOCK_OF_A_SCRIPT: Duration = Duration::from_secs(60);
 /// Between two looks whether it has ended the clock runs this far.
 const CLOCK_OF_A_LOOK: Duration = Duration::from_millis(250);
-/// What is said of a script that does not end on its own clock, and of one for which the page has no time left.
+/// The failures of a script that does not end on its own clock, and of one for which the page has no time left.
 const UNENDED: &str = "did not end within a minute of the page's clock";
 const UNENDED_ON_PAGE: &str = "did not end within the time of the page";
 /// The longest message of an error that is kept, in characters.
