@@ -12,7 +12,8 @@ use tempfile::TempDir;
 /// The account as which the server runs where the test has all rights: PostgreSQL refuses those.
 const ACCOUNT: &str = "postgres";
 /// How often, and at what distance, an answer of the server is waited for.
-const TRIES: u32 = 600;
+/// For three minutes: on a machine where others take the processors, each step of a cluster waits for its turn.
+const TRIES: u32 = 1_800;
 const TRY_EVERY: Duration = Duration::from_millis(100);
 
 /// The settings of a server for benchmarks, without the sizes of this machine.
@@ -173,6 +174,28 @@ impl Postgres {
         let paused = Paused { ids: [vec![self.id()], children(self.id())].concat() };
         paused.signal("-STOP");
         paused
+    }
+
+    /// Stops the processes that serve the sessions of an application, none of which is in a transaction: who has them waits, and no lock
+    /// of theirs keeps others waiting. What they send is served when what this gives is dropped.
+    ///
+    /// # Panics
+    /// There are none, or they cannot be stopped.
+    #[must_use]
+    pub fn pause_sessions(&self, application: &str) -> Paused {
+        let sessions = "SELECT pid, coalesce(state = 'idle', false) FROM pg_stat_activity WHERE application_name = $1";
+        let mut client = self.client();
+        let mut sessions = || client.query(sessions, &[&application]).expect("the statement is right");
+        let mut paused = None;
+        until("no session is in a transaction", || {
+            let ids = sessions().iter().map(|row| row.get::<_, i32>(0).unsigned_abs()).collect::<Vec<u32>>();
+            assert!(!ids.is_empty(), "{application} has no session");
+            // Those before go on here.
+            let now = paused.insert(Paused { ids });
+            now.signal("-STOP");
+            sessions().iter().all(|row| now.ids.contains(&row.get::<_, i32>(0).unsigned_abs()) && row.get(1))
+        });
+        paused.expect("they are stopped")
     }
 
     /// Makes a standby of it, as which it starts again. `pg_promote()` makes a primary of it.

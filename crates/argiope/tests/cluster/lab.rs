@@ -12,7 +12,7 @@ use serde_json::Value;
 use service::access::Proof;
 use service::joining::{Joining, ask};
 use tempfile::TempDir;
-use testdb::{Postgres, until};
+use testdb::{Paused, Postgres, until};
 use testweb::{Config, LogEntry, NameServer, Named, Server, Synthetic, Web};
 use tokio::runtime::Runtime;
 
@@ -215,11 +215,17 @@ impl Lab {
         self.worker_of(&self.served.workers, binary, arguments)
     }
 
-    /// Starts a worker that reaches the web by a door of its own.
+    /// Stops what the database does for the worker of a door, between two commits.
+    pub fn pause_sessions_of(&self, door: usize) -> Paused {
+        self.database.lock().expect("nobody panicked").pause_sessions(&application(door))
+    }
+
+    /// Starts a worker that reaches the web by a door of its own, and that the database knows by it.
     pub fn worker_behind(&self, door: usize) -> Worker {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let told = runtime.block_on(ask(&self.served.workers, &Proof::default())).expect("it answers");
-        let told = Joining { settings: self.web.through(door, &told.settings), ..told };
+        let store = format!("{}?application_name={}", told.store, application(door));
+        let told = Joining { settings: self.web.through(door, &told.settings), store, ..told };
         // What it has written is final soon: not each worker that is lost takes all its pages with it.
         let arguments = ["--seal-after", "2s"];
         self.worker_of(&tells_once(&told), Command::new(env!("CARGO_BIN_EXE_argiope")), &arguments)
@@ -276,6 +282,10 @@ impl Lab {
     pub fn crawl(&self) -> Value {
         self.served.asked(&["crawl", SEED])
     }
+}
+
+fn application(door: usize) -> String {
+    format!("door{door}")
 }
 
 fn in_words(delay: Duration) -> String {

@@ -91,7 +91,12 @@ impl Served {
 
     /// Adds a seed.
     pub fn add(&self, url: &str) {
-        assert_eq!(self.post("AddSeeds", &json!({"urls": [url]})).0, 200);
+        self.add_all(&[url.to_owned()]);
+    }
+
+    /// Adds seeds.
+    pub fn add_all(&self, urls: &[String]) {
+        assert_eq!(self.post("AddSeeds", &json!({"urls": urls})).0, 200);
     }
 
     /// Ends it at once, by SIGKILL.
