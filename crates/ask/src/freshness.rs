@@ -41,7 +41,7 @@ pub struct Freshness {
     /// The mean of the estimated times since a page became different from its copy, in days; zero for fresh pages (Cho and Garcia-Molina,
     /// *Synchronizing a database to improve freshness*, SIGMOD 2000).
     pub age_days: f64,
-    /// Visits of these pages after the first.
+    /// Visits of these pages after the first that told what was there.
     pub visits_again: u64,
     /// Of those, the visits that found a change.
     pub changes: u64,
@@ -62,7 +62,7 @@ pub struct Rate {
     pub days_between_changes: f64,
     /// The estimated share of pages that are identical to the live web.
     pub fresh: f64,
-    /// Visits of these pages after the first.
+    /// Visits of these pages after the first that told what was there.
     pub visits_again: u64,
     /// Of those, the visits that found a change.
     pub changes: u64,
@@ -148,13 +148,10 @@ impl Page {
         visits.push(last.clone());
         let told = |visit: &&Visit| visit.outcome.is_fetched();
         let Some(told) = visits.iter().rev().find(told).filter(|_| is_there) else { return Ok(None) };
-        Ok(Some(Page {
-            url: entry.candidate.url.clone(),
-            history: History::of(&visits),
-            age: now.apart(told.at).as_secs_f64(),
-            visits_again: last.past.visits.into(),
-            changes: last.past.changes.into(),
-        }))
+        let history = History::of(&visits);
+        let (visits_again, changes) = history.compared();
+        let age = now.apart(told.at).as_secs_f64();
+        Ok(Some(Page { url: entry.candidate.url.clone(), history, age, visits_again, changes }))
     }
 }
 

@@ -60,7 +60,8 @@ impl Outlook {
             kept_out: count(&|outcome| Outcome::REFUSED.contains(&outcome)),
             disk_bytes: disk.used,
             disk_bytes_left: disk.left,
-            disk_bytes_expected: times(disk.used, waiting, visited),
+            // What sitemaps and the tables of an empty crawl take does not grow with the pages.
+            disk_bytes_expected: times(disk.used.min(totals.bytes), waiting, visited),
             ends_in: times(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX), waiting, of_run)
                 .map(Duration::from_millis),
             waits: SiteWaits::default(),
@@ -161,6 +162,7 @@ mod tests {
     fn what_is_left_is_told_by_what_was_done() {
         let mut done =
             totals(300, &[(Outcome::Html, 90), (Outcome::Timeout, 10), (Outcome::Disallowed, 7), (Outcome::Trap, 3)]);
+        done.bytes = 4_000;
         let disk = Disk { used: 1_000, left: 2_999 };
         // 100 visits, 60 of them before this run: 40 took 20 seconds.
         let outlook = Outlook::of(&done, 60, Duration::from_secs(20), disk);
@@ -168,6 +170,9 @@ mod tests {
         assert_eq!((outlook.disk_bytes, outlook.disk_bytes_expected), (1_000, Some(3_000)));
         assert_eq!(outlook.ends_in, Some(Duration::from_secs(150)));
         assert!(outlook.is_disk_short());
+        // The directory has large sitemaps, too.
+        let with_sitemaps = Outlook::of(&done, 60, Duration::from_secs(20), Disk { used: 9_000_000, ..disk });
+        assert_eq!(with_sitemaps.disk_bytes_expected, Some(12_000));
         assert!(!Outlook::of(&done, 60, Duration::from_secs(20), Disk { left: 3_000, ..disk }).is_disk_short());
         assert_eq!(
             Outlook::of(&done, 100, Duration::from_secs(20), disk).ends_in,

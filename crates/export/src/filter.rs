@@ -83,12 +83,13 @@ impl fmt::Display for Filter {
     }
 }
 
-/// Whether a filter's site, or host, is this site.
+/// Whether a filter's site, host, or host and port is this site.
 #[must_use]
 pub fn names(filtered: &str, site: &str) -> bool {
-    let host = site.split_once("://").map_or("", |(_, authority)| authority);
-    let host = if host.ends_with(']') { host } else { host.rsplit_once(':').map_or(host, |(host, _)| host) };
-    filtered == site || filtered == host
+    let authority = site.split_once("://").map_or("", |(_, authority)| authority);
+    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    let host = if authority.ends_with(']') { authority } else { host };
+    [site, authority, host].contains(&filtered)
 }
 
 fn read_site(text: &str) -> Result<String, FilterError> {
@@ -118,4 +119,26 @@ fn read_outcome(text: &str) -> Result<String, FilterError> {
 fn read_time(text: &str) -> Result<Timestamp, FilterError> {
     Timestamp::from_rfc3339(text)
         .ok_or_else(|| FilterError(format!("--since {text}: is no date such as 2026-11-21 or 2026-11-21T08:30:00Z")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_is_named_by_its_host_or_with_its_port_or_in_full() {
+        for (site, named, not_named) in [
+            (
+                "http://a.test:81",
+                &["a.test", "a.test:81", "http://a.test:81"][..],
+                &["a.test:80", "b.test", "http://a.test"][..],
+            ),
+            ("https://a.test", &["a.test", "https://a.test"], &["a.test:443", "http://a.test"]),
+            ("http://[::1]:8080", &["[::1]", "[::1]:8080", "http://[::1]:8080"], &["[:", "::1"]),
+            ("http://[::1]", &["[::1]"], &["[::1]:80"]),
+        ] {
+            assert!(named.iter().all(|name| names(name, site)), "{site}");
+            assert!(!not_named.iter().any(|name| names(name, site)), "{site}");
+        }
+    }
 }

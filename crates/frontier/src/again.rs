@@ -11,7 +11,7 @@
 use std::ops::RangeInclusive;
 use std::time::UNIX_EPOCH;
 
-use model::{Announced, Change, Headers, Limit, Outcome, Past, Timestamp, Validators, Visit};
+use model::{Announced, Change, Headers, Limit, Outcome, Past, Timestamp, Validators, Visit, can_be_compared};
 
 /// Each page is requested without validators once in so many visits that find it unchanged: as many as half the pages that its site has
 /// given, between these. So a page of a small site waits less for its turn, and a large site sends no more than one page in 128 for nothing.
@@ -85,10 +85,12 @@ pub fn follow(visit: &mut Visit, last: &Visit, was_asked_in_any_case: bool) -> b
     }
     let is_first = last.past.visits == 0;
     let has_changed = !matches!(change, Change::Unchanged | Change::Failed);
+    // Where nothing was known, nothing has changed.
+    let is_known = can_be_compared(last) || last.content_at.is_some();
     let says_the_same = !visit.validators.is_empty() && visit.validators == last.validators;
     visit.past = Past {
         visits: last.past.visits.saturating_add(1),
-        changes: last.past.changes.saturating_add(u32::from(has_changed)),
+        changes: last.past.changes.saturating_add(u32::from(has_changed && is_known)),
         first_at: if is_first { last.at } else { last.past.first_at },
         changed_at: match has_changed {
             true => visit.at,
@@ -219,6 +221,10 @@ mod tests {
             assert_eq!((now.past.visits, now.past.first_at), (1, AT));
             assert_eq!(now.past.changed_at, if changes > 0 { now.at } else { AT });
         }
+        // Where nothing was known, nothing has changed, and the content is as old as this visit.
+        let excluded = Visit::without_fetch(page(1, "").key, Outcome::Excluded, String::new(), AT);
+        let (now, _) = followed(page(1, "a"), &excluded);
+        assert_eq!((now.past.visits, now.past.changes, now.past.changed_at), (1, 0, now.at));
         // What broke off says nothing of the server.
         let cut = |visit: Visit| Visit { limits: Limit::Disconnect.into(), ..visit };
         assert!(!followed(cut(page(2, "a")), &page(1, "a")).1 && !followed(page(2, "a"), &cut(page(1, "a"))).1);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use model::{Announced, Announcer, Change, Visit};
+use model::{Announced, Announcer, Change, Visit, can_be_compared};
 
 use crate::dates;
 use crate::revisit::{Prior, Seen};
@@ -35,18 +35,19 @@ pub struct History {
 }
 
 impl History {
-    /// That of visits in their order. A failed one tells nothing: the next one covers the time since the one before it.
+    /// That of visits in their order. One that failed, or sent no request, tells nothing: the next one covers the time since the one before
+    /// it.
     #[must_use]
     pub fn of(visits: &[Visit]) -> History {
         let mut history = History::default();
         let mut before: Option<&Visit> = None;
         for visit in visits {
+            if !can_be_compared(visit) {
+                history.since = first_of(history.since, said_after(before, visit.announced));
+                continue;
+            }
             let change = before.map(|before| (Change::between(Some(before), visit), visit.at.since(before.at)));
             match change {
-                Some((Change::Failed, _)) => {
-                    history.since = first_of(history.since, said_after(before, visit.announced));
-                    continue;
-                }
                 // The clock was set back in between: how much time passed is unknown.
                 Some((_, Duration::ZERO)) => {}
                 None => history.first_ago = modified_ago(visit),
@@ -61,6 +62,12 @@ impl History {
             history.since = said_after(before, visit.announced);
         }
         history
+    }
+
+    /// Visits that were compared with the one before, and those of them that found a change.
+    #[must_use]
+    pub fn compared(&self) -> (u64, u64) {
+        (self.told.len() as u64, self.told.iter().filter(|told| told.has_changed).count() as u64)
     }
 
     /// The times between visits, with what those say that are believed.
@@ -209,6 +216,17 @@ mod tests {
         let said: Vec<_> = history.by(&[Announcer::Feed]).iter().map(|interval| interval.said_after).collect();
         assert_eq!(said, [Some(days(4.0)), None]);
         assert_eq!(History::of(&[]), History::default());
+    }
+
+    #[test]
+    fn a_page_has_not_changed_where_nothing_was_known_of_it() {
+        let ended = |day, outcome| Visit { outcome, ..visit(day, 0, None, None) };
+        for outcome in [Outcome::Excluded, Outcome::Disallowed, Outcome::Timeout, Outcome::ConnectionError] {
+            let first = History::of(&[ended(1, outcome), visit(3, 1, None, None)]);
+            assert_eq!(first.compared(), (0, 0), "{outcome}");
+            let later = [ended(1, outcome), visit(3, 1, None, None), ended(4, outcome), visit(6, 2, None, None)];
+            assert_eq!(History::of(&later).compared(), (1, 1), "{outcome}");
+        }
     }
 
     #[test]

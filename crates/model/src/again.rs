@@ -99,6 +99,12 @@ pub fn says_what_is_there(visit: &Visit) -> bool {
     visit.outcome != Outcome::NotModified && !matches!(Presence::of(visit), Presence::Failed)
 }
 
+/// True if a visit can be compared with others of its URL: it says what is there, or that it is as before.
+#[must_use]
+pub fn can_be_compared(visit: &Visit) -> bool {
+    visit.outcome == Outcome::NotModified || says_what_is_there(visit)
+}
+
 /// Whether a URL had a content.
 #[derive(Clone, Copy)]
 enum Presence {

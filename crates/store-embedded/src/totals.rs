@@ -47,10 +47,15 @@ fn limits_of(url: Option<Standing>) -> LimitSet {
     url.and_then(|url| url.visit).map_or(LimitSet::EMPTY, |visit| visit.limits)
 }
 
+/// Sitemaps are large, and no pages.
+fn length_of(purpose: Purpose, visit: VisitSummary) -> u64 {
+    if purpose == Purpose::Sitemap { 0 } else { visit.length }
+}
+
 /// Lengths wrap around, so that taking one off always restores the sum.
 fn count_visit(totals: &mut Totals, url: Standing) {
     let Some(visit) = url.visit else { return };
-    totals.bytes = totals.bytes.wrapping_add(visit.length);
+    totals.bytes = totals.bytes.wrapping_add(length_of(url.purpose, visit));
     match totals.outcomes_of(url.purpose) {
         Some(outcomes) => *outcomes.entry(visit.outcome).or_default() += 1,
         None => totals.sitemaps += 1,
@@ -59,7 +64,7 @@ fn count_visit(totals: &mut Totals, url: Standing) {
 
 fn uncount_visit(totals: &mut Totals, url: Standing) {
     let Some(visit) = url.visit else { return };
-    totals.bytes = totals.bytes.wrapping_sub(visit.length);
+    totals.bytes = totals.bytes.wrapping_sub(length_of(url.purpose, visit));
     let Some(outcomes) = totals.outcomes_of(url.purpose) else {
         totals.sitemaps -= 1;
         return;

@@ -126,7 +126,7 @@ const TOTALS: &str = "SELECT 'url', NULL, count(*), '0' FROM url
     UNION ALL SELECT 'queue', NULL, count(*), '0' FROM queue
     UNION ALL SELECT 'site', NULL, count(*), '0' FROM site
     UNION ALL SELECT 'visit', outcome::text, count(*), sum(length)::text FROM visit GROUP BY outcome
-    UNION ALL SELECT u.purpose::text, v.outcome::text, count(*), '0'
+    UNION ALL SELECT u.purpose::text, v.outcome::text, count(*), sum(v.length)::text
         FROM url u JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key
         WHERE u.purpose NOT IN ('page', 'robots') GROUP BY u.purpose, v.outcome
     UNION ALL SELECT 'waiting', NULL, count(*), '0'
@@ -312,6 +312,7 @@ impl Reader {
                 ("waiting", _) => totals.requisites_pending = count,
                 ("sitemap", Some(outcome)) => {
                     totals.sitemaps += count;
+                    totals.bytes = totals.bytes.wrapping_sub(low_bits(sum));
                     uncount(&mut totals.outcomes, outcome, count);
                 }
                 ("requisite", Some(outcome)) => {

@@ -107,7 +107,7 @@ pub struct Totals {
     pub pending: u64,
     /// URLs by outcome. Sitemaps and requisites are not among them.
     pub outcomes: BTreeMap<Outcome, u64>,
-    /// Payload bytes of the visits.
+    /// Payload bytes of the visits, without those of sitemaps.
     pub bytes: u64,
     /// Known sites.
     pub sites: u64,

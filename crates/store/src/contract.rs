@@ -523,7 +523,7 @@ fn totals(fixture: &dyn Fixture) {
     store.commit(&Batch { settled, sites: sites.clone(), ..Batch::default() }).expect("commit");
     store.commit(&Batch { sites, ..Batch::default() }).expect("commit");
     let totals = store.totals().expect("totals");
-    assert_eq!((totals.urls, totals.pending, totals.sites, totals.sitemaps, totals.bytes), (5, 1, 1, 1, 40));
+    assert_eq!((totals.urls, totals.pending, totals.sites, totals.sitemaps, totals.bytes), (5, 1, 1, 1, 30));
     let outcomes: Vec<_> = totals.outcomes.into_iter().collect();
     assert_eq!(outcomes, [(Outcome::Html, 1), (Outcome::HttpError, 1), (Outcome::Excluded, 1)]);
 }

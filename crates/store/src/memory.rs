@@ -154,7 +154,6 @@ impl CrawlView for MemoryStore {
         }
         for (key, visit) in &state.visits {
             let Some(url) = state.urls.get(key) else { continue };
-            totals.bytes += visit.length;
             totals.shift_limits(LimitSet::EMPTY, visit.limits);
             let purpose = url.candidate.purpose;
             let is_of_round = state.round.number > 1 && visit.round == state.round.number;
@@ -164,6 +163,7 @@ impl CrawlView for MemoryStore {
                 Some(outcomes) => *outcomes.entry(visit.outcome).or_default() += 1,
                 None => totals.sitemaps += 1,
             }
+            totals.bytes += if purpose == Purpose::Sitemap { 0 } else { visit.length };
         }
         Ok(totals)
     }

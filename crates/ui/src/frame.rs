@@ -5,6 +5,7 @@ use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 
 use crate::base::{base, to};
+use printable::Printable;
 
 /// Nothing from elsewhere, no inline script or style, and no frame around it (Content Security Policy Level 3).
 pub(crate) const POLICY: &str =
@@ -46,7 +47,7 @@ fn framed(title: &str, pages: &Markup, body: &Markup) -> Html<String> {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) " · Argiope" }
+                title { (Printable(title)) " · Argiope" }
                 link rel="icon" type="image/svg+xml" href=(to("/icon.svg"));
                 link rel="stylesheet" href=(to("/ui.css"));
                 script src=(to("/ui.js")) defer {}
@@ -57,7 +58,7 @@ fn framed(title: &str, pages: &Markup, body: &Markup) -> Html<String> {
                     nav aria-label="Pages" { (pages) }
                 }
                 main #main tabindex="-1" {
-                    h1 { (title) }
+                    h1 { (Printable(title)) }
                     (body)
                 }
             }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use dataset::Layout;
 use dataset::rows::{FRONTIER, Row, Rows};
-use model::{Change, Limit, Purpose, Visit};
+use model::{Change, Limit, Purpose, Visit, can_be_compared};
 use serde::Serialize;
 use store::{CrawlView, Entry};
 use weburl::{CanonicalUrl, Rejected, SiteKey, UrlKey, without_user_info};
@@ -71,8 +71,8 @@ pub struct Past {
     pub outcome: &'static str,
     /// The status of the answer.
     pub status: Option<u16>,
-    /// How it differs from the visit before.
-    pub change: &'static str,
+    /// How it differs from the visit before; `None` where no visit told what was there, and this one is no page.
+    pub change: Option<&'static str>,
 }
 
 /// A URL that a page leads to in the name of itself.
@@ -191,12 +191,13 @@ fn visits_of(store: &dyn CrawlView, last: &Visit) -> anyhow::Result<Vec<Past>> {
     visits.push(last.clone());
     let past = visits.iter().enumerate().map(|(n, visit)| {
         let before = n.checked_sub(1).map(|n| &visits[n]);
+        let is_known = visits[..n].iter().any(can_be_compared) || visit.outcome.is_fetched();
         Past {
             at: visit.at.to_rfc3339(),
             round: visit.round,
             outcome: visit.outcome.as_str(),
             status: Some(visit.status).filter(|status| *status > 0),
-            change: Change::between(before, visit).as_str(),
+            change: is_known.then(|| Change::between(before, visit).as_str()),
         }
     });
     Ok(past.collect())

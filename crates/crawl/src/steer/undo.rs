@@ -128,11 +128,10 @@ impl Changed {
                 "a seed stays one: `exclude` keeps its pages from being fetched, and `remove` empties the queue of them",
             ),
             (Change::Retry(_), _) => Undo::Not("the URLs are visited again; `hold` keeps a site from it"),
-            // They ended as excluded, without a visit.
-            (Change::Remove(patterns), _) => {
-                let words = std::iter::once("excluded".to_owned()).chain(patterns.iter().cloned());
-                Undo::By(vec![Change::Retry(words.collect())])
-            }
+            // They ended as excluded, as those that others removed: nothing says which are of this change.
+            (Change::Remove(_), _) => Undo::Not(
+                "`retry excluded` with the same patterns visits the URLs in a round, with all others excluded",
+            ),
             (_, None) => Undo::Not("the values before were not written down"),
             (change, Some(replaced)) => match replaced.undo(change, options) {
                 Ok(changes) if !changes.is_empty() => Undo::By(changes),
@@ -231,7 +230,10 @@ mod tests {
             (r#"{"at":"","change":{"set":"max-pages = 5\n"}}"#, "not: the values before were not written down"),
             (r#"{"at":"","change":{"exclude":["*/x/*"]}}"#, "not: the values before were not written down"),
             (r#"{"at":"","change":"stop"}"#, "not: `argiope crawl` goes on"),
-            (r#"{"at":"","change":{"remove":["*/x/*"]}}"#, "retry excluded */x/*"),
+            (
+                r#"{"at":"","change":{"remove":["*/x/*"]}}"#,
+                "not: `retry excluded` with the same patterns visits the URLs in a round, with all others excluded",
+            ),
         ] {
             let changed: Changed = serde_json::from_str(json).expect("a change as an earlier version wrote it");
             assert_eq!(told(changed.undo(&Options::default())), expect, "{json}");

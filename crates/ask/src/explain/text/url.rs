@@ -108,10 +108,11 @@ impl Told<'_> {
         let left_out = story.visits.len().saturating_sub(VISITS_SHOWN);
         for (at, Past { at: when, round, outcome, status, change }) in story.visits.iter().skip(left_out).enumerate() {
             let status = status.map(|status| format!(" {status}")).unwrap_or_default();
+            let change = change.map(|change| format!("{change}: ")).unwrap_or_default();
             line(
                 out,
                 if at == 0 { "visits" } else { "" },
-                format_args!("{when} {change}: {outcome}{status}, round {round}"),
+                format_args!("{when} {change}{outcome}{status}, round {round}"),
             );
         }
         if left_out > 0 {
