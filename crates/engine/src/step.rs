@@ -35,7 +35,7 @@ pub(crate) use robots_txt::{ROBOTS_PATH, access as robots_access};
 pub use rules::read_rules;
 pub use sitemaps::sitemaps_of;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use foldhash::{HashMap, HashSet};
@@ -136,6 +136,8 @@ pub struct State {
     taken_over: HashMap<SiteKey, Timestamp>,
     /// Sites that were let go of: they come to front only when they are said to be this run's own again.
     released: HashSet<SiteKey>,
+    /// Those among them that are on hold, and that have something to do.
+    held_up: BTreeSet<SiteKey>,
     ending: Option<End>,
     finished: bool,
     commands: Vec<Command>,
@@ -252,6 +254,7 @@ impl State {
             start,
             taken_over: HashMap::default(),
             released: settings.held_sites.iter().copied().collect(),
+            held_up: BTreeSet::new(),
             ending: None,
             finished: false,
             commands: Vec::new(),

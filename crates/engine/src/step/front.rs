@@ -33,6 +33,7 @@ impl State {
     }
 
     pub(super) fn bring(&mut self, site: SiteKey, its: Option<&Site>) {
+        self.note_held_up(site);
         let is_left_alone = self.released.contains(&site)
             || self.spent.contains(&site)
             || self.asides.contains(site)
@@ -134,6 +135,8 @@ impl State {
         {
             self.room.coming -= 1;
             if leaving {
+                // It was to be read since it has something to do.
+                self.note_held_up(site);
                 return self.let_go(site);
             }
             if changed {

@@ -19,6 +19,7 @@ impl State {
             }
             // It stays released until it is on hold no more.
             if self.settings.held_sites.contains(site) {
+                self.note_held_up(*site);
                 continue;
             }
             self.released.remove(site);
@@ -82,8 +83,33 @@ impl State {
         self.prepare(now, site);
     }
 
+    /// Notes that a site has something to do, if it is on hold.
+    pub(super) fn note_held_up(&mut self, site: SiteKey) {
+        if self.settings.held_sites.contains(&site) {
+            self.held_up.insert(site);
+        }
+    }
+
+    /// Whether a site has something to do, as far as it is known without a look into the store.
+    fn has_work(&self, site: SiteKey) -> bool {
+        match self.sites.get(&site) {
+            Some(Slot::Here(front)) => !front.is_finished(),
+            Some(Slot::Loading(_)) => true,
+            None => self.asides.contains(site) || self.places.is_waiting(site),
+        }
+    }
+
+    /// The number of sites on hold that have something to do.
+    pub(super) fn held_up(&self) -> usize {
+        let held = self.settings.held_sites.iter();
+        held.filter(|site| self.held_up.contains(site) || self.has_work(**site)).count()
+    }
+
     /// Forgets a site of which nothing is under way.
     pub(super) fn let_go(&mut self, site: SiteKey) {
+        if self.has_work(site) || self.spent.contains(&site) {
+            self.note_held_up(site);
+        }
         let address = self.leave_front(site).and_then(|front| front.leaving.for_address());
         self.taken_over.remove(&site);
         self.asides.remove(site);

@@ -156,7 +156,7 @@ impl State {
             let is_wait = !matches!(held.reason, Reason::Nothing | Reason::UnderWay | Reason::Hold);
             waits.add(held, usize::from(is_wait));
         }
-        waits.add(Reason::Hold.into(), self.settings.held_sites.len());
+        waits.add(Reason::Hold.into(), self.held_up());
         waits.add(Reason::Place.into(), self.places.len_outside());
         waits.add(Held { reason: Reason::Aside, until: self.asides.next_due() }, self.asides.len());
         waits

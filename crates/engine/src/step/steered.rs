@@ -62,6 +62,7 @@ impl State {
         let held = &self.settings.held_sites;
         let (more, no_more): (Vec<SiteKey>, Vec<SiteKey>) =
             (held.difference(before).copied().collect(), before.difference(held).copied().collect());
+        self.held_up.retain(|site| !no_more.contains(site));
         self.release(now, &more);
         self.sites_changed(now, &no_more, false);
     }

@@ -144,6 +144,43 @@ fn budgets_pauses_and_holds_hold_a_site_up() {
 }
 
 #[test]
+fn of_the_sites_on_hold_those_count_that_have_something_to_do() {
+    let held = |sites: &[&str]| Settings { held_sites: sites.iter().map(|text| site(text)).collect(), ..settings() };
+    let counted = |driven: &Driven| driven.state.waits(driven.now).0.get(&Reason::Hold).map_or(0, |wait| wait.sites);
+    let hold = |driven: &mut Driven, sites: &[&str]| driven.happen(Event::SettingsChanged(Box::new(held(sites))));
+    // One that nobody knows.
+    let mut driven = with_robots(settings(), "");
+    hold(&mut driven, &[OTHER]);
+    assert_eq!(counted(&driven), 0);
+    // One with URLs in the queue, while a request is under way there and afterwards.
+    hold(&mut driven, &[ONE, OTHER]);
+    assert_eq!(counted(&driven), 1);
+    driven.wait(MS(250));
+    while let Some(first) = driven.asked().first().map(ToString::to_string) {
+        driven.found(&first, Finding::Nothing);
+        driven.wait(MS(250));
+    }
+    assert_eq!(counted(&driven), 1);
+    hold(&mut driven, &[OTHER]);
+    assert_eq!(counted(&driven), 0);
+    // One that is found while it is on hold, as a late seed or in the queue of an earlier run.
+    driven.happen(Event::NewSeeds(vec![url(OTHER)]));
+    assert_eq!(counted(&driven), 1);
+    let mut driven = Driven::begin(held(&[ONE, OTHER]), &[]);
+    assert_eq!(counted(&driven), 0);
+    driven.happen(Event::SitesChanged { sites: vec![site(ONE)], taken_over: false });
+    assert_eq!(counted(&driven), 1);
+    // One that has nothing left to do.
+    let mut driven = begun(settings(), &[(ONE, 1)]);
+    driven.answered("http://one.test/robots.txt", 404, &[], "");
+    driven.wait(MS(1_000));
+    let first = first_of(&driven);
+    driven.found(&first, Finding::Nothing);
+    hold(&mut driven, &[ONE]);
+    assert_eq!(counted(&driven), 0);
+}
+
+#[test]
 fn a_crawl_has_so_many_requests_at_once_and_a_domain_has_its_share() {
     let driven = begun(Settings { concurrency: 1, ..settings() }, &[(ONE, 1), (OTHER, 2)]);
     let held = [ONE, OTHER].map(|text| of(&driven, text).held.map(|held| held.reason));
