@@ -146,11 +146,22 @@ fn failures_are_visited_again_urls_leave_the_queue_and_the_answers_follow() {
         "{changes}"
     );
 
+    let unknown = "no such site in the crawl: b.test; nearest: a.test";
+    for question in [&["urls"][..], &["changes"], &["search", "page"]] {
+        let of = |site: &str| lab.served.client(&[question, &["--site", site]].concat());
+        assert!(of("b.test").code == 1 && of("b.test").stderr.contains(unknown), "{:?}", of("b.test"));
+        assert_eq!(of("a.test").code, 0, "{:?}", of("a.test"));
+    }
+
     // Commands that read the archive as a directory go by the changes.
     until("all to be sealed", || lab.served.asked(&["stats"])["segments_open"] == 0);
     let dir = lab.shared();
     let told = testkit::ran::argiope(&["explain", dir.to_str().expect("UTF-8"), "http://a.test/"]);
     assert!(told.stdout.contains("delay a.test=50ms, 20"), "{told:?}");
+    let search = |site| testkit::ran::argiope(&["search", dir.to_str().expect("UTF-8"), "page", "--site", site]);
+    let (known, other) = (search("a.test"), search("b.test"));
+    assert!(known.code == 0 && known.stdout.contains("http://a.test/"), "{known:?}");
+    assert!(other.code == 2 && other.stderr.contains(unknown), "{other:?}");
     let settings = std::fs::read_to_string(dir.join("crawl.toml")).expect("settings");
     assert!(settings.contains("a.test=50ms") && settings.contains("store = "), "{settings}");
 }

@@ -87,6 +87,9 @@ fn what_cannot_be_answered_is_refused_clearly() {
             "NOT_FOUND",
             "there is no worker `w:9` alive: GetWorkers names those there are",
         ),
+        ("Urls", json!({"site": "a.test"}), 404, "NOT_FOUND", "no such site in the crawl: a.test"),
+        ("Changes", json!({"site": "https://a.test"}), 404, "NOT_FOUND", "no such site in the crawl: https://a.test"),
+        ("Search", json!({"text": "x", "site": "a.test"}), 404, "NOT_FOUND", "no such site in the crawl: a.test"),
         (
             "Crawl",
             json!({"url": "ftp://a.test"}),

@@ -3,7 +3,6 @@
 use api::{ChangesRequest, ChangesResponse, PageChange};
 use ask::changes::{Changed, ChangesError, Question, Since, last_round};
 use model::Timestamp;
-use settings::site_name::SiteName;
 use tonic::Status;
 
 use super::explaining::seconds;
@@ -21,10 +20,7 @@ const CHANGES_MAX: u32 = 10_000;
 pub(super) async fn changes(service: &Service, request: ChangesRequest) -> Result<ChangesResponse, Status> {
     let ChangesRequest { since, site, limit } = request;
     let max = if limit == 0 { CHANGES_DEFAULT } else { limit.min(CHANGES_MAX) } as usize;
-    let sites = match site.as_str() {
-        "" => Vec::new(),
-        site => site.parse::<SiteName>().map_err(|error| Status::invalid_argument(message(error)))?.keys().collect(),
-    };
+    let sites = service.sites(&site).await?;
     if !(since.is_finite() && since >= 0.0) {
         return Err(Status::invalid_argument(message(format_args!("since: {since} is no time in seconds since 1970"))));
     }

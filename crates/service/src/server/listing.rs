@@ -3,7 +3,6 @@
 use api::{Url, UrlsRequest, UrlsResponse};
 use ask::urls::{Listed, Selection};
 use settings::plan;
-use settings::site_name::SiteName;
 use tonic::Status;
 
 use super::service::Service;
@@ -20,10 +19,7 @@ const URLS_MAX: u32 = 10_000;
 pub(super) async fn urls(service: &Service, request: UrlsRequest) -> Result<UrlsResponse, Status> {
     let UrlsRequest { site, states, patterns, after, limit } = request;
     let wrong = |why: &dyn std::fmt::Display| Status::invalid_argument(message(why));
-    let mut selection = Selection::default();
-    if !site.is_empty() {
-        selection.sites = site.parse::<SiteName>().map_err(|error| wrong(&error))?.keys().collect();
-    }
+    let mut selection = Selection { sites: service.sites(&site).await?.into_iter().collect(), ..Selection::default() };
     selection.states =
         states.iter().map(|word| word.parse()).collect::<Result<_, _>>().map_err(|error: String| wrong(&error))?;
     let pattern = |text: &String| plan::pattern("patterns", text);

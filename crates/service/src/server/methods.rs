@@ -104,7 +104,9 @@ impl Crawler for Service {
     }
 
     async fn search(&self, request: Request<SearchRequest>) -> Result<Response<SearchResponse>, Status> {
-        self.put(request.into_inner()).await
+        let request = request.into_inner();
+        self.sites(&request.site).await?;
+        self.put(request).await
     }
 
     async fn links(&self, request: Request<LinksRequest>) -> Result<Response<LinksResponse>, Status> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ask::sites;
 use coordination::{InForce, Member, WorkerId};
 use store::StoreError;
 use store_postgres::cluster::Control;
@@ -15,6 +16,7 @@ use crate::queries::{self, Coordinator, Members, QueryError};
 use console::message::message;
 use console::message::one_line;
 use settings::plan::Plan;
+use settings::site_name::SiteName;
 
 /// Calls of `Crawl` that wait for their end, at most.
 const CRAWLS_MAX: usize = 1_000;
@@ -95,6 +97,23 @@ impl Service {
             Status::failed_precondition(message(format_args!("{url} does not belong to this crawl: {rule}")))
         })?;
         Ok((url, user))
+    }
+
+    /// The keys of a site that a request names; none if it names none.
+    ///
+    /// # Errors
+    /// It is no site, or the crawl does not know it.
+    pub(super) async fn sites(&self, name: &str) -> Result<Vec<SiteKey>, Status> {
+        if name.is_empty() {
+            return Ok(Vec::new());
+        }
+        let site: SiteName = name.parse().map_err(|error| Status::invalid_argument(message(error)))?;
+        let keys: Vec<SiteKey> = site.keys().collect();
+        let asked = keys.clone();
+        match self.ask(move |control| sites::unknown(control, &site.to_string(), asked.into_iter())).await? {
+            None => Ok(keys),
+            Some(unknown) => Err(Status::not_found(message(unknown))),
+        }
     }
 
     /// The worker of an id or a name.
