@@ -197,6 +197,25 @@ impl Schedule {
         Ok(totals.pending > 0 && !totals.round.is_choosing)
     }
 
+    /// Whether some site with URLs in the queue can have a turn now: one that is neither on hold nor in trouble.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn can_go_on(&self, store: &dyn Store, settings: &Settings) -> Result<bool, StoreError> {
+        let mut after = None;
+        loop {
+            let sites = store.sites_with_pending(after, ENTRIES_AT_ONCE)?;
+            let Some(last) = sites.last() else { return Ok(false) };
+            after = Some(*last);
+            for site in sites.iter().filter(|site| !settings.held_sites.contains(site)) {
+                // The URLs of a site that is given up end without a request.
+                if !store.site(*site)?.is_some_and(|record| record.aside.is_some() && record.due_at > self.now) {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+
     /// Sites that get no request now.
     fn closed_sites(&self, store: &dyn Store, settings: &Settings) -> Result<BTreeSet<SiteKey>, StoreError> {
         let mut closed: BTreeSet<SiteKey> = settings.held_sites.iter().copied().collect();

@@ -95,6 +95,8 @@ enum Wait {
     ForBudget,
     /// No page is due.
     ForPages(Waits),
+    /// All sites whose URLs wait are on hold or in trouble.
+    ForSites,
 }
 
 impl Wait {
@@ -102,6 +104,7 @@ impl Wait {
     fn told(self, budget: Budget, visits: f64, now: Timestamp) -> String {
         match self {
             Wait::ForPages(waits) => waits.to_string(),
+            Wait::ForSites => "the URLs left of the last round wait: their sites are on hold or in trouble".to_owned(),
             Wait::ForBudget => {
                 let until = now + budget.time_of((1.0 - visits).max(0.0));
                 format!("the budget allows the next visit at {}", until.to_rfc3339())
@@ -128,9 +131,6 @@ impl Watch {
             Some(left) => left,
             None => self.budget.in_time(self.first(store.totals()?.round, now)),
         };
-        if Schedule::goes_on(store)? && !before.leaves_rest {
-            return Ok(Due::Visits(visits));
-        }
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -143,14 +143,19 @@ impl Watch {
             delay: plan.settings.site_rules.politeness.delay,
             now,
         };
+        if Schedule::goes_on(store)? && !before.leaves_rest && schedule.can_go_on(store, &plan.settings)? {
+            return Ok(Due::Visits(visits));
+        }
         let waits = match schedule.begin(store, &plan.settings)? {
             _ if visits < 1.0 => Some(Wait::ForBudget),
             Notice::NothingDue(waits) => Some(Wait::ForPages(waits)),
             _ => None,
         };
-        if store.totals()?.pending > 0 {
+        if schedule.can_go_on(store, &plan.settings)? {
             return Ok(Due::Visits(visits));
         }
+        // A session would end at once, and say again what the last one said.
+        let waits = if store.totals()?.pending > 0 { Some(Wait::ForSites) } else { waits };
         let told = waits.filter(|_| waits != before.waits).map(|wait| wait.told(self.budget, visits, now));
         Ok(Due::Nothing(Round { left: Some(visits), waits, ..before }, told))
     }

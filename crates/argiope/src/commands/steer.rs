@@ -8,7 +8,7 @@ use ask::sites;
 use clap::{Args, Subcommand};
 use crawl::made::{affected, make};
 use crawl::opened::Opened;
-use crawl::{Change, CrawlDir};
+use crawl::{Change, CrawlDir, Unready};
 use settings::options::Options;
 use settings::site_name::{SiteDelay, SiteName};
 use settings::units::Span;
@@ -154,11 +154,11 @@ pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
     let sites = args.what.sites();
     let change = args.what.change()?;
     if !sites.is_empty() {
-        let opened = Opened::new(&args.dir)?;
-        for site in &sites {
-            if let Some(unknown) = sites::unknown(opened.view(), &site.to_string(), site.keys())? {
-                console::say!("{unknown}: it counts once the crawl finds the site");
-            }
+        match Opened::new(&args.dir) {
+            Ok(opened) => say_unknown(&opened, &sites)?,
+            // A round of a watch begins or ends. The change waits longer for that than this remark.
+            Err(error) if matches!(error.downcast_ref(), Some(Unready::InUse { .. })) => {}
+            Err(error) => return Err(error),
         }
     }
     let told = match args.dry_run {
@@ -167,4 +167,14 @@ pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
     };
     printed::print(&format!("{change}: {told}\n"))?;
     Ok(ExitCode::from(exit::DONE))
+}
+
+/// Says which sites the crawl does not know.
+fn say_unknown(opened: &Opened, sites: &[SiteName]) -> anyhow::Result<()> {
+    for site in sites {
+        if let Some(unknown) = sites::unknown(opened.view(), &site.to_string(), site.keys())? {
+            console::say!("{unknown}: it counts once the crawl finds the site");
+        }
+    }
+    Ok(())
 }

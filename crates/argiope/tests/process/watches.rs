@@ -188,6 +188,57 @@ fn a_site_on_hold_and_an_excluded_part_keep_no_other_page_from_being_watched() {
 }
 
 #[test]
+fn a_watch_of_a_site_on_hold_says_so_once_and_goes_on_after_its_release() {
+    let site = Site::new(Says::Tag, 4);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    // A round begins, and its only site is put on hold before its turn.
+    run(&mut crawl(&served, &dir, &["--again", "--hold", "one.test"])).expect_code(3);
+    site.asked();
+    let watch = |more: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "6/s"]).args(more);
+        command
+    };
+    let ended = run(&mut watch(&["--rounds", "4"])).expect_code(0);
+    assert_eq!(ended.stdout, "", "nothing was visited");
+    let why = "the URLs left of the last round wait: their sites are on hold or in trouble";
+    assert_eq!(ended.stderr.matches(why).count(), 1, "{}", ended.stderr);
+    let running = Running::start(&mut watch(&[]));
+    while running.age() < Duration::from_secs(2) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let told = run(Command::new(BINARY).arg("steer").arg(&dir).args(["release", "one.test"])).expect_code(0);
+    assert!(told.stdout.contains("release one.test: "), "{}", told.stdout);
+    while site.replies.load(Ordering::Relaxed) < 2 * 6 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    running.signal("INT");
+    let ended = running.end().expect_code(3);
+    assert_eq!(ended.stderr.matches(why).count(), 1, "{}", ended.stderr);
+    assert!(!ended.stdout.contains(" 0 URLs visited"), "{}", ended.stdout);
+    assert!(site.asked().len() >= 5, "the rest of the round is visited: {}", ended.stdout);
+}
+
+#[test]
+fn a_change_to_a_site_waits_until_a_busy_directory_is_free() {
+    let site = Site::new(Says::Tag, 1);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    let store = CrawlDir::at(&dir).open_store(&CrawlDir::at(&dir).options().unwrap()).unwrap();
+    let steering = Running::start(Command::new(BINARY).arg("steer").arg(&dir).args(["hold", "one.test"]));
+    // Longer than a command waits that only reads.
+    while steering.age() < Duration::from_secs(4) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    drop(store);
+    let told = steering.end().expect_code(0);
+    assert!(told.stdout.contains("hold one.test: noted"), "{}", told.stdout);
+}
+
+#[test]
 fn a_crawl_whose_budget_is_spent_is_watched() {
     let site = Site::new(Says::Tag, 20);
     let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
