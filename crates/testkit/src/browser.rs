@@ -43,6 +43,8 @@ pub struct Browser {
     events: Vec<Value>,
     /// What the URLs begin with that the page may ask for.
     origin: String,
+    /// Pages run no scripts.
+    is_without_scripts: bool,
     _profile: TempDir,
 }
 
@@ -104,9 +106,17 @@ impl Browser {
             .expect("a shell");
         let commands = process.stdin.take().expect("piped");
         let answers = BufReader::new(process.stdout.take().expect("piped"));
-        let (session, events, origin) = (Value::Null, Vec::new(), String::new());
-        let mut browser =
-            Browser { process, commands, answers, session, next_id: 0, events, origin, _profile: profile };
+        let mut browser = Browser {
+            process,
+            commands,
+            answers,
+            session: Value::Null,
+            next_id: 0,
+            events: Vec::new(),
+            origin: String::new(),
+            is_without_scripts: false,
+            _profile: profile,
+        };
         let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
         let attached =
             browser.call("Target.attachToTarget", json!({ "targetId": target["targetId"], "flatten": true }));
@@ -174,15 +184,24 @@ impl Browser {
     }
 
     /// Does what leads to another page, and waits until that is shown.
-    fn navigate(&mut self, act: impl FnOnce(&mut Self)) {
+    pub fn navigate(&mut self, act: impl FnOnce(&mut Self)) {
         self.events.clear();
         act(self);
         self.wait_for("Page.loadEventFired");
         self.settle();
     }
 
-    /// Waits until what was changed is painted.
+    /// Runs no scripts of pages from now on, as if a user had switched them off. Expressions of tests still have values.
+    pub fn without_scripts(&mut self) {
+        self.call("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
+        self.is_without_scripts = true;
+    }
+
+    /// Waits until what was changed is painted. Without scripts nothing tells when that is, and nothing changes by itself.
     pub fn settle(&mut self) {
+        if self.is_without_scripts {
+            return;
+        }
         self.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))");
     }
 
@@ -192,6 +211,13 @@ impl Browser {
         let mut result = self.call("Runtime.evaluate", parameters);
         assert!(result.get("exceptionDetails").is_none(), "{expression}: {result}");
         result["result"]["value"].take()
+    }
+
+    /// Waits until an expression in the page is true, from one painted frame to the next.
+    pub fn until(&mut self, condition: &str) {
+        self.value(&format!(
+            "new Promise((done) => {{ const look = () => {{ if ({condition}) done(true); else requestAnimationFrame(look); }}; look(); }})"
+        ));
     }
 
     /// The text of an element.
@@ -213,17 +239,32 @@ impl Browser {
 
     /// Clicks on the middle of an element.
     pub fn click(&mut self, selector: &str) {
+        self.press_on(selector);
+        self.settle();
+    }
+
+    /// Clicks on an element that leads to another page.
+    pub fn click_through(&mut self, selector: &str) {
+        self.navigate(|browser| browser.press_on(selector));
+    }
+
+    fn press_on(&mut self, selector: &str) {
         let [left, top, width, height] = self.place(selector);
         for kind in ["mousePressed", "mouseReleased"] {
-            self.mouse(kind, left + width / 2.0, top + height / 2.0, json!({ "button": "left", "clickCount": 1 }));
+            let click = json!({ "button": "left", "clickCount": 1 });
+            self.dispatch_mouse(kind, left + width / 2.0, top + height / 2.0, click);
         }
     }
 
     /// Does something with the mouse.
-    pub fn mouse(&mut self, kind: &str, x: f64, y: f64, mut more: Value) {
+    pub fn mouse(&mut self, kind: &str, x: f64, y: f64, more: Value) {
+        self.dispatch_mouse(kind, x, y, more);
+        self.settle();
+    }
+
+    fn dispatch_mouse(&mut self, kind: &str, x: f64, y: f64, mut more: Value) {
         (more["type"], more["x"], more["y"]) = (json!(kind), json!(x), json!(y));
         self.call("Input.dispatchMouseEvent", more);
-        self.settle();
     }
 
     /// Presses a key that writes nothing.

@@ -1,6 +1,6 @@
 //! What the tests of several crates share. Only tests and benchmarks depend on it.
 //!
-//! A test crawl runs the real binary ([`ran`], [`crawled`]). [`judge`] says whether a server's log is polite, [`tables`] reads a dataset, and
+//! A test crawl runs the real binary ([`ran`], [`crawled`], [`endless`]). [`judge`] says whether a server's log is polite, [`tables`] reads a dataset, and
 //! [`batches`] and [`any_batches`] are commits for stores. [`python`], [`pywb`] and [`replaywebpage`] run the tools that read
 //! exports. [`browser`] is a real one, [`axe`] judges the page it shows, and [`ui`] serves a crawl to it.
 
@@ -17,6 +17,7 @@ pub mod batches;
 pub mod browser;
 pub mod crawled;
 pub mod documents;
+pub mod endless;
 pub mod judge;
 pub mod numbered_pages;
 pub mod python;

@@ -4,8 +4,12 @@
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
 mod chart;
+mod effect;
 mod graph;
 mod hostile;
 mod keyboard;
+mod order;
 mod screens;
+mod side_by_side;
 mod site;
+mod undo;

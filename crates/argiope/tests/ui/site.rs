@@ -30,7 +30,13 @@ fn answer(request: &Request) -> Reply {
 
 /// A crawl of the site to its end.
 pub fn crawled() -> Crawled {
-    Crawled::of(Web::new().site("ui.test", from_fn(answer)), "http://ui.test/", &["--no-sitemaps"])
+    crawled_with(&[])
+}
+
+/// The same with more arguments.
+pub fn crawled_with(arguments: &[&str]) -> Crawled {
+    let web = Web::new().site("ui.test", from_fn(answer));
+    Crawled::of(web, "http://ui.test/", &[&["--no-sitemaps"], arguments].concat())
 }
 
 /// The interface to a crawl.
