@@ -34,7 +34,8 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   in-flight          a slow site with few and with many requests at a time: what a page in flight takes in memory, beside Scrapy
   bodies [DOCUMENTS] 512 documents of 10 MB at once: memory beyond --max-in-flight-bytes
   known              10^5 to 10^7 known URLs, 10 to 10^5 hosts: what a page costs, and how much memory; draws docs/known.svg
-  ui [URLS...]       what each screen of `argiope ui` takes at that many known URLs (default 10^6 and 10^7), and the preview of a change
+  ui [URLS...]       what each screen of `argiope ui` takes at that many known URLs (default 10^6 and 10^7), and the preview of a change:
+                     percentiles of 20 requests a round; of a binary in target/debug they are shown, and not kept
   viewers [PAGES]    processor time of a crawl with none and with 20 viewers of `argiope ui`, in turn
   hot                99 small hosts beside one with 10^6 queued URLs: whether they wait for it, and what a visit costs
   rules              1,000 robots.txt files of 525 kB: memory; a site beside one with 35,641 rules with wildcards: its pages

@@ -51,3 +51,24 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
+
+/// The value below or at which so many of a hundred values lie (the nearest rank). Zero of none.
+pub fn percentile(values: &[f64], of_hundred: usize) -> f64 {
+    let mut values = values.to_vec();
+    values.sort_unstable_by(f64::total_cmp);
+    let rank = (values.len() * of_hundred).div_ceil(100).max(1);
+    values.get(rank - 1).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_values_that_were_measured() {
+        let values = [5.0, 1.0, 4.0, 2.0, 3.0];
+        let of = |of_hundred| percentile(&values, of_hundred);
+        assert_eq!([of(0), of(50), of(60), of(95), of(100)], [1.0, 3.0, 3.0, 5.0, 5.0]);
+        assert_eq!((percentile(&[7.0], 95), percentile(&[], 95)), (7.0, 0.0));
+    }
+}

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::Options;
 use super::argiope;
 use super::known;
-use super::measured::median;
+use super::measured::percentile;
 use super::run_file::{RunFile, said};
 use super::synthetic::SEED;
 use crate::interface::Interface;
@@ -24,6 +24,8 @@ use crate::workspace::workspace;
 const KNOWN: [u64; 2] = [1_000_000, 10_000_000];
 /// URLs known before the state is filled up.
 const CRAWLED: u64 = 1_000;
+/// Requests for each screen in a round: percentiles of few say little.
+const REQUESTS_OF_A_ROUND: usize = 20;
 /// What a screen may take, in milliseconds.
 const SCREEN_MS_MAX: f64 = 100.0;
 /// What the preview of a change may take, in milliseconds.
@@ -43,32 +45,48 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         sizes.extend(KNOWN);
     }
     let binary = argiope::binary(options.binary.as_deref())?;
-    let mut file = RunFile::begin("ui", "Screens of the interface", &[said(&binary, &["--version"])?])?;
+    let profile = profile(&binary);
+    let program = format!("{}, built with the profile {profile}", said(&binary, &["--version"])?);
+    let mut file = RunFile::begin("ui", "Screens of the interface", &[program])?;
     for size in sizes {
         let dir = TempDir::with_prefix("argiope-bench-")?;
         let crawl = dir.path().join("crawl");
         known::crawl_to(&binary, CRAWLED, &crawl)?;
-        let known = said(&fill(&binary)?, &[&crawl.join("state").display().to_string(), &size.to_string()])?;
+        let known = said(&fill(profile)?, &[&crawl.join("state").display().to_string(), &size.to_string()])?;
+        known.parse::<u64>().with_context(|| format!("the state was not filled up: {known}"))?;
         file.say(&format!(
-            "{known} URLs known, the crawl rests; milliseconds from a request to the end of its answer:\n"
+            "Scale: {known} URLs known ({size} of them filled in), the crawl rests; one request at a time, the first and then {} more of each \
+             screen. Milliseconds from a request to the end of its answer, percentiles of all but the first:\n",
+            options.rounds * REQUESTS_OF_A_ROUND
         ));
-        file.say("| screen | first | median | slowest |\n|---|---|---|---|");
+        file.say("| screen | first | p50 | p90 | p99 | slowest |\n|---|---|---|---|---|---|");
         let interface = Interface::start(&binary, &crawl)?;
         for (name, request) in requests(&interface)? {
-            let took =
-                (0..=options.rounds).map(|_| answered(&interface, &request)).collect::<anyhow::Result<Vec<_>>>()?;
+            let took = (0..=options.rounds * REQUESTS_OF_A_ROUND)
+                .map(|_| answered(&interface, &request))
+                .collect::<anyhow::Result<Vec<_>>>()?;
             let again = took.get(1..).unwrap_or_default();
-            let (middle, slowest) = (median(again.iter().copied()), again.iter().copied().fold(0.0, f64::max));
+            let [middle, p90, p99, slowest] = [50, 90, 99, 100].map(|of_hundred| percentile(again, of_hundred));
             let aim = if name == PREVIEW { PREVIEW_MS_MAX } else { SCREEN_MS_MAX };
             let is_slow = if middle > aim { format!(" (aim: {aim})") } else { String::new() };
             let first = took.first().copied().unwrap_or_default();
-            file.say(&format!("| {name} | {first:.1} | {middle:.1}{is_slow} | {slowest:.1} |"));
+            file.say(&format!("| {name} | {first:.1} | {middle:.1}{is_slow} | {p90:.1} | {p99:.1} | {slowest:.1} |"));
         }
         file.say("");
         file.say(&counted(&interface)?);
         file.say(&painted(&interface, options.rounds)?);
     }
-    file.keep()
+    // Figures of a program that is not optimized mean nothing later.
+    if profile == "dev" { Ok(()) } else { file.keep() }
+}
+
+/// The profile that a binary in cargo's target directory was built with; of one that lies elsewhere, the profile of benchmarks.
+fn profile(binary: &Path) -> &'static str {
+    match binary.parent().and_then(Path::file_name).and_then(|dir| dir.to_str()) {
+        Some("debug") => "dev",
+        Some("release") => "release",
+        _ => "dist",
+    }
 }
 
 /// How long the exact count of a change takes behind its preview.
@@ -102,31 +120,32 @@ fn painted(interface: &Interface, rounds: usize) -> anyhow::Result<String> {
     };
     let loads: Vec<(f64, f64)> = text.lines().filter_map(numbers).collect();
     let (first, bytes) = loads.first().copied().context("no load was measured")?;
-    let middle = median(loads.iter().map(|(ms, _)| *ms));
+    let again: Vec<f64> = loads.iter().skip(1).map(|(ms, _)| *ms).collect();
+    let [middle, p90, slowest] = [50, 90, 100].map(|of_hundred| percentile(&again, of_hundred));
     let is_slow = if middle > FIRST_PAINT_MS_MAX { format!(" (aim: {FIRST_PAINT_MS_MAX})") } else { String::new() };
     let is_heavy =
         if bytes > FIRST_SCREEN_BYTES_MAX { format!(" (aim: {FIRST_SCREEN_BYTES_MAX})") } else { String::new() };
-    Ok(format!("First paint in Chromium: {first:.0} ms, median {middle:.0} ms{is_slow}; {bytes:.0} bytes{is_heavy}.\n"))
+    Ok(format!(
+        "First paint in Chromium: {first:.0} ms without a cache; then p50 {middle:.0} ms{is_slow}, p90 {p90:.0} ms, slowest {slowest:.0} ms; \
+         {bytes:.0} bytes{is_heavy}.\n"
+    ))
 }
 
-/// The program that fills a state up: beside the binary, or built now.
-fn fill(binary: &Path) -> anyhow::Result<PathBuf> {
-    let beside = binary.with_file_name("examples").join("fill");
-    if beside.exists() {
-        return Ok(beside);
-    }
+/// The program that fills a state up: built now, as the binary was.
+fn fill(profile: &str) -> anyhow::Result<PathBuf> {
     let built = Command::new("cargo")
-        .args(["build", "--profile", "dist", "--quiet", "-p", "argiope-store-embedded", "--example", "fill"])
+        .args(["build", "--profile", profile, "--quiet", "-p", "argiope-store-embedded", "--example", "fill"])
         .current_dir(workspace())
         .status()?;
     ensure!(built.success(), "the build of the example `fill` failed");
-    Ok(argiope::target().join("dist/examples/fill"))
+    let dir = if profile == "dev" { "debug" } else { profile };
+    Ok(argiope::target().join(dir).join("examples/fill"))
 }
 
 /// The name of the preview of a change.
 const PREVIEW: &str = "effect of an exclude pattern";
-/// A URL in the middle of the filled state.
-const FILLED: &str = "http%3A%2F%2Fsite-49.fill.test%2Fsection-1%2Fpage-98.html";
+/// A URL of the filled state that waits, as the example `fill` makes them.
+const FILLED: &str = "http%3A%2F%2Fsite-48.fill.test%2Fsection-1%2Fpage-98.html";
 
 /// The screens by name, and the preview of a change.
 fn requests(interface: &Interface) -> anyhow::Result<Vec<(&'static str, String)>> {
