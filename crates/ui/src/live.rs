@@ -85,18 +85,24 @@ impl Live {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Keeps a sample, and sends it to all who watch. None of them is waited for.
+    fn publish(&self, sample: Sample) {
+        let sample = Arc::new(sample);
+        let mut kept = self.kept();
+        if kept.samples.len() >= KEPT_MAX {
+            kept.samples.pop_front();
+        }
+        kept.samples.push_back(sample.clone());
+        // An error says that nobody watches.
+        let _ = self.news.send(sample);
+    }
+
     async fn take_samples(self: Arc<Self>) {
         loop {
             let root = self.root.clone();
             // What cannot be read at this moment may be at the next.
             if let Ok(Ok(sample)) = tokio::task::spawn_blocking(move || Sample::take(&root)).await {
-                let sample = Arc::new(sample);
-                let mut kept = self.kept();
-                if kept.samples.len() >= KEPT_MAX {
-                    kept.samples.pop_front();
-                }
-                kept.samples.push_back(sample.clone());
-                let _ = self.news.send(sample);
+                self.publish(sample);
             }
             tokio::time::sleep(EVERY).await;
             let mut kept = self.kept();
@@ -109,9 +115,9 @@ impl Live {
 }
 
 impl Sample {
-    fn take(root: &Path) -> anyhow::Result<Self> {
-        let at = Clock::start().date().0 / 1_000_000;
-        let none = Sample {
+    /// Of a crawl that rests.
+    fn at_rest(at: u64) -> Self {
+        Sample {
             at,
             running: false,
             fetched: 0,
@@ -123,7 +129,11 @@ impl Sample {
             bytes: 0,
             size: String::new(),
             waits: String::new(),
-        };
+        }
+    }
+
+    fn take(root: &Path) -> anyhow::Result<Self> {
+        let none = Sample::at_rest(Clock::start().date().0 / 1_000_000);
         let Some(view) = crawl::live::view(root)? else { return Ok(none) };
         let waits = view.waits()?.as_ref().and_then(waits_in_words).unwrap_or_default();
         let totals = view.totals()?;
@@ -143,9 +153,16 @@ impl Sample {
     }
 }
 
-/// Answers with events: first the samples so far, then each when it is taken.
+/// Answers with events.
 pub(crate) async fn events(State(ui): State<Ui>) -> Response {
-    let (so_far, mut news) = ui.live.subscribe();
+    let content_type = (header::CONTENT_TYPE, "text/event-stream");
+    ([content_type], Body::from_stream(stream(&ui.live))).into_response()
+}
+
+/// Events: first the samples so far, then each when it is taken. A browser that does not read has one event here, and [`LAG_MAX`] samples that
+/// all share.
+fn stream(live: &Arc<Live>) -> ReceiverStream<Result<Bytes, Infallible>> {
+    let (so_far, mut news) = live.subscribe();
     let (sender, events) = mpsc::channel::<Result<Bytes, Infallible>>(1);
     tokio::spawn(async move {
         if sender.send(Ok(event(&so_far))).await.is_err() {
@@ -167,8 +184,7 @@ pub(crate) async fn events(State(ui): State<Ui>) -> Response {
             }
         }
     });
-    let content_type = (header::CONTENT_TYPE, "text/event-stream");
-    ([content_type], Body::from_stream(ReceiverStream::new(events))).into_response()
+    ReceiverStream::new(events)
 }
 
 fn event(samples: &[Arc<Sample>]) -> Bytes {
@@ -178,4 +194,69 @@ fn event(samples: &[Arc<Sample>]) -> Bytes {
     let _ = write_json_line(&mut text, &samples);
     text.push(b'\n');
     text.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio_stream::StreamExt;
+
+    use super::*;
+
+    /// Viewers that read.
+    const READERS: usize = 19;
+    /// Samples that a viewer misses who does not read: more than are kept.
+    const SAMPLES: u64 = 5_000;
+
+    /// The moments of the samples in the next event.
+    async fn moments(events: &mut ReceiverStream<Result<Bytes, Infallible>>) -> Vec<u64> {
+        let Some(Ok(event)) = events.next().await else { panic!("the events ended") };
+        let json = event.strip_prefix(b"data: ").expect("an event");
+        let samples: Vec<serde_json::Value> = serde_json::from_slice(json).expect("JSON");
+        samples.iter().map(|sample| sample["at"].as_u64().expect("a time")).collect()
+    }
+
+    #[tokio::test]
+    async fn a_viewer_that_never_reads_holds_nobody_up_and_takes_no_memory() {
+        let live = Arc::new(Live::new(PathBuf::from("/nowhere")));
+        // The test takes the samples.
+        live.kept().is_sampling = true;
+        live.publish(Sample::at_rest(0));
+        let mut silent = stream(&live);
+        let mut readers: Vec<_> = (0..READERS).map(|_| stream(&live)).collect();
+        for reader in &mut readers {
+            assert_eq!(moments(reader).await, [0], "the samples so far");
+        }
+        for at in 1..=SAMPLES {
+            live.publish(Sample::at_rest(at));
+            for reader in &mut readers {
+                assert_eq!(moments(reader).await, [at], "each viewer that reads gets each sample");
+            }
+            assert!(live.news.len() <= LAG_MAX && live.kept().samples.len() <= KEPT_MAX, "after {at} samples");
+        }
+        // A viewer that reads at last gets what was on its way, and then the present.
+        let mut read = Vec::new();
+        while read.last() != Some(&SAMPLES) {
+            read.extend(moments(&mut silent).await);
+        }
+        assert_eq!(read[0], 0);
+        assert!(read.len() <= LAG_MAX + 2 && read.is_sorted(), "{read:?}");
+        // Somebody new gets as many as are kept.
+        assert_eq!(moments(&mut stream(&live)).await.len(), KEPT_MAX);
+    }
+
+    #[tokio::test]
+    async fn viewers_that_have_gone_are_forgotten() {
+        let live = Arc::new(Live::new(PathBuf::from("/nowhere")));
+        live.kept().is_sampling = true;
+        live.publish(Sample::at_rest(0));
+        let mut viewers: Vec<_> = (0..=READERS).map(|_| stream(&live)).collect();
+        for viewer in &mut viewers {
+            moments(viewer).await;
+        }
+        assert_eq!(live.news.receiver_count(), READERS + 1);
+        drop(viewers);
+        while live.news.receiver_count() > 0 {
+            tokio::task::yield_now().await;
+        }
+    }
 }

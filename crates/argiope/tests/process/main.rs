@@ -30,5 +30,6 @@ mod told;
 mod ui;
 mod unwritten;
 mod usage;
+mod viewers;
 mod watches;
 mod worded;
