@@ -24,6 +24,8 @@ const UNREAD: [&str; 4] = ["/events", "/events", "/", "/urls.jsonl"];
 const EVENTS_MIN: u64 = 3;
 /// Pages that the crawl fetches meanwhile, at least.
 const PAGES_MIN: u64 = 10;
+/// Events that wait for the test to count them.
+const EVENTS_AT_ONCE_MAX: usize = 64;
 /// Views that the interface may take of the crawl in a second, however many viewers there are: one for the events, one for the overview.
 const VIEWS_A_SECOND: u64 = 2;
 
@@ -101,7 +103,7 @@ fn asked(ui: &Ui, path: &str) -> TcpStream {
 }
 
 /// Follows the events of a crawl to its end as the overview does, and asks for the page after each. Tells of each event.
-fn follow(ui: &Ui, viewer: usize, news: &mpsc::Sender<(usize, Value)>) -> Vec<Value> {
+fn follow(ui: &Ui, viewer: usize, news: &mpsc::SyncSender<(usize, Value)>) -> Vec<Value> {
     let mut samples = Vec::new();
     for line in BufReader::new(asked(ui, "/events")).lines() {
         let line = line.unwrap();
@@ -128,7 +130,7 @@ fn twenty_viewers_see_the_end_of_a_crawl_and_cost_it_as_much_as_one() {
     let unread = UNREAD.map(|path| asked(&ui, path));
     let clock = Clock::start();
     let began = clock.now();
-    let (sender, news) = mpsc::channel();
+    let (sender, news) = mpsc::sync_channel(EVENTS_AT_ONCE_MAX);
     let all = std::thread::scope(|scope| {
         let viewing: Vec<_> = (0..VIEWERS)
             .map(|viewer| {
@@ -145,7 +147,7 @@ fn twenty_viewers_see_the_end_of_a_crawl_and_cost_it_as_much_as_one() {
         };
         let mut events = 0;
         // A viewer that has ended already has failed.
-        while !is_enough(&seen) && !viewing.iter().any(|viewer| viewer.is_finished()) {
+        while !is_enough(&seen) && !viewing.iter().any(std::thread::ScopedJoinHandle::is_finished) {
             let (viewer, sample) = news.recv().unwrap();
             let visited = sample["visited"].as_u64().unwrap();
             let (of_viewer, _, last) = seen.entry(viewer).or_insert((0, visited, visited));
@@ -154,6 +156,8 @@ fn twenty_viewers_see_the_end_of_a_crawl_and_cost_it_as_much_as_one() {
         }
         let seconds = clock.now().since(began).as_secs() + 1;
         let (views, most) = (between.views(), VIEWS_A_SECOND * (seconds + 1));
+        // From here on no viewer waits for the test.
+        drop(news);
         crawl.end();
         drop(between);
         let all = viewing.into_iter().map(|viewer| viewer.join().unwrap()).collect::<Vec<_>>();
