@@ -92,20 +92,20 @@ pub enum Due {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
     /// The budget allows less than one visit so far.
-    ForBudget,
+    Budget,
     /// No page is due.
-    ForPages(Waits),
+    Pages(Waits),
     /// All sites whose URLs wait are on hold or in trouble.
-    ForSites,
+    Sites,
 }
 
 impl Wait {
     /// The reason in words. The budget allows so many `visits` at this time.
     fn told(self, budget: Budget, visits: f64, now: Timestamp) -> String {
         match self {
-            Wait::ForPages(waits) => waits.to_string(),
-            Wait::ForSites => "the URLs left of the last round wait: their sites are on hold or in trouble".to_owned(),
-            Wait::ForBudget => {
+            Wait::Pages(waits) => waits.to_string(),
+            Wait::Sites => "the URLs left of the last round wait: their sites are on hold or in trouble".to_owned(),
+            Wait::Budget => {
                 let until = now + budget.time_of((1.0 - visits).max(0.0));
                 format!("the budget allows the next visit at {}", until.to_rfc3339())
             }
@@ -147,15 +147,15 @@ impl Watch {
             return Ok(Due::Visits(visits));
         }
         let waits = match schedule.begin(store, &plan.settings)? {
-            _ if visits < 1.0 => Some(Wait::ForBudget),
-            Notice::NothingDue(waits) => Some(Wait::ForPages(waits)),
+            _ if visits < 1.0 => Some(Wait::Budget),
+            Notice::NothingDue(waits) => Some(Wait::Pages(waits)),
             _ => None,
         };
         if schedule.can_go_on(store, &plan.settings)? {
             return Ok(Due::Visits(visits));
         }
         // A session would end at once, and say again what the last one said.
-        let waits = if store.totals()?.pending > 0 { Some(Wait::ForSites) } else { waits };
+        let waits = if store.totals()?.pending > 0 { Some(Wait::Sites) } else { waits };
         let told = waits.filter(|_| waits != before.waits).map(|wait| wait.told(self.budget, visits, now));
         Ok(Due::Nothing(Round { left: Some(visits), waits, ..before }, told))
     }
