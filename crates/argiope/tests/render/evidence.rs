@@ -117,7 +117,7 @@ fn links_of_a_page_to_itself_are_no_gain() {
 fn what_cannot_be_shown_is_counted_too() {
     let hangs = "<title>Hangs</title><script>while (true) {}</script>";
     let web = Web::new().site("app.test", Pages::new().html("/", hangs));
-    let crawled = Crawled::of(web, "http://app.test/", &["--render", "auto"]);
+    let crawled = Crawled::of(web, "http://app.test/", &["--render", "auto", "--render-time", "10s"]);
     let report = crawled.run("report", &["--json"]).json();
     let expect = serde_json::json!([
         {"evidence": "nothing but scripts", "pages": 1, "failed": 1, "links": 0, "text_chars": 0},
