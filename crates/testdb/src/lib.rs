@@ -176,8 +176,8 @@ impl Postgres {
         paused
     }
 
-    /// Stops the processes that serve the sessions of an application, none of which is in a transaction: who has them waits, and no lock
-    /// of theirs keeps others waiting. What they send is served when what this gives is dropped.
+    /// Stops the processes that serve the sessions of an application. None of them is in a transaction then, so they hold no row locks.
+    /// The application waits for its answers. Dropping the value lets the processes go on.
     ///
     /// # Panics
     /// There are none, or they cannot be stopped.
