@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use testdb::until;
 
-use crate::lab::{Lab, Laid, SEED, Worker};
+use crate::lab::{Lab, Laid, SEED, SHORT_LEASE, Worker};
 use crate::watched::Watch;
-use crate::workers::{check_delay, check_polite};
+use crate::workers::check_delay;
 use testkit::judge::address_of;
 
 const WORKERS: usize = 4;
@@ -167,7 +167,7 @@ fn whatever_moves_only_the_owner_asks_and_writes() {
     const VISITS_BETWEEN_EVENTS: i64 = 30;
     let addresses = (0..ADDRESSES).map(|n| Ipv4Addr::new(127, 0, 0, 2 + n));
     let web = Laid::behind(WORKERS + EVENTS.len(), SITES, PAGES.unsigned_abs(), addresses).every(DELAY);
-    let mut unrest = Unrest::new(web, &[], WORKERS);
+    let mut unrest = Unrest::new(web, &SHORT_LEASE, WORKERS);
     unrest.go_on_until("a group to be handed over", |unrest| unrest.watch.changes(&unrest.lab).in_order > 0);
     let mut events = EVENTS.to_vec();
     while let Some(last) = events.len().checked_sub(1) {
@@ -222,7 +222,7 @@ fn a_worker_that_asks_after_its_lease_is_noticed_and_writes_nothing() {
         let has_begun = |door| log.iter().filter(|entry| lab.web.door_of(entry) == door).count() >= REQUESTS_OF_EACH;
         has_begun(lost_door) && has_begun(other_door) && lab.owners().len() == 2
     });
-    check_polite(&lab.web.log());
+    check_delay(&lab.web.log(), DELAY);
     // It cannot learn that others took over, and has more and more to write.
     let held = lab.pause_sessions_of(lost_door);
     let id = lab.number(&format!("SELECT worker FROM argiope.worker WHERE name = '{}'", lost.name()));
@@ -244,7 +244,7 @@ fn a_worker_that_asks_after_its_lease_is_noticed_and_writes_nothing() {
     let mut log = Vec::new();
     until("it is noticed", || {
         log = lab.web.log();
-        let judged = catch_unwind(|| check_polite(&log)).err();
+        let judged = catch_unwind(|| check_delay(&log, DELAY)).err();
         judged.is_some_and(|why| why.downcast_ref::<String>().is_some_and(|why| why.starts_with("only ")))
     });
     let (_, by_others) = watch.by_owners_and_others(lab, &log, &unrest.names);

@@ -173,6 +173,12 @@ impl Drop for Laid {
     }
 }
 
+/// The lease of a worker that nothing is to take its sites from: no machine is so busy that it ends before it is renewed.
+const LEASE: [&str; 2] = ["--lease", "30s"];
+
+/// The lease where workers are lost: others take over soon. On a busy machine it may end under a worker that is well.
+pub const SHORT_LEASE: [&str; 2] = ["--lease", "2s"];
+
 /// From where every page of the web is in reach.
 pub const SEED: &str = "http://s0000.synthetic.test/p/0";
 
@@ -195,7 +201,7 @@ impl Lab {
         let (database, root) = (Postgres::start(), TempDir::new().expect("a directory"));
         let archive = format!("file://{}", root.path().join("shared").display());
         let usual = ["--archive", &archive, "--deny-private=false"];
-        let lease = if arguments.contains(&"--lease") { &[][..] } else { &["--lease", "2s"] };
+        let lease = if arguments.contains(&"--lease") { &[][..] } else { &LEASE };
         let served = Served::start(&database, &[&usual[..], lease, &web.arguments(), arguments].concat());
         Lab { web, database: Mutex::new(database), served, root }
     }
@@ -276,6 +282,13 @@ impl Lab {
     /// A single number.
     pub fn number(&self, statement: &str) -> i64 {
         self.query(statement)[0].get(0)
+    }
+
+    /// Kills a worker. Its lease is over at once, so the others take over what it owned.
+    pub fn lose(&self, worker: Worker) {
+        let name = worker.name();
+        worker.kill();
+        self.execute(&format!("UPDATE argiope.worker SET lease_until = '-infinity' WHERE name = '{name}'"));
     }
 
     /// Adds the seed and waits until nothing is left to do.

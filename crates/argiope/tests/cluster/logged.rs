@@ -15,7 +15,7 @@ fn a_worker_logs_its_life_as_json_on_request() {
     lab.crawl();
     assert_eq!(lab.served.asked(&["steer", "delay", "1s"])["workers"], 2);
     let first_id = first.said().split(' ').nth(3).expect("its id").to_owned();
-    first.kill();
+    lab.lose(first);
     until("its death to be noticed", || other.said().contains(&format!("worker {first_id}\"")));
     until("its groups to be taken over", || lab.owners().len() == 1);
     let (code, said) = other.leave();

@@ -27,7 +27,7 @@ fn what_alerts_need_is_counted_over_all_workers() {
         "argiope_database_errors_total 0",
     ]);
     lab.served.asked(&["steer", "pause"]);
-    worker.kill();
+    lab.lose(worker);
     let _other = lab.worker();
     all_shown(&["argiope_paused 1", "argiope_leases_lost_total 1", "argiope_workers 1"]);
 }

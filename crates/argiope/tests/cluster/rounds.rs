@@ -210,7 +210,7 @@ fn a_worker_that_is_killed_in_a_round_loses_no_page() {
     let since = now();
     assert_eq!(lab.served.asked(&["again"])["urls"], json!(ALL));
     until("a part of the round", || lab.number("SELECT count(*) FROM argiope.visit WHERE round = 2") > 10);
-    workers.remove(0).kill();
+    lab.lose(workers.remove(0));
     until("the round to end", || ended(&lab));
     assert_eq!(texts_with(&lab, "other words of page"), json!(ALL - HOSTS.len()));
     assert_eq!(texts_with(&lab, "the first words of page"), 0);

@@ -111,7 +111,7 @@ fn workers_have_the_secrets_and_nobody_else() {
     lab.served.kill();
     let archive = format!("file://{}", shared.display());
     let arguments = lab.web.arguments();
-    let usual = ["--archive", &archive, "--deny-private=false", "--lease", "2s"];
+    let usual = ["--archive", &archive, "--deny-private=false"];
     let again = Served::start(&lab.database.lock().expect("nobody panicked"), &[&usual[..], &arguments].concat());
     lab.served = again;
     let worker = lab.worker();

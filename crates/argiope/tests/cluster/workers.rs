@@ -7,7 +7,7 @@ use serde_json::Value;
 use testdb::until;
 use testweb::LogEntry;
 
-use crate::lab::{DELAY, Lab, Laid};
+use crate::lab::{DELAY, Lab, Laid, SHORT_LEASE};
 use crate::served::one_line;
 use testkit::judge::{address_of, check_gaps, site_of};
 use testkit::ran::argiope;
@@ -85,7 +85,7 @@ fn four_workers_crawl_what_one_process_crawls() {
 #[test]
 fn every_page_is_fetched_whatever_becomes_of_workers_and_database() {
     const SITES: u64 = 12;
-    let mut lab = Lab::new(Laid::out(SITES, 600, 6), &[]);
+    let mut lab = Lab::new(Laid::out(SITES, 600, 6), &SHORT_LEASE);
     let mut workers: Vec<_> = (0..4).map(|_| lab.worker()).collect();
     lab.served.add(crate::lab::SEED);
     let visited = || lab.number("SELECT count(*) FROM argiope.visit");
@@ -132,15 +132,19 @@ fn every_page_is_fetched_whatever_becomes_of_workers_and_database() {
 
 #[test]
 fn a_crawl_without_any_hint_is_slower_and_complete() {
-    let lab = Lab::new(Laid::out(6, 60, 3), &[]);
-    let _workers = [lab.worker(), lab.worker(), lab.worker()];
+    // Workers look for URLs that no hint leads them to several times in each lease.
+    let lab = Lab::new(Laid::out(6, 60, 3), &SHORT_LEASE);
+    let workers = [lab.worker(), lab.worker(), lab.worker()];
     let mut client = lab.database.lock().expect("nobody panicked").client();
     let lose = "CREATE FUNCTION argiope.lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
         CREATE TRIGGER lose BEFORE INSERT ON argiope.hint FOR EACH ROW EXECUTE FUNCTION argiope.lose()";
     client.batch_execute(lose).expect("made");
     let answer = lab.crawl();
     assert_eq!(answer["fetched"], 60, "{answer}");
-    assert!(asked(&lab.web.log()).values().all(|times| *times == 1), "nothing is asked for twice");
+    // On a busy machine a lease may end. What its worker had not sealed is asked for once more then.
+    let lost = usize::try_from(lab.number("SELECT count(*) FROM argiope.worker")).expect("a number") - workers.len();
+    let often: Vec<_> = asked(&lab.web.log()).into_iter().filter(|(_, times)| *times > 1 + lost).collect();
+    assert_eq!(often, [], "nothing is asked for twice by workers that are well; {lost} were not");
 }
 
 #[test]
