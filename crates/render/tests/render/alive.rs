@@ -97,10 +97,6 @@ fn at(url: &str, html: &str) -> Page {
     Page { url: CanonicalUrl::parse(url, &CanonicalRules::default()).expect("a URL"), ..page(html) }
 }
 
-fn patient() -> Settings {
-    Settings { page_time_max: std::time::Duration::from_secs(60), ..settings() }
-}
-
 async fn shows(renderer: &Renderer, does: &str) -> String {
     let html = format!("<body><p id=o></p><script>const say = text => o.append(text); {does}</script>");
     let rendered = renderer.render(&at(HTTPS, &html), site()).await.expect(does);
@@ -110,7 +106,7 @@ async fn shows(renderer: &Renderer, does: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn storage_workers_and_animations_are_waited_for() {
-    let renderer = Renderer::new(patient());
+    let renderer = Renderer::new(settings());
     for (name, does, expect) in PAGES {
         assert_eq!(shows(&renderer, does).await, *expect, "{name}");
     }
@@ -133,7 +129,7 @@ impl Source for Uneven {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_scripts_request_comes_in_the_order_of_the_requests() {
-    let renderer = Renderer::new(patient());
+    let renderer = Renderer::new(settings());
     let does = "<body><p id=o></p><script>for (const name of ['late1', 'now1', 'late2', 'now2', 'now3']) \
                 fetch('/' + name).then(answer => answer.text()).then(text => o.append(text + ' '))</script>";
     for time in 0..TIMES {
@@ -144,8 +140,8 @@ async fn what_scripts_request_comes_in_the_order_of_the_requests() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_hangs_on_frames_and_storage_is_the_same_every_time() {
-    let renderer = Renderer::new(patient());
-    let scrolling = Renderer::new(Settings { scroll: true, ..patient() });
+    let renderer = Renderer::new(settings());
+    let scrolling = Renderer::new(Settings { scroll: true, ..settings() });
     for time in 0..TIMES {
         let (_, chain, expect) = PAGES[0];
         let endless = at(HTTPS, &format!("<body>{ENDLESS}"));

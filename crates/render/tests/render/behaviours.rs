@@ -8,8 +8,8 @@ use render::{Behaviour, Rendered, Renderer, Settings};
 
 use crate::site::{Site, leads_to, render, settings};
 
-fn patient() -> Settings {
-    Settings { page_time_max: Duration::from_secs(60), scroll: true, ..settings() }
+fn scrolling() -> Settings {
+    Settings { scroll: true, ..settings() }
 }
 
 /// Ten posts a page, up to five pages.
@@ -184,7 +184,7 @@ fn missing(rendered: &Rendered, posts: usize, links: &[&str]) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_is_seen_that_clicks_and_scrolls_show() {
-    let renderer = Renderer::new(patient());
+    let renderer = Renderer::new(scrolling());
     let mut failures = Vec::new();
     for (name, does, count, links) in pages() {
         let site = posts();
@@ -200,7 +200,7 @@ async fn everything_is_seen_that_clicks_and_scrolls_show() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_no_end_is_left_out_and_counted() {
-    let renderer = Renderer::new(Settings { clicks_max: 60, ..patient() });
+    let renderer = Renderer::new(Settings { clicks_max: 60, ..scrolling() });
     let words = "const words = 'one two three four five six seven eight nine ten eleven twelve'.split(' ');";
     let table = [
         (
@@ -255,7 +255,7 @@ async fn what_has_no_end_is_left_out_and_counted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn time_ends_clicks_and_is_told() {
-    let short = Settings { page_time_max: Duration::from_secs(12), ..patient() };
+    let short = Settings { page_time_max: Duration::from_secs(20), ..scrolling() };
     let slow = "<a href=/x>x</a><script>for (const name of 'abcdefghijklmnop') document.write(`<button class=${name} \
                 onclick=\"for (let n = 0; n < 3e9; n++); document.body.append('${name}')\">${name}</button>`)</script>";
     let rendered = render(&Renderer::new(short), &format!("<body>{slow}"), &posts()).await.expect("a page");
@@ -281,13 +281,13 @@ async fn scripts_of_the_user_run_after_the_rest_and_their_errors_are_told() {
                 secret.innerHTML = '<a href=/behind>x</a>', 2000))</script>";
     for (name, script, error, shown) in table {
         let behaviour = Behaviour { name: name.to_owned(), script: script.to_owned() };
-        let renderer = Renderer::new(Settings { behaviours: vec![behaviour], ..patient() });
+        let renderer = Renderer::new(Settings { behaviours: vec![behaviour], ..scrolling() });
         let rendered = render(&renderer, page, &posts()).await.expect(name);
         assert_eq!(rendered.script_errors.join("\n"), error, "{name}");
         assert!(rendered.html.contains(shown), "{name}: {}", rendered.html);
     }
     let endless = Behaviour { name: "endless.js".to_owned(), script: "await new Promise(() => {})".to_owned() };
-    let renderer = Renderer::new(Settings { behaviours: vec![endless], ..patient() });
+    let renderer = Renderer::new(Settings { behaviours: vec![endless], ..scrolling() });
     let rendered = render(&renderer, page, &posts()).await.expect("a page");
     assert_eq!(rendered.script_errors, ["endless.js: did not end within a minute of the page's clock"]);
 }
@@ -302,12 +302,12 @@ async fn what_plays_is_played_until_its_sources_are_known() {
     let page = "<body><video preload=none id=film></video><audio id=sound></audio><script>\
         film.onplay = async () => { const parts = await (await fetch('/film.m3u8')).text(); await fetch('/' + parts.split('\\n')[0]) }; \
         sound.onplay = async () => { sound.src = (await (await fetch('/sound.json')).json())[0] }</script>";
-    let rendered = render(&Renderer::new(patient()), page, &site).await.expect("a page");
+    let rendered = render(&Renderer::new(scrolling()), page, &site).await.expect("a page");
     let asked = ["film.m3u8", "part-1.ts", "sound.json"].map(|file| format!("http://page.test/{file}"));
     assert_eq!(site.asked(), asked);
     assert!(rendered.html.contains("src=\"/sound.ogg\""), "{}", rendered.html);
     let many = format!("<body>{}", "<audio></audio>".repeat(25));
-    let rendered = render(&Renderer::new(patient()), &many, &site).await.expect("a page");
+    let rendered = render(&Renderer::new(scrolling()), &many, &site).await.expect("a page");
     assert_eq!(rendered.left_out.to_string(), "5 actions left out (media)");
 }
 
@@ -316,7 +316,7 @@ const TIMES: usize = 20;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_page_shows_the_same_every_time() {
-    let renderer = Renderer::new(Settings { tabs: 4, ..patient() });
+    let renderer = Renderer::new(Settings { tabs: 4, ..scrolling() });
     let chosen = ["load more", "the window scrolls", "the end of a container is in sight", "tabs"];
     let pages: Vec<_> = pages().into_iter().filter(|(name, ..)| chosen.contains(name)).collect();
     assert_eq!(pages.len(), chosen.len());

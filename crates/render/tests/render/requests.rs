@@ -168,8 +168,7 @@ async fn requests_bear_credentials_as_the_fetch_standard_says() {
     let page: Page =
         page(&format!("<body><script>(async () => {{ {fetches} {defaults} {elements} {worker} }})()</script>"));
     let echo = Arc::new(Echo::default());
-    let patient = Settings { page_time_max: std::time::Duration::from_secs(60), ..settings() };
-    Renderer::new(patient).render(&page, echo.clone() as Arc<dyn Source>).await.expect("a page");
+    Renderer::new(settings()).render(&page, echo.clone() as Arc<dyn Source>).await.expect("a page");
     let asked = echo.asked.lock().expect("no panic");
     let mut found = std::collections::BTreeMap::new();
     for wanted in asked.iter().filter(|wanted| wanted.method == Method::Get) {

@@ -185,7 +185,7 @@ async fn names_in_a_page_hide_nothing_of_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_of_many_nodes_is_shown() {
-    let renderer = Renderer::new(Settings { page_time_max: Duration::from_secs(120), ..settings() });
+    let renderer = Renderer::new(settings());
     let many = "<body><p id=p></p><script>p.insertAdjacentHTML('beforeend', '<b>x</b>'.repeat(50000)); \
                 document.body.insertAdjacentHTML('beforeend', '<a href=/last>x</a>')</script>";
     let rendered = render(&renderer, many, &Arc::new(Site::new())).await.expect("a page");

@@ -62,10 +62,13 @@ impl Source for Site {
     }
 }
 
-/// Settings that make failures quick.
+/// How long a page may take that no test expects to be cut: on a busy machine a minute can pass before it is done.
+pub const PATIENCE: Duration = Duration::from_secs(180);
+
+/// The settings of tests. Those that expect a page to be cut set a time of their own.
 pub fn settings() -> Settings {
     let browser = Settings::find_browser(None).expect("the tests need the Debian package chromium");
-    Settings { page_time_max: Duration::from_secs(20), ..Settings::new(browser) }
+    Settings { page_time_max: PATIENCE, ..Settings::new(browser) }
 }
 
 pub fn page(html: &str) -> Page {
