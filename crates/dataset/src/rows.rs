@@ -61,7 +61,7 @@ pub struct Row {
     pub round: Option<u32>,
     /// Which visit of the URL it was, 1 for the first.
     pub visit: Option<u32>,
-    /// Whether it found something else than the visit before; `None` for the first.
+    /// Whether it found something else than the visit before; `None` where nothing was known before.
     pub changed: Option<bool>,
     /// Where its record is a revisit: the URL of the record that has the payload.
     pub payload_url: Option<String>,
@@ -148,7 +148,7 @@ impl<'s> Rows<'s> {
             out_degree: visit.and_then(|visit| visit.out_degree),
             round: visit.map(|visit| visit.round),
             visit: visit.map(|visit| visit.past.visits.saturating_add(1)),
-            changed: visit.filter(|visit| visit.past.visits > 0).map(|visit| visit.past.changed_at == visit.at),
+            changed: visit.and_then(|visit| visit.past.found_change(visit.at)),
             payload_url,
             payload_at,
             purpose: self.with_purpose.then_some(purpose_name(candidate.purpose)),

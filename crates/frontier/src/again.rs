@@ -220,11 +220,13 @@ mod tests {
             assert_eq!(is, (changes, is_misleading, etag), "{last:?}");
             assert_eq!((now.past.visits, now.past.first_at), (1, AT));
             assert_eq!(now.past.changed_at, if changes > 0 { now.at } else { AT });
+            assert_eq!((last.past.found_change(AT), now.past.found_change(now.at)), (None, Some(changes > 0)));
         }
         // Where nothing was known, nothing has changed, and the content is as old as this visit.
         let excluded = Visit::without_fetch(page(1, "").key, Outcome::Excluded, String::new(), AT);
         let (now, _) = followed(page(1, "a"), &excluded);
         assert_eq!((now.past.visits, now.past.changes, now.past.changed_at), (1, 0, now.at));
+        assert_eq!(now.past.found_change(now.at), None);
         // What broke off says nothing of the server.
         let cut = |visit: Visit| Visit { limits: Limit::Disconnect.into(), ..visit };
         assert!(!followed(cut(page(2, "a")), &page(1, "a")).1 && !followed(page(2, "a"), &cut(page(1, "a"))).1);

@@ -38,3 +38,12 @@ pub struct Past {
     /// How many times in a row, to this visit, the server answered that nothing has changed.
     pub not_modified: u32,
 }
+
+impl Past {
+    /// Whether the visit at this time, the last, found another content than the one before. `None` where nothing was known before.
+    #[must_use]
+    pub fn found_change(&self, at: Timestamp) -> Option<bool> {
+        let has_changed = self.changed_at == at;
+        (self.visits > 0 && (self.changes > 0 || !has_changed)).then_some(has_changed)
+    }
+}

@@ -56,8 +56,10 @@ pub use crate::steer::changes;
 
 /// Questions that read much at a time; others wait for their turn.
 const LARGE_QUESTIONS_MAX: usize = 2;
-/// Reports and files at a time. They take longest, and keep no question waiting.
+/// Reports, and parts of files, at a time. They take longest, and keep no question waiting.
 const WHOLE_MAX: usize = 1;
+/// Files that are downloaded at a time. Each holds a thread and a snapshot of the state until its reader has it.
+const FILES_MAX: usize = 8;
 
 /// What the screens share.
 #[derive(Clone)]
@@ -73,11 +75,12 @@ struct Ui {
     pictures: Arc<Pictures>,
     large: Arc<Semaphore>,
     whole: Arc<Semaphore>,
+    files: Arc<Semaphore>,
 }
 
 /// The interface to the crawl in a directory, or to the crawls in several. It must be served where only its user can ask.
 pub fn router(roots: Vec<PathBuf>) -> Router {
-    let turns = [LARGE_QUESTIONS_MAX, WHOLE_MAX].map(|max| Arc::new(Semaphore::new(max)));
+    let turns = [LARGE_QUESTIONS_MAX, WHOLE_MAX, FILES_MAX].map(|max| Arc::new(Semaphore::new(max)));
     let mut crawls: Vec<Ui> = roots.into_iter().map(|root| Ui::new(root, &turns)).collect();
     let router = if crawls.len() > 1 { crawls::router(crawls) } else { crawls.pop().map(screens).unwrap_or_default() };
     router
@@ -139,7 +142,7 @@ fn has_ended(error: &anyhow::Error) -> bool {
 
 impl Ui {
     /// All crawls have the same turns: they share a machine.
-    fn new(root: PathBuf, [large, whole]: &[Arc<Semaphore>; 2]) -> Self {
+    fn new(root: PathBuf, [large, whole, files]: &[Arc<Semaphore>; 3]) -> Self {
         Ui {
             live: Arc::new(Live::new(root.clone())),
             crawl: Arc::new(Standing::new(root)),
@@ -151,6 +154,7 @@ impl Ui {
             pictures: Arc::default(),
             large: large.clone(),
             whole: whole.clone(),
+            files: files.clone(),
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use ask::links::{Linking, linking_pages};
+use ask::sites;
 use ask::urls::{FAILED, Listed, Page, Selection, State as UrlState};
 use axum::body::{Body, Bytes};
 use axum::extract::{RawQuery, State};
@@ -19,6 +20,7 @@ use settings::site_name::SiteName;
 use settings::units::human_bytes;
 use settings::usage;
 use store::CrawlView;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use weburl::{CanonicalUrl, Pattern, UrlKey};
@@ -26,7 +28,7 @@ use weburl::{CanonicalUrl, Pattern, UrlKey};
 use crate::base::to;
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
-use crate::{Ui, blocking, frame, links};
+use crate::{FILES_MAX, Ui, blocking, frame, links};
 
 /// URLs on a page.
 const URLS_ON_PAGE: usize = 100;
@@ -102,6 +104,28 @@ impl Filter {
         Ok(selection)
     }
 
+    /// # Errors
+    /// The crawl does not know the site, or cannot be read.
+    fn check_site(&self, view: &dyn CrawlView, selection: &Selection) -> anyhow::Result<()> {
+        if self.site.is_empty() {
+            return Ok(());
+        }
+        let unknown = sites::unknown(view, &self.site, selection.sites.iter().copied())?;
+        unknown.map_or(Ok(()), |unknown| Err(usage(unknown.to_string())))
+    }
+
+    /// A page of the table.
+    fn page(&self, view: &dyn CrawlView, selection: &Selection, after: Option<UrlKey>) -> anyhow::Result<Page> {
+        self.check_site(view, selection)?;
+        if self.sort.is_empty() {
+            return Ok(selection.page(view, after, URLS_ON_PAGE)?);
+        }
+        let page = selection.page_by_state(view, after, URLS_ON_PAGE)?;
+        page.ok_or_else(|| {
+            usage("the state of this crawl has no index by state: an earlier version made it, or it is in a database")
+        })
+    }
+
     fn link(&self, path: &str, after: &str) -> String {
         let Filter { site, state, pattern, status, depth, linked, reported, sort } = self;
         with_fields(
@@ -136,39 +160,27 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     let filter = Filter::of(&fields);
     let selection = filter.selection()?;
     let after = CanonicalUrl::from_canonical(fields.get("after")).map(|url| url.key());
+    let asked = filter.clone();
     let (page, linked_from) = if filter.linked.is_empty() {
-        let by_state = !filter.sort.is_empty();
-        let read = move |crawl: &Standing| page(crawl.now()?.view(), &selection, by_state, after);
+        let read = move |crawl: &Standing| asked.page(crawl.now()?.view(), &selection, after);
         (ui.ask(read).await?, None)
     } else {
-        let by_state = !filter.sort.is_empty();
-        ui.large(&ui.large, move |crawl| with_links(crawl, &selection, by_state, after)).await?
+        ui.large(&ui.large, move |crawl| with_links(crawl, &asked, &selection, after)).await?
     };
     let seen: usize = fields.get("seen").parse().unwrap_or_default();
     let seen = seen.saturating_add(page.looked_at);
     Ok(frame::page("URLs", "/urls", &table(&filter, &page, seen, linked_from.as_ref())))
 }
 
-/// A page of the table.
-fn page(view: &dyn CrawlView, selection: &Selection, by_state: bool, after: Option<UrlKey>) -> anyhow::Result<Page> {
-    if !by_state {
-        return Ok(selection.page(view, after, URLS_ON_PAGE)?);
-    }
-    let page = selection.page_by_state(view, after, URLS_ON_PAGE)?;
-    page.ok_or_else(|| {
-        usage("the state of this crawl has no index by state: an earlier version made it, or it is in a database")
-    })
-}
-
 /// A page of the table, and the pages that link to its URLs.
 fn with_links(
     crawl: &Standing,
+    filter: &Filter,
     selection: &Selection,
-    by_state: bool,
     after: Option<UrlKey>,
 ) -> anyhow::Result<(Page, LinkedFrom)> {
     let opened = crawl.with_dataset()?;
-    let page = page(opened.view(), selection, by_state, after)?;
+    let page = filter.page(opened.view(), selection, after)?;
     let layout = Layout::at(opened.dir.dataset());
     if !layout.exists() {
         return Ok((page, None));
@@ -351,7 +363,8 @@ fn write_csv(listed: &Listed, out: &mut Vec<u8>) {
     let _ = write_csv_line(out, cells);
 }
 
-/// Streams all chosen URLs. If the crawl can no longer be read, the file ends early, and its transfer is broken off.
+/// Streams all chosen URLs. A part is read when it has its turn, so a slow reader keeps nobody waiting. If the crawl can no longer be read, the
+/// file ends early, and its transfer is broken off.
 async fn file(
     ui: Ui,
     query: Option<String>,
@@ -359,19 +372,31 @@ async fn file(
     head: &'static str,
     write: fn(&Listed, &mut Vec<u8>),
 ) -> Result<Response, Failure> {
-    let selection = Filter::of(&Fields::parse(&query.unwrap_or_default())).selection()?;
+    let filter = Filter::of(&Fields::parse(&query.unwrap_or_default()));
+    let selection = filter.selection()?;
+    let Ok(place) = ui.files.clone().try_acquire_owned() else {
+        return Err(Failure::Unready(format!("{FILES_MAX} files are being downloaded: try again when one is done")));
+    };
     let (sender, pieces) = mpsc::channel::<anyhow::Result<Bytes>>(PIECES_MAX);
-    let (crawl, turn) = (ui.crawl.clone(), ui.whole.clone().acquire_owned().await);
-    let opened = blocking(move || crawl.now()).await?;
+    let (crawl, chosen) = (ui.crawl.clone(), selection.clone());
+    let open = move || {
+        let opened = crawl.now()?;
+        filter.check_site(opened.view(), &chosen)?;
+        Ok(opened)
+    };
+    let opened = blocking(open).await?;
+    let (runtime, turns) = (Handle::current(), ui.whole.clone());
     tokio::task::spawn_blocking(move || {
-        let _turn = turn;
+        let _place = place;
         let mut piece = head.as_bytes().to_vec();
         let mut after = None;
         loop {
+            let turn = runtime.block_on(turns.acquire());
             let page = match selection.page(opened.view(), after, URLS_AT_ONCE) {
                 Ok(page) => page,
                 Err(error) => return drop(sender.blocking_send(Err(error.into()))),
             };
+            drop(turn);
             page.urls.iter().for_each(|listed| write(listed, &mut piece));
             after = page.next.map(|url| url.key());
             // A reader that has gone wants no more.

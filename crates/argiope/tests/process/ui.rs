@@ -124,6 +124,49 @@ fn the_table_is_a_file_too() {
 }
 
 #[test]
+fn those_who_do_not_read_their_files_keep_nobody_waiting() {
+    /// As many as are answered.
+    const READERS: usize = 8;
+    const PAGES: usize = 30;
+    const LINKS: usize = 300;
+    // The file has 18 MB: more than the connection and the program hold for a reader.
+    let path = "x".repeat(1_990);
+    let link = move |page: usize, n: usize| format!("<a href=/{page}/{n}/{path}>x</a>");
+    let page = move |request: &testweb::Request| match request.path().trim_start_matches('/') {
+        "" => Reply::html((1..PAGES).map(|page| format!("<a href=/{page}>x</a>")).collect::<String>()),
+        page => {
+            Reply::html(page.parse().map_or_else(|_| String::new(), |page| (0..LINKS).map(|n| link(page, n)).collect()))
+        }
+    };
+    let (served, dirs) = (Served::start(Web::new().site("ui.test", from_fn(page))), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let limit = PAGES.to_string();
+    let arguments = ["crawl", "http://ui.test/", "-o", dir.to_str().unwrap(), "--max-pages", &limit, "--no-sitemaps"];
+    let flags = served.flags();
+    let flags = flags.iter().map(String::as_str).chain(["--delay", "0", "--ip-delay", "0"]);
+    binary::run(&arguments.into_iter().chain(flags).collect::<Vec<_>>()).expect_code(3);
+    let ui = Ui::start(&dir);
+    let begin = || {
+        let mut reader = TcpStream::connect(&ui.address).unwrap();
+        write!(reader, "GET /urls.csv HTTP/1.1\r\nHost: {}\r\n\r\n", ui.address).unwrap();
+        let mut status = [0; 12];
+        reader.read_exact(&mut status).unwrap();
+        (reader, String::from_utf8_lossy(&status).into_owned())
+    };
+    let mut readers: Vec<TcpStream> = Vec::new();
+    for _ in 0..READERS {
+        let (reader, status) = begin();
+        assert_eq!(status, "HTTP/1.1 200");
+        readers.push(reader);
+    }
+    let refused = ui.get("/urls.jsonl");
+    assert!(refused.status == 409 && refused.body.contains("8 files are being downloaded"), "{}", refused.body);
+    assert!(ui.page("/report").contains("/report.csv?table=sites"));
+    readers.pop();
+    until("one has gone", || begin().1 == "HTTP/1.1 200");
+}
+
+#[test]
 fn what_cannot_be_shown_is_named() {
     let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
     let dir = dirs.path().join("crawl");
@@ -133,6 +176,9 @@ fn what_cannot_be_shown_is_named() {
         ("/nothing", 404, "there is no such page"),
         ("/urls?state=fine", 400, "`fine` is no state of a URL; possible are waiting, html"),
         ("/urls.csv?site=a%2Fb", 400, "is no site"),
+        ("/urls?site=ui.tset", 400, "no such site in the crawl: ui.tset; nearest: ui.test"),
+        ("/urls?site=ui.tset&linked=yes", 400, "nearest: ui.test"),
+        ("/urls.jsonl?site=ui.tset", 400, "nearest: ui.test"),
     ] {
         let answer = ui.get(path);
         assert_eq!(answer.status, status, "{path}");
