@@ -26,6 +26,10 @@ pub fn resumed_plan(dir: &CrawlDir, given: &Options, unset: &[String]) -> anyhow
         // The page is named in it.
         unset.push("user-agent".to_owned());
     }
+    if given.needs_jar().is_some() && given.cookie_jar.is_none() && stored.cookie_jar.is_some() {
+        // It has one from now on.
+        unset.push("cookie-jar".to_owned());
+    }
     let plan = Plan::new(&given.over(&stored.without(&unset)?)?)?;
     if names_browser && plan.settings.render.is_some() && given.browser.is_none() {
         notices.push(Notice::BrowserNotUsed(dir.settings()));

@@ -20,14 +20,14 @@ pub(crate) struct NamedSites {
 }
 
 impl NamedSites {
-    /// Lets the fetcher look up seeds here. `given` are seeds that the store does not know, `stored` those it has.
-    pub(crate) fn of(
+    /// Lets the fetcher look up seeds here. `given` are seeds that the store does not know, and logins; `stored` are the seeds it has.
+    pub(crate) fn of<'a>(
         fetcher: Arc<Fetcher>,
         store: Arc<dyn Store>,
-        given: &[CanonicalUrl],
+        given: impl Iterator<Item = &'a CanonicalUrl>,
         stored: &[CanonicalUrl],
     ) -> Self {
-        let given: HashSet<SiteKey> = given.iter().map(|seed| seed.key().site).collect();
+        let given: HashSet<SiteKey> = given.map(|url| url.key().site).collect();
         fetcher.grants().add(given.iter().copied());
         let named = NamedSites { fetcher, stored: Arc::default() };
         named.add(stored);

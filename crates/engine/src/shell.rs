@@ -188,6 +188,10 @@ impl Shell {
         let Shell { mut sealing, mut steering, mut questions, .. } = self;
         let store = recorder.store().clone();
         let totals = store.totals()?;
+        // Seeds are committed before anything is asked of a site: where there are none, no run came so far.
+        let known_seeds = store.seeds()?;
+        let given = seeds.iter().chain(logins.iter().flat_map(|logins| logins.urls()));
+        let named = NamedSites::of(fetcher.clone(), store.clone(), given, &known_seeds);
         if let Some(logins) = logins.as_ref().filter(|_| totals.pending > 0 || !seeds.is_empty()) {
             tokio::select! {
                 begun = logins.begin() => begun?,
@@ -195,9 +199,6 @@ impl Shell {
             }
         }
         let began = clock.now();
-        // Seeds are committed before anything is asked of a site: where there are none, no run came so far.
-        let known_seeds = store.seeds()?;
-        let named = NamedSites::of(fetcher.clone(), store.clone(), &seeds, &known_seeds);
         let (mut control, others) = match ownership {
             Some(Ownership { orders, released, pin, asks_at }) => {
                 (Some(orders), Some(Others { released, pin, asks_at }))

@@ -53,13 +53,17 @@ pub struct Tally {
 }
 
 impl Logins {
-    /// Logins that wait so long between their requests. The sites of their forms are named by the user, as those of seeds are.
+    /// Logins that wait so long between their requests.
     #[must_use]
     pub fn new(logins: Vec<Login>, fetcher: Arc<Fetcher>, pause: Duration) -> Self {
-        fetcher.grants().add(logins.iter().map(|login| login.url.key().site));
         let session =
             |login| Session { login, number: AtomicU64::new(0), state: Mutex::default(), closed: AtomicU64::new(0) };
         Logins { fetcher, sessions: logins.into_iter().map(session).collect(), pause }
+    }
+
+    /// Where the logins are. The user named them, as the seeds.
+    pub fn urls(&self) -> impl Iterator<Item = &CanonicalUrl> {
+        self.sessions.iter().map(|session| &session.login.url)
     }
 
     /// Logs in everywhere.

@@ -440,6 +440,16 @@ pub struct Options {
 }
 
 impl Options {
+    /// The option that needs a jar of cookies, if there is one.
+    #[must_use]
+    pub fn needs_jar(&self) -> Option<&'static str> {
+        match () {
+            () if !self.cookies.is_empty() => Some("cookies"),
+            () if self.login.as_ref().is_some_and(LoginOption::needs_jar) => Some("login"),
+            () => None,
+        }
+    }
+
     /// The options without placeholders for secrets that are stored elsewhere.
     #[must_use]
     pub fn without_secrets(&self) -> Self {

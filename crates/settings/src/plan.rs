@@ -353,9 +353,14 @@ fn check_store(options: &Options) -> anyhow::Result<()> {
 
 fn seed(text: &str, rules: &CanonicalRules) -> anyhow::Result<(CanonicalUrl, Option<UserInfo>)> {
     let text = text.trim();
-    if matches!(text, "true" | "false") {
+    let of_switch = match text {
+        "true" | "false" => Some("documents"),
+        "auto" | "always" | "never" => Some("deny-private"),
+        _ => None,
+    };
+    if let Some(switch) = of_switch {
         return Err(usage(format!(
-            "seed `{text}`: a switch takes its value after an equals sign, as in --documents={text}; a host of that name is http://{text}/"
+            "seed `{text}`: a switch takes its value after an equals sign, as in --{switch}={text}; a host of that name is http://{text}/"
         )));
     }
     let authority = text.split(['/', '?', '#']).next().unwrap_or_default();
@@ -565,6 +570,10 @@ mod tests {
             (
                 "false",
                 "seed `false`: a switch takes its value after an equals sign, as in --documents=false; a host of that name is http://false/",
+            ),
+            (
+                "never",
+                "seed `never`: a switch takes its value after an equals sign, as in --deny-private=never; a host of that name is http://never/",
             ),
         ] {
             assert_eq!(plan.seeds(&[text.to_owned()]).expect_err("no").to_string(), expect);

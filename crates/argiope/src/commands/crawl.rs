@@ -2,6 +2,7 @@
 
 mod dry_run;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -131,6 +132,7 @@ pub struct CrawlArgs {
 /// Wrong arguments, a directory that cannot be used, or a disk that fails.
 pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     listen(args.quiet, args.log.as_deref())?;
+    check_ui(&args)?;
     let given_seeds = SeedList::read(args.seed.clone(), args.seeds.as_deref())?;
     let dir = directory(&args, &given_seeds)?;
     let given = match &args.config {
@@ -230,10 +232,13 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
             tell_of_waiting(&waiting, summary.waiting());
             exit::STOPPED
         }
-        End::Limit(name) => {
-            console::say!("--{name} reached, {} URLs are left in the frontier", summary.waiting());
-            if summary.waiting() > 0 { exit::STOPPED } else { exit::DONE }
-        }
+        End::Limit(name) => match summary.waiting() {
+            0 => exit::DONE,
+            waiting => {
+                console::say!("--{name} reached, {} left in the frontier", counted(waiting, "URL"));
+                exit::STOPPED
+            }
+        },
         End::Held => {
             let urls = counted(summary.waiting(), "URL");
             console::say!(
@@ -249,6 +254,18 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     };
     printed?;
     Ok(ExitCode::from(code))
+}
+
+/// # Errors
+/// The address that is meant for `--ui` stands where a seed does.
+fn check_ui(args: &CrawlArgs) -> anyhow::Result<()> {
+    let address = args.seed.iter().find(|seed| seed.parse::<SocketAddr>().is_ok());
+    match address.filter(|_| args.ui.as_deref() == Some(super::ui::ADDRESS)) {
+        Some(address) => Err(usage(format!(
+            "`{address}`: --ui takes its address after an equals sign, as in --ui={address}; the seed is http://{address}/"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Says what became of the URLs of a commit.
@@ -274,18 +291,19 @@ fn tell_why_nothing_came(dir: &CrawlDir, options: &Options) -> anyhow::Result<()
     for seed in seeds.iter().take(SEEDS_TOLD_MAX) {
         let Some(visit) = store.get(seed.key())?.and_then(|entry| entry.visit) else {
             if let Some(reason) = store.site(seed.key().site)?.and_then(|record| trouble_of(&record)) {
-                console::say!("{seed}: {}; it stays open", Printable(&reason));
+                tell(Level::Error, format_args!("{seed}: {}; it stays open", Printable(&reason)));
             }
             continue;
         };
         let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
         let reason = if visit.reason.is_empty() { String::new() } else { format!(": {}", visit.reason) };
-        console::say!("{seed}: {}{status}{}", visit.outcome, Printable(&reason));
+        tell(Level::Error, format_args!("{seed}: {}{status}{}", visit.outcome, Printable(&reason)));
     }
     if let Some(more @ 1..) = seeds.len().checked_sub(SEEDS_TOLD_MAX) {
-        console::say!(
-            "no page was fetched of {more} more seeds either: see `argiope explain {} URL`",
-            dir.root().display()
+        let dir = dir.root().display();
+        tell(
+            Level::Error,
+            format_args!("no page was fetched of {more} more seeds either: see `argiope explain {dir} URL`"),
         );
     }
     Ok(())

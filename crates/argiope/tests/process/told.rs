@@ -45,6 +45,8 @@ fn a_quiet_crawl_says_why_it_failed_and_nothing_else() {
     assert!(refused.stderr.starts_with("argiope: ") && refused.stderr.lines().count() == 1, "{}", refused.stderr);
     let summary = crawl(&served, &dir, &["-q", "--json", "--max-pages", "5"]).expect_code(0);
     assert_eq!(serde_json::from_str::<Value>(&summary.stdout).unwrap()["fetched"], 1);
+    let none = crawl(&served, &dirs.path().join("none"), &["-q", "http://one.test/gone"]).expect_code(1);
+    assert!(none.stderr.contains("http://one.test/gone: http_error 404") && none.stdout.is_empty(), "{}", none.stderr);
 }
 
 #[test]

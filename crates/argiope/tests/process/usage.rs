@@ -89,6 +89,14 @@ fn values_that_cannot_be_used_are_named() {
         "--documents false",
         "seed `false`: a switch takes its value after an equals sign, as in --documents=false; a host of that name is http://false/",
     );
+    check(
+        "--deny-private never",
+        "seed `never`: a switch takes its value after an equals sign, as in --deny-private=never; a host of that name is http://never/",
+    );
+    check(
+        "--ui 127.0.0.1:7999",
+        "`127.0.0.1:7999`: --ui takes its address after an equals sign, as in --ui=127.0.0.1:7999; the seed is http://127.0.0.1:7999/",
+    );
     check("--concurrency 0", "--concurrency must be at least 1");
     check("--segment-size 0", "--segment-size must be at least 1");
     for flag in ["max-pages", "max-pages-per-site", "max-bytes", "max-time", "max-body-bytes", "max-attempts"] {

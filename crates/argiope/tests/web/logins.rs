@@ -456,6 +456,33 @@ async fn two_sites_and_two_tokens_at_once_each_get_their_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_site_of_this_machine_is_logged_in_to_where_the_user_names_it() {
+    let members = Members::new("127.0.0.1", "S3CRET-P", 100);
+    let server = serve(Web::new().site("*", members.clone())).await;
+    let home = format!("http://{}", server.address());
+    let description = MEMBERS.replace("http://members.test", &home);
+    let crawl = Crawl::routed(&[&format!("{home}/0")]).at_once().with(&["--no-sitemaps", "--exclude", "*logout*"]);
+    let logins = secret_file(&crawl, "logins.toml", &description);
+    for (number, seed) in ["/0", "/1"].into_iter().enumerate() {
+        crawl.again(&["--login", &logins, &format!("{home}{seed}")]).run().await;
+        members_pages(&crawl, &server.address().to_string());
+        assert_eq!(members.logins(), number + 1, "{}", crawl.said());
+    }
+    // A crawl that began without cookies gets a jar with its login.
+    let plain = Crawl::routed(&[&format!("{home}/0")]).at_once().with(&["--no-sitemaps", "--exclude", "*logout*"]);
+    plain.run().await;
+    let logins = secret_file(&plain, "logins.toml", &description);
+    plain.again(&["--login", &logins, &format!("{home}/1")]).run().await;
+    assert_eq!(plain.found().visit(&format!("{home}/1")).status, 200, "{}", plain.said());
+    assert_eq!(members.logins(), 3, "{}", plain.said());
+    // The login alone is named by the user.
+    let named = Crawl::of(&server, &["http://members.test/0"]).at_once().with(&["--no-sitemaps"]);
+    let logins = secret_file(&named, "logins.toml", &description);
+    named.again(&["--login", &logins]).run().await;
+    assert_eq!(members.logins(), 4, "{}", named.said());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_login_that_does_not_work_says_why_and_nothing_is_crawled() {
     let members = Members::new("members.test", "S3CRET-P", 5);
     let server = serve(Web::new().site("members.test", members.clone())).await;

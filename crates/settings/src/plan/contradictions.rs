@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use frontier::Politeness;
 use weburl::{CanonicalRules, CanonicalUrl, SiteKey};
 
-use crate::login::LoginOption;
 use crate::options::Options;
 use crate::site_name::SiteDelay;
 use crate::units::Span;
@@ -17,11 +16,7 @@ use crate::usage;
 /// There is such an option. The message names it, and what it contradicts.
 pub(super) fn refuse(options: &Options, politeness: &Politeness) -> anyhow::Result<()> {
     info_url(options)?;
-    let needs_jar = [
-        ("cookies", !options.cookies.is_empty()),
-        ("login", options.login.as_ref().is_some_and(LoginOption::needs_jar)),
-    ];
-    if let Some((flag, _)) = needs_jar.iter().find(|(_, needs)| *needs && options.cookie_jar == Some(false)) {
+    if let Some(flag) = options.needs_jar().filter(|_| options.cookie_jar == Some(false)) {
         return Err(usage(format!("--{flag} needs the jar that --cookie-jar=false leaves out: give one of them")));
     }
     browser(options)?;

@@ -12,7 +12,6 @@ use weburl::CanonicalRules;
 
 use crate::behaviour::BehaviourOption;
 use crate::deny_private::DenyPrivateOption;
-use crate::login::LoginOption;
 use crate::options::Options;
 use crate::units::{Bytes, Span};
 
@@ -77,7 +76,7 @@ impl Settled {
         if options.store.is_some() {
             options.store_schema.get_or_insert_with(|| Schema::default().to_string());
         }
-        if !options.cookies.is_empty() || options.login.as_ref().is_some_and(LoginOption::needs_jar) {
+        if options.needs_jar().is_some() {
             options.cookie_jar.get_or_insert(true);
         }
         let mut switches = Switches::default();
