@@ -95,9 +95,7 @@ pub enum Format {
 pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     let filter = Filter::new(&args.site, &args.outcome, &args.content_type, args.since.as_deref())
         .map_err(|error| usage(error.to_string()))?;
-    if args.compression.is_some() && !matches!(args.format, Format::Warc | Format::Wacz) {
-        return Err(usage(format!("--compression is about records of the archive: {} has none", name(args.format))));
-    }
+    refuse_options_of_others(&args)?;
     refuse_own_directory(&args)?;
     let opened = Opened::with_dataset(&args.dir)?;
     for name in filter.sites() {
@@ -151,6 +149,26 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     }
     told.end();
     Ok(ExitCode::SUCCESS)
+}
+
+/// # Errors
+/// An option of other formats is given.
+fn refuse_options_of_others(args: &ExportArgs) -> anyhow::Result<()> {
+    let of_formats: [(&str, bool, &[Format]); 5] = [
+        ("all", args.all, &[Format::Jsonl]),
+        ("compression", args.compression.is_some(), &[Format::Warc, Format::Wacz]),
+        ("items", args.items.is_some(), &[Format::Items]),
+        ("chunk-tokens", args.chunk_tokens.is_some(), &[Format::Chunks]),
+        ("chunk-chars", args.chunk_chars.is_some(), &[Format::Chunks]),
+    ];
+    let of_others = |(_, is_given, formats): &&(&str, bool, &[Format])| *is_given && !formats.contains(&args.format);
+    match of_formats.iter().find(of_others) {
+        Some((option, _, formats)) => {
+            let formats: Vec<String> = formats.iter().map(|format| name(*format)).collect();
+            Err(usage(format!("--{option} is for {}: {} has no use for it", formats.join(" and "), name(args.format))))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Writes pages in pieces, and says how many there are where the text does not go to the same place.

@@ -182,9 +182,21 @@ fn an_archive_and_a_copy_are_compressed_as_they_are_asked_to_be() {
     runs(python(&["wacz"]).args(["-m", "wacz.main", "validate", "-f"]).arg(&wacz));
     let pywb = Pywb::serve(dir.path(), &wacz);
     assert_eq!(get(pywb.port, "/it/2030id_/http://small.test/").0, "200");
+}
 
-    let ran = fast.run("export", &["jsonl", "--compression", "small"]);
-    assert_eq!(ran.code, 2, "{ran:?}");
+#[test]
+fn options_of_other_formats_are_refused() {
+    let crawled = Crawled::small();
+    for (arguments, expect) in [
+        (&["jsonl", "--compression", "small"][..], "--compression is for warc and wacz: jsonl has no use for it"),
+        (&["wacz", "--all"], "--all is for jsonl: wacz has no use for it"),
+        (&["jsonl", "--items", "product"], "--items is for items: jsonl has no use for it"),
+        (&["markdown", "--chunk-tokens", "100"], "--chunk-tokens is for chunks: markdown has no use for it"),
+        (&["pages", "--chunk-chars", "100"], "--chunk-chars is for chunks: pages has no use for it"),
+    ] {
+        let ran = crawled.run("export", arguments);
+        assert!(ran.code == 2 && ran.stderr.contains(expect), "{arguments:?}: {ran:?}");
+    }
 }
 
 fn lines(crawled: &Crawled, arguments: &[&str]) -> Vec<String> {
