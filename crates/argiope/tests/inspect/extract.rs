@@ -19,7 +19,7 @@ fn text_says_what_a_limit_left_out_and_what_is_about_other_pages() {
         "\
 url          http://a.test/
 a            is about other pages: its `url` does not match this one
-b            1 rows, 0 without a required field
+b            1 row, 0 without a required field
   {\"x\":\"1\"}
 empty        y
 ",
@@ -30,10 +30,10 @@ empty        y
         &format!(
             "\
 url          http://other.test/
-a            1 rows, 0 without a required field
+a            1 row, 0 without a required field
   {{\"x\":\"{value}\"}}
 limit        rows or values were left out: docs/extract.md, Limits
-b            1 rows, 0 without a required field
+b            1 row, 0 without a required field
   {{\"x\":\"{value}\"}}
 empty        y
 limit        rows or values were left out: docs/extract.md, Limits

@@ -8,7 +8,7 @@ use ::inspect::input::Input;
 use ::inspect::reference::page_url;
 use clap::Args;
 use crawl::{OnePage, one_page};
-use printable::Printable;
+use printable::{Printable, counted};
 use weburl::CanonicalUrl;
 
 use settings::usage;
@@ -62,7 +62,7 @@ fn write(answer: &ExtractAnswer, output: &mut Output<impl Write>) -> io::Result<
     for items in &answer.items {
         output.field(
             &items.rule,
-            format_args!("{} rows, {} without a required field", items.rows.len(), items.incomplete),
+            format_args!("{}, {} without a required field", counted(items.rows.len() as u64, "row"), items.incomplete),
         )?;
         for row in &items.rows {
             output.line(format_args!("  {}", Printable(&serde_json::json!(row).to_string())))?;
