@@ -96,7 +96,7 @@ pub enum Command {
         /// The kind of document
         kind: String,
     },
-    /// Show a crawl in the browser: its numbers, sites, URLs, search and report, and steer it
+    /// Show a crawl, or that of a server, in the browser: its numbers, sites, URLs, search and report, and steer it
     Ui(commands::ui::UiArgs),
     /// List all settings: key, form, default, what it does, and whether it can change while a crawl runs
     Settings(commands::settings::SettingsArgs),

@@ -1,5 +1,6 @@
 //! `argiope ui` as a process, and what it answers.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -29,9 +30,14 @@ impl Ui {
 
     /// Shows the crawls in several directories.
     pub fn start_all(dirs: &[&Path]) -> Self {
+        Ui::start_with(dirs)
+    }
+
+    /// Shows what arguments say.
+    pub fn start_with(arguments: &[impl AsRef<OsStr>]) -> Self {
         let mut process = command()
             .arg("ui")
-            .args(dirs)
+            .args(arguments)
             .args(["--listen", "127.0.0.1:0"])
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
@@ -77,7 +83,12 @@ impl Ui {
 
     /// Sends a change, with more fields of the head.
     pub fn post(&self, more: &str, body: &str) -> Answer {
-        self.ask(&format!("POST /steer HTTP/1.1\r\nHost: {}{more}", self.address), body)
+        self.post_to("/steer", more, body)
+    }
+
+    /// The same to another path.
+    pub fn post_to(&self, path: &str, more: &str, body: &str) -> Answer {
+        self.ask(&format!("POST {path} HTTP/1.1\r\nHost: {}{more}", self.address), body)
     }
 
     /// The fields of a head by which a browser says that a page of the interface sends the request.

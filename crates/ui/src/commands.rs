@@ -38,6 +38,30 @@ pub const COMMANDS: [(&str, Counterpart); 20] = [
     ("drain", Missing(OF_A_CLUSTER)),
 ];
 
+/// The same for the interface to a server.
+pub const OF_SERVER: [(&str, Counterpart); 20] = [
+    ("workers", Screen("/workers")),
+    ("crawl", Screen("/steer")),
+    ("add-seeds", Screen("/steer")),
+    ("domains", Screen("/sites")),
+    ("overlap", Screen("/graph/overlap")),
+    ("rank", Screen("/graph/rank")),
+    ("search", Screen("/search")),
+    ("links", Screen("/url")),
+    ("path", Screen("/graph/path")),
+    ("explain", Screen("/url")),
+    ("urls", Screen("/urls")),
+    ("changes", Screen("/changes")),
+    ("again", Screen("/steer")),
+    ("watch", Missing("the interface begins one round, and no rounds by a clock")),
+    ("freshness", Screen("/freshness")),
+    ("stats", Screen("/")),
+    ("steer", Screen("/steer")),
+    ("pause", Screen("/steer")),
+    ("resume", Screen("/steer")),
+    ("drain", Screen("/workers")),
+];
+
 /// The screens that no command of `argiope client` has, with what has the same.
 pub const SCREENS_ALONE: [(&str, &str); 3] = [
     ("/sites", "`argiope client domains` lists those of a worker, without their state"),
@@ -52,33 +76,43 @@ mod tests {
     use super::*;
 
     /// The paths of the interface that a person opens, as the router has them.
-    fn screens() -> BTreeSet<&'static str> {
-        let routes = include_str!("lib.rs").lines().filter_map(|line| line.trim().strip_prefix(".route(\""));
+    fn screens(source: &'static str) -> BTreeSet<&'static str> {
+        let routes = source.lines().filter_map(|line| line.trim().strip_prefix(".route(\""));
         let paths = routes.filter_map(|route| route.split('"').next());
         // Files and parts of a screen belong to it.
-        paths
-            .filter(|path| !path.contains('.') && !["/events", "/steer/effect", "/steer/undo"].contains(path))
-            .collect()
+        let is_screen = |path: &&str| {
+            let is_part = path.starts_with("/steer/") || ["/events", "/workers/drain"].contains(path);
+            !path.contains('.') && !is_part
+        };
+        paths.filter(is_screen).collect()
+    }
+
+    fn listed(commands: &[(&str, Counterpart)], alone: &[&'static str]) -> BTreeSet<&'static str> {
+        let with_command = commands.iter().filter_map(|(_, counterpart)| match counterpart {
+            Screen(path) => Some(*path),
+            Missing(_) => None,
+        });
+        with_command.chain(alone.iter().copied()).collect()
     }
 
     #[test]
     fn every_screen_has_a_command_or_a_reason() {
-        let with_command = COMMANDS.iter().filter_map(|(_, counterpart)| match counterpart {
-            Screen(path) => Some(*path),
-            Missing(_) => None,
-        });
-        let listed: BTreeSet<_> = with_command.chain(SCREENS_ALONE.iter().map(|(path, _)| *path)).collect();
-        assert_eq!(screens(), listed);
+        let alone = SCREENS_ALONE.map(|(path, _)| path);
+        assert_eq!(screens(include_str!("lib.rs")), listed(&COMMANDS, &alone));
+        // What a server does not answer is said there.
+        assert_eq!(screens(include_str!("cluster.rs")), listed(&OF_SERVER, &["/graph", "/report"]));
     }
 
     #[test]
     fn the_documentation_has_the_table() {
         let documentation = include_str!("../../../docs/ui.md");
-        for (command, counterpart) in COMMANDS {
-            let row = match counterpart {
-                Screen(path) => format!("| `{command}` | `{path}` |"),
-                Missing(why) => format!("| `{command}` | not there: {why} |"),
-            };
+        let cell = |counterpart| match counterpart {
+            Screen(path) => format!("`{path}`"),
+            Missing(why) => format!("not there: {why}"),
+        };
+        for ((command, of_directory), (same, of_server)) in COMMANDS.into_iter().zip(OF_SERVER) {
+            assert_eq!(command, same);
+            let row = format!("| `{command}` | {} | {} |", cell(of_directory), cell(of_server));
             assert!(documentation.contains(&row), "docs/ui.md: {row}");
         }
     }

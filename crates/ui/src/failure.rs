@@ -21,6 +21,8 @@ pub(crate) enum Failure {
     Foreign,
     /// The crawl cannot be read or changed at this moment.
     Unready(String),
+    /// The server that is asked gives no answer.
+    Unanswered(String),
     /// The crawl cannot be read or changed.
     Failed(String),
 }
@@ -40,7 +42,11 @@ impl Failure {
     /// What went wrong.
     pub(crate) fn text(&self) -> &str {
         match self {
-            Failure::Unready(text) | Failure::NotFound(text) | Failure::Unusable(text) | Failure::Failed(text) => text,
+            Failure::Unready(text)
+            | Failure::NotFound(text)
+            | Failure::Unusable(text)
+            | Failure::Unanswered(text)
+            | Failure::Failed(text) => text,
             Failure::Foreign => "a page of another site sent this: nothing was done",
         }
     }
@@ -53,6 +59,7 @@ impl IntoResponse for Failure {
             Failure::NotFound(_) => StatusCode::NOT_FOUND,
             Failure::Unusable(_) => StatusCode::BAD_REQUEST,
             Failure::Foreign => StatusCode::FORBIDDEN,
+            Failure::Unanswered(_) => StatusCode::BAD_GATEWAY,
             Failure::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
         refusal(status, self.text())

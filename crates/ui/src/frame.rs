@@ -1,6 +1,8 @@
 //! What all pages have: head, navigation, style, script, and the policy by which a browser treats them.
 
+use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 
@@ -11,8 +13,16 @@ use printable::Printable;
 pub(crate) const POLICY: &str =
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// The pages of the navigation.
-const PAGES: [(&str, &str); 9] = [
+/// Pages of a navigation: paths and names.
+pub(crate) type Pages = &'static [(&'static str, &'static str)];
+
+tokio::task_local! {
+    /// The navigation of what a request is about, where it is no crawl in a directory.
+    static OTHER_PAGES: Pages;
+}
+
+/// The pages of the navigation of a crawl in a directory.
+const PAGES: Pages = &[
     ("/", "Overview"),
     ("/sites", "Sites"),
     ("/urls", "URLs"),
@@ -24,12 +34,18 @@ const PAGES: [(&str, &str); 9] = [
     ("/steer", "Steer"),
 ];
 
+/// Answers a request with another navigation.
+pub(crate) async fn with_pages(pages: Pages, request: Request, next: Next) -> Response {
+    OTHER_PAGES.scope(pages, next.run(request)).await
+}
+
 /// A page with a title, below the navigation in which `active` is marked.
 pub(crate) fn page(title: &str, active: &str, body: &Markup) -> Html<String> {
+    let other = OTHER_PAGES.try_with(|pages| *pages);
     let pages = html! {
         @if base().is_some() { a href="/" { "All crawls" } }
-        @for (path, name) in PAGES {
-            a href=(to(path)) aria-current=[(path == active).then_some("page")] { (name) }
+        @for (path, name) in other.unwrap_or(PAGES) {
+            a href=(to(path)) aria-current=[(*path == active).then_some("page")] { (name) }
         }
     };
     framed(title, &pages, body)

@@ -187,7 +187,8 @@ fn row(place: usize, Drawn { name, rank, linked_by, community, .. }: &Drawn) -> 
     }
 }
 
-fn forms(start: &str, end: &str, one: &str, other: &str) -> Markup {
+/// The questions about pages of the graph, as they were asked.
+pub(crate) fn forms(start: &str, end: &str, one: &str, other: &str) -> Markup {
     let field = |label: &str, name: &str, value: &str| {
         html! { label { (label) input name=(name) value=(value) required placeholder="https://example.org/"; } }
     };

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  browser ──▶ router ──▶ one module a screen ──▶ ask, report, crawl::made ──▶ the directory, or the crawl that runs in it
+//!          ──▶ cluster::router ──▶ one module a screen ──▶ service::client ──▶ the server of a crawl by several workers
 //! ```
 //!
 //! Each request reads the crawl as of its last commit ([`crawl::standing`]), so a crawl can begin, end and go on meanwhile. Besides that,
@@ -11,13 +12,16 @@
 //! script runs, by [`frame::POLICY`]; only a page of this program can send a form ([`origin`]).
 
 mod base;
+mod board;
 mod changes_page;
+pub mod cluster;
 pub mod commands;
 mod crawls;
 mod effects;
 mod failure;
 mod frame;
 mod graph_page;
+mod guarded;
 mod history;
 mod kept;
 mod links;
@@ -37,7 +41,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ask::status::Survey;
-use axum::middleware::{from_fn, map_response};
 use axum::routing::{Router, get, post};
 use crawl::standing::Standing;
 use report::Statistics;
@@ -83,10 +86,7 @@ pub fn router(roots: Vec<PathBuf>) -> Router {
     let turns = [LARGE_QUESTIONS_MAX, WHOLE_MAX, FILES_MAX].map(|max| Arc::new(Semaphore::new(max)));
     let mut crawls: Vec<Ui> = roots.into_iter().map(|root| Ui::new(root, &turns)).collect();
     let router = if crawls.len() > 1 { crawls::router(crawls) } else { crawls.pop().map(screens).unwrap_or_default() };
-    router
-        .fallback(async || Failure::NotFound("there is no such page".to_owned()))
-        .layer(map_response(async |response| frame::protected(response)))
-        .layer(from_fn(origin::check))
+    guarded::guarded(router)
 }
 
 /// The screens of a crawl.

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -34,27 +35,31 @@ const LAG_MAX: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Sample {
     /// Seconds since 1970.
-    at: u64,
+    pub(crate) at: u64,
     /// A crawl is running. Of one that rests there are no numbers.
-    running: bool,
-    fetched: u64,
+    pub(crate) running: bool,
+    pub(crate) fetched: u64,
     /// Pages and documents visited in this round.
-    visited: u64,
-    waiting: u64,
+    pub(crate) visited: u64,
+    pub(crate) waiting: u64,
     /// URLs to be visited again.
-    again: u64,
-    urls: u64,
-    sites: u64,
-    bytes: u64,
+    pub(crate) again: u64,
+    pub(crate) urls: u64,
+    pub(crate) sites: u64,
+    pub(crate) bytes: u64,
     /// Bytes for people.
-    size: String,
+    pub(crate) size: String,
     /// What the crawl waits for.
-    waits: String,
+    pub(crate) waits: String,
 }
+
+/// Takes a sample.
+pub(crate) type Take = Box<dyn Fn() -> Taken + Send + Sync>;
+type Taken = Pin<Box<dyn Future<Output = anyhow::Result<Sample>> + Send>>;
 
 /// The samples so far.
 pub(crate) struct Live {
-    root: PathBuf,
+    take: Take,
     news: broadcast::Sender<Arc<Sample>>,
     kept: Mutex<Kept>,
 }
@@ -67,8 +72,18 @@ struct Kept {
 }
 
 impl Live {
+    /// Of the crawl in a directory.
     pub(crate) fn new(root: PathBuf) -> Self {
-        Live { root, news: broadcast::Sender::new(LAG_MAX), kept: Mutex::default() }
+        let root: Arc<Path> = root.into();
+        Live::by(Box::new(move || {
+            let root = root.clone();
+            Box::pin(async move { tokio::task::spawn_blocking(move || Sample::take(&root)).await? })
+        }))
+    }
+
+    /// Of samples that are taken so.
+    pub(crate) fn by(take: Take) -> Self {
+        Live { take, news: broadcast::Sender::new(LAG_MAX), kept: Mutex::default() }
     }
 
     /// The samples so far, and those to come.
@@ -99,9 +114,8 @@ impl Live {
 
     async fn take_samples(self: Arc<Self>) {
         loop {
-            let root = self.root.clone();
             // What cannot be read at this moment may be at the next.
-            if let Ok(Ok(sample)) = tokio::task::spawn_blocking(move || Sample::take(&root)).await {
+            if let Ok(sample) = (self.take)().await {
                 self.publish(sample);
             }
             tokio::time::sleep(EVERY).await;
@@ -116,7 +130,7 @@ impl Live {
 
 impl Sample {
     /// Of a crawl that rests.
-    fn at_rest(at: u64) -> Self {
+    pub(crate) fn at_rest(at: u64) -> Self {
         Sample {
             at,
             running: false,
@@ -155,8 +169,13 @@ impl Sample {
 
 /// Answers with events.
 pub(crate) async fn events(State(ui): State<Ui>) -> Response {
+    answer(&ui.live)
+}
+
+/// The answer with the events of all samples.
+pub(crate) fn answer(live: &Arc<Live>) -> Response {
     let content_type = (header::CONTENT_TYPE, "text/event-stream");
-    ([content_type], Body::from_stream(stream(&ui.live))).into_response()
+    ([content_type], Body::from_stream(stream(live))).into_response()
 }
 
 /// Events: first the samples so far, then each when it is taken. A browser that does not read has one event here, and [`LAG_MAX`] samples that

@@ -10,7 +10,8 @@ use maud::{Markup, html};
 use printable::{Printable, counted};
 use settings::units::human_bytes;
 
-use crate::base::{base, to};
+use crate::base::to;
+use crate::board::{Number, board, chart};
 use crate::failure::Failure;
 use crate::query::with_fields;
 use crate::{Ui, frame, links};
@@ -49,32 +50,23 @@ fn state(status: &Status) -> Markup {
 
 fn numbers(status: &Status) -> Markup {
     let summary = &status.summary;
-    // The script follows a crawl that runs, and waits for one that may begin.
-    let is_running = summary.end == "running";
+    let numbers: Vec<Number> = [
+        Some(("pages and documents".to_owned(), "fetched", summary.fetched.to_string())),
+        Some(("URLs waiting".to_owned(), "waiting", summary.frontier.to_string())),
+        summary.round.as_ref().map(|of| (format!("left of round {}", of.number), "again", of.left.to_string())),
+        Some(("URLs known".to_owned(), "urls", summary.urls.to_string())),
+        Some(("sites".to_owned(), "sites", summary.sites.to_string())),
+        Some(("payload".to_owned(), "size", human_bytes(summary.bytes))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     html! {
-        p #stale.note role="status" hidden { "The interface does not answer any more. These numbers are old." }
-        dl #numbers.numbers data-running=[is_running.then_some("")] data-base=[base()] {
-            div { dt { "pages and documents" } dd data-live="fetched" { (summary.fetched) } }
-            div { dt { "URLs waiting" } dd data-live="waiting" { (summary.frontier) } }
-            @if let Some(round) = &summary.round {
-                div { dt { "left of round " (round.number) } dd data-live="again" { (round.left) } }
-            }
-            div { dt { "URLs known" } dd data-live="urls" { (summary.urls) } }
-            div { dt { "sites" } dd data-live="sites" { (summary.sites) } }
-            div { dt { "payload" } dd data-live="size" { (human_bytes(summary.bytes)) } }
-            div hidden { dt { "pages a second" } dd data-live="rate" {} }
-        }
+        (board(summary.end == "running", &numbers))
         @if let Some(round) = &summary.round {
             p { "Round " (round.number) " began " (round.began_at) "." }
         }
-        figure #chart hidden {
-            canvas width="720" height="160" role="img" aria-label="Pages a second" {}
-            label {
-                "Pages a second, since the crawl began. Drag to see a moment"
-                input #moment type="range" min="0" value="0";
-            }
-            figcaption { output #at for="moment" {} }
-        }
+        (chart("Pages a second, since the crawl began. Drag to see a moment"))
     }
 }
 

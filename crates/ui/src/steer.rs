@@ -55,7 +55,7 @@ pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> 
 }
 
 /// What needs no confirmation, as far as there is something to pause, resume or stop.
-fn at_once(is_paused: bool, goes_on: bool) -> Markup {
+pub(crate) fn at_once(is_paused: bool, goes_on: bool) -> Markup {
     let button = |what: &str, name: &str| {
         html! {
             form method="post" action=(to("/steer")) {
@@ -75,7 +75,7 @@ fn at_once(is_paused: bool, goes_on: bool) -> Markup {
 }
 
 /// Of a crawl that rests, without the changes that only a run takes.
-fn forms(goes_on: bool) -> Markup {
+pub(crate) fn forms(goes_on: bool) -> Markup {
     html! {
         div.forms {
             @for (what, title, label, example) in FORMS.iter().filter(|(what, ..)| goes_on || *what != "seeds") {

@@ -211,10 +211,6 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("pages", &["crawl", "export", "fresh", "frontier", "model", "printable", "replay", "settings", "store", "weburl"]),
     ("console", &["crawl", "engine", "printable", "settings"]),
     (
-        "ui",
-        &["ask", "crawl", "dataset", "engine", "graph", "model", "printable", "report", "settings", "store", "weburl"],
-    ),
-    (
         "service",
         &[
             "api",
@@ -240,6 +236,24 @@ const ARROWS: &[(&str, &[&str])] = &[
             "stages",
             "store",
             "store-postgres",
+            "weburl",
+        ],
+    ),
+    (
+        "ui",
+        &[
+            "api",
+            "ask",
+            "crawl",
+            "dataset",
+            "engine",
+            "graph",
+            "model",
+            "printable",
+            "report",
+            "service",
+            "settings",
+            "store",
             "weburl",
         ],
     ),

@@ -1,12 +1,17 @@
 //! `argiope ui`: a crawl in the browser.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::anyhow;
+use api::GetWorkersRequest;
 use clap::Args;
 use crawl::CrawlDir;
+use service::access::{ClientAccess, Proof};
+use service::client::{Client, connect};
 use service::here::serve_here;
 use service::port::{Refusal, http};
+use settings::usage;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::exit;
@@ -14,12 +19,15 @@ use crate::exit;
 /// The arguments of `argiope ui`.
 #[derive(Args, Debug)]
 pub struct UiArgs {
-    /// The crawl's directory, or several; a crawl may run in each, begin and end meanwhile
-    #[arg(required = true, value_name = "DIR")]
-    pub dirs: Vec<PathBuf>,
+    /// The crawl's directory, or several; a crawl may run in each, begin and end meanwhile. Or the address of a server for clients, HOST:PORT
+    #[arg(required = true, value_name = "DIR|SERVER")]
+    pub crawls: Vec<PathBuf>,
     /// The address; port 0 takes a free port
     #[arg(long, value_name = "ADDR", default_value = ADDRESS)]
     pub listen: String,
+    /// How a server lets us ask.
+    #[command(flatten)]
+    pub access: ClientAccess,
 }
 
 /// Where the interface is, unless told.
@@ -30,13 +38,24 @@ pub const REFUSAL: Refusal = |status| ui::refusal(http(status), status.message()
 /// Runs the command.
 ///
 /// # Errors
-/// The directory holds no crawl, or the address cannot be had.
+/// The directory holds no crawl, the server does not answer, or the address cannot be had.
 pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
-    args.dirs.iter().try_for_each(|dir| CrawlDir::existing(dir).map(drop))?;
+    let proof = args.access.proof()?;
+    let server = server(&args.crawls)?.map(str::to_owned);
+    if server.is_none() {
+        if proof.token.is_some() || proof.tls.is_some() {
+            return Err(usage("--token-file and --tls-ca are for a server, HOST:PORT"));
+        }
+        args.crawls.iter().try_for_each(|dir| CrawlDir::existing(dir).map(drop))?;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        let served = serve_here(("--listen", &args.listen), "until Ctrl-C", ui::router(args.dirs), REFUSAL).await?;
+        let router = match &server {
+            Some(server) => ui::cluster::router(client(server, &proof).await?, server),
+            None => ui::router(args.crawls),
+        };
+        let served = serve_here(("--listen", &args.listen), "until Ctrl-C", router, REFUSAL).await?;
         tokio::select! {
             () = served => {}
             _ = interrupt.recv() => {}
@@ -44,4 +63,60 @@ pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
         }
         Ok(ExitCode::from(exit::DONE))
     })
+}
+
+/// The server, if one is given.
+///
+/// # Errors
+/// More than one server is given, or directories beside it.
+fn server(given: &[PathBuf]) -> anyhow::Result<Option<&str>> {
+    let servers: Vec<&str> = given.iter().filter_map(|given| address(given)).collect();
+    match servers[..] {
+        [] => Ok(None),
+        [server] if given.len() == 1 => Ok(Some(server)),
+        _ => Err(usage("give one server, or directories: one interface shows no server beside other crawls")),
+    }
+}
+
+/// An address with a port; what is there as a file is none.
+fn address(given: &Path) -> Option<&str> {
+    let text = given.to_str()?;
+    let (host, port) = text.rsplit_once(':')?;
+    let is_address = !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok();
+    (is_address && !given.exists()).then_some(text)
+}
+
+/// A connection to a server that lets us ask.
+async fn client(server: &str, proof: &Proof) -> anyhow::Result<Client> {
+    let client = connect(server, proof).await?;
+    let asked = client.clone().get_workers(GetWorkersRequest {}).await;
+    asked.map_err(|status| anyhow!("the server at {server}: {}", status.message()))?;
+    Ok(client)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_an_address_with_a_port() -> anyhow::Result<()> {
+        let of = |given: &[&str]| {
+            let given: Vec<PathBuf> = given.iter().map(PathBuf::from).collect();
+            server(&given).map(|server| server.map(str::to_owned))
+        };
+        for (given, expect) in [
+            ("127.0.0.1:7871", true),
+            ("[::1]:7871", true),
+            ("crawler.internal:7871", true),
+            ("crawl", false),
+            ("crawl:old", false),
+            ("./127.0.0.1:7871", false),
+            (":7871", false),
+            ("127.0.0.1:99999", false),
+        ] {
+            assert_eq!(of(&[given])?.is_some(), expect, "{given}");
+        }
+        assert!(of(&["a:1", "b:1"]).is_err() && of(&["a:1", "crawl"]).is_err());
+        Ok(())
+    }
 }

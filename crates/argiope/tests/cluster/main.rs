@@ -25,6 +25,7 @@ mod secrets;
 mod seeds;
 mod served;
 mod setup;
+mod shown;
 mod sitemaps;
 mod steered;
 mod told;

@@ -1,0 +1,231 @@
+//! The crawl of a server in the browser: `argiope ui SERVER` shows what the cluster does, and steers it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testdb::{Postgres, until};
+use testkit::ran::argiope;
+use testkit::ui::{Answer, Ui};
+use testweb::{Reply, Web, from_fn};
+
+use crate::lab::{Lab, Laid};
+use crate::served::Served;
+
+/// Sites, each on an address of its own.
+const HOSTS: [&str; 3] = ["a.test", "b.test", "c.test"];
+/// Pages of a site, besides its root. Their paths are their numbers.
+const PAGES: u64 = 20;
+/// Pages whose number begins with 1.
+const ONES: u64 = 11;
+/// What no page may turn into markup.
+const HOSTILE: &str = "</pre><script>alert(1)</script>\"'><img src=x onerror=alert(2)>";
+const TOKEN: &str = "a-token-of-the-tests";
+
+/// Sites whose roots link to all their pages, with hostile texts; the first links to the second.
+fn web() -> Web {
+    let text = HOSTILE.replace('<', "&lt;");
+    let links: String = (0..PAGES).map(|n| format!("<a href='/{n}'>{n} {text}</a> ")).collect();
+    HOSTS.iter().fold(Web::new(), |web, host| {
+        let root =
+            format!("<!doctype html><title>{text}</title>A spider of {host}.{links}<a href=http://b.test/>b</a>");
+        web.site(
+            host,
+            from_fn(move |request| match request.path() {
+                "/" => Reply::html(root.clone()),
+                "/robots.txt" => Reply::new(404),
+                path => Reply::html(format!("<p>{text} {path} of {host}", text = HOSTILE.replace('<', "&lt;"))),
+            }),
+        )
+    })
+}
+
+/// Makes a change on the page for it.
+fn steer(ui: &Ui, what: &str, to: &str) -> Answer {
+    ui.post(&ui.own(), &format!("what={what}&to={to}&sure=yes"))
+}
+
+fn stats(lab: &Lab) -> Value {
+    lab.served.asked(&["stats"])
+}
+
+fn contains(page: &str, expected: &[&str]) {
+    for expect in expected {
+        assert!(page.contains(expect), "{expect}: {page}");
+    }
+    assert!(!page.contains("<script>") && !page.contains("<img"), "{page}");
+}
+
+/// The sample of the next event.
+fn sample(ui: &Ui) -> Value {
+    let mut stream = TcpStream::connect(&ui.address).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
+    write!(stream, "GET /events HTTP/1.1\r\nHost: {}\r\n\r\n", ui.address).expect("it reads");
+    let lines = BufReader::new(stream).lines().map(|line| line.expect("a line"));
+    let samples = lines.filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
+    let mut last = samples.filter_map(|samples| samples.as_array()?.last().cloned());
+    last.next().expect("a sample")
+}
+
+#[test]
+fn a_cluster_is_shown_and_steered_in_the_browser() {
+    let mut lab = Lab::new(Laid::apart(web(), &HOSTS), &[]);
+    let ui = Ui::start_with(&[&lab.served.clients]);
+    contains(&ui.page("/"), &["No worker is there, and no URL waits.", "aria-current=\"page\">Overview"]);
+    contains(&ui.page("/workers"), &["No worker has joined"]);
+
+    // A change before any worker is noted.
+    let noted = steer(&ui, "pause", "");
+    assert!(noted.status == 200 && noted.body.contains("it counts for the workers that join"), "{}", noted.body);
+    assert_eq!(stats(&lab)["paused"], json!(true));
+    contains(&ui.page("/"), &["<strong>Paused.</strong>"]);
+    contains(&ui.page("/steer"), &["<button>Resume</button>", "</time> pause"]);
+
+    let workers = [lab.worker(), lab.worker()];
+    let names = workers.each_ref().map(crate::lab::Worker::name);
+    contains(&ui.page("/workers"), &[&names[0], &names[1], "alive", "nor which site moves"]);
+
+    // Seeds: first the effect, and then they are there.
+    let seeds = "http%3A%2F%2Fa.test%2F%0Ahttp%3A%2F%2Fb.test%2F%0Ahttp%3A%2F%2Fc.test%2F";
+    let effect = ui.post(&ui.own(), &format!("what=seeds&to={seeds}"));
+    assert!(effect.status == 200 && effect.body.contains("<h1>Effect of the change</h1>"), "{}", effect.body);
+    assert_eq!(stats(&lab)["urls"], 0, "nothing is done yet");
+    assert_eq!(steer(&ui, "seeds", seeds).status, 303);
+    assert_eq!(stats(&lab)["urls"], 3);
+    let effect = ui.post(&ui.own(), "what=exclude&to=*%2Fc.test%2F*");
+    contains(&effect.body, &["exclude */c.test/*", "it would concern 1 URL in the queue"]);
+    assert_eq!(steer(&ui, "exclude", "*/1*").status, 303);
+    assert_eq!(steer(&ui, "hold", "b.test").status, 303);
+    assert_eq!(steer(&ui, "delay", "a.test%3D30ms").status, 303);
+    until("all sites to have an owner", || stats(&lab)["groups_without_owner"] == 0);
+    contains(&ui.page("/"), &["On hold", ">b.test</a>", "delay a.test=30ms"]);
+    assert!(lab.web.log().is_empty(), "nothing is fetched during a pause");
+    assert_eq!(steer(&ui, "resume", "").status, 303);
+    let two_sites = 2 * (1 + PAGES - ONES);
+    until("the pages of two sites", || stats(&lab)["outcomes"]["html"] == two_sites);
+    until("the links to be judged", || stats(&lab)["outcomes"]["excluded"] == 2 * ONES);
+    assert!(lab.web.log().iter().all(|entry| entry.host != "b.test"), "it is on hold");
+
+    // The page has the numbers of the server, and so have the samples.
+    until("the numbers on the page", || ui.page("/").contains(&format!("<dd data-live=\"fetched\">{two_sites}</dd>")));
+    contains(&ui.page("/"), &["href=\"/urls?state=excluded\"", "nothing moves"]);
+    let told = sample(&ui);
+    assert_eq!((&told["running"], &told["fetched"], &told["waiting"]), (&json!(true), &json!(two_sites), &json!(1)));
+
+    for (site, owned) in [("http://a.test", 1), ("http://c.test", 1)] {
+        let ids = lab.served.asked(&["workers"])["workers"].clone();
+        let ids =
+            ids.as_array().expect("workers").iter().map(|worker| worker["id"].as_str().expect("an id").to_owned());
+        let pages = ids.map(|id| ui.page(&format!("/sites?worker={id}")));
+        assert_eq!(pages.filter(|page| page.contains(&format!(">{site}</a>"))).count(), owned, "{site} has one owner");
+    }
+
+    answers(&ui);
+
+    assert_eq!(steer(&ui, "release", "b.test").status, 303);
+    until("the pages of the third", || stats(&lab)["outcomes"]["html"] == two_sites / 2 * 3);
+    let between = ui.page("/graph/overlap?one=http%3A%2F%2Fa.test%2F&other=http%3A%2F%2Fb.test%2F");
+    contains(&between, &["Overlap: 1 link.", "a.test: 1 link from", ">http://b.test/</a></li>"]);
+    begun(&lab, &ui);
+
+    // A worker is sent away.
+    let id = lab.served.asked(&["workers"])["workers"][0]["id"].as_str().expect("an id").to_owned();
+    let asked = ui.post_to("/workers/drain", &ui.own(), &format!("worker={id}"));
+    contains(&asked.body, &["hands over its sites", &id]);
+    assert_eq!(stats(&lab)["workers"], 2, "nothing is done yet");
+    assert_eq!(ui.post_to("/workers/drain", &ui.own(), &format!("worker={id}&sure=yes")).status, 303);
+    until("one worker to be left", || stats(&lab)["workers"] == 1);
+    let gone = ui.post_to("/workers/drain", &ui.own(), &format!("worker={id}&sure=yes"));
+    assert!(gone.status == 404 && gone.body.contains("there is no worker"), "{}", gone.body);
+
+    // Who is no page of the interface changes nothing.
+    let foreign = ui.post("\r\nOrigin: http://evil.test\r\nSec-Fetch-Site: cross-site", "what=pause&sure=yes");
+    assert_eq!((foreign.status, &stats(&lab)["paused"]), (403, &json!(false)));
+    assert_eq!(ui.ask("GET / HTTP/1.1\r\nHost: evil.test", "").status, 409);
+    let head = ui.get("/workers").head;
+    assert!(head.contains("default-src 'self'") && head.contains("nosniff"), "{head}");
+
+    // Without the server the page says so, and so do the samples.
+    lab.served.kill();
+    until("the page to say it", || ui.get("/").status == 502);
+    let silent = ui.get("/");
+    contains(&silent.body, &[&format!("the server at {} gives no answer", lab.served.clients), "id=\"numbers\""]);
+    until("a sample that says it", || sample(&ui)["running"] == json!(false));
+}
+
+/// The questions that the server answers.
+fn answers(ui: &Ui) {
+    let excluded = ui.page("/urls?site=a.test&state=excluded");
+    contains(&excluded, &["exclude */1*", &format!("{ONES} URLs on this page.")]);
+    assert_eq!(ui.page("/urls?match=http%3A%2F%2Fc.test%2F2*").matches("class=\"url\"").count(), 1);
+    let refused = ui.get("/urls?state=lost");
+    assert!(refused.status == 400 && refused.body.contains("`lost` is no state of a URL"), "{}", refused.body);
+    contains(&ui.page("/urls?state=timeout"), &["No URL."]);
+    let story = ui.page("/url?u=http%3A%2F%2Fa.test%2F");
+    contains(
+        &story,
+        &[
+            "owned by worker",
+            "a visit every 0.03 s (delay_for)",
+            "Links from the page <span class=\"count\">21</span>",
+            "&lt;script&gt;",
+        ],
+    );
+    contains(&ui.page("/url?u=http%3A%2F%2Fa.test%2Fnowhere"), &["unknown", "it knows no links of it"]);
+    contains(&ui.page("/search?q=A+SPIDER&case=any"), &["2 pages, 2 occurrences", ">http://a.test/</a>"]);
+    contains(&ui.page("/search?q=alert"), &["&lt;script&gt;"]);
+    contains(&ui.page("/graph"), &["The server draws no picture"]);
+    contains(&ui.page("/graph/rank"), &["PageRank of", ">http://a.test/</a>"]);
+    contains(&ui.page("/graph/rank?u=http%3A%2F%2Fa.test%2F2"), &[">http://a.test/2</a>"]);
+    let way = ui.page("/graph/path?from=http%3A%2F%2Fa.test%2F&to=http%3A%2F%2Fa.test%2F2");
+    contains(&way, &["1 link.", ">http://a.test/2</a>"]);
+    let between = ui.page("/graph/overlap?one=http%3A%2F%2Fa.test%2F&other=http%3A%2F%2Fc.test%2F");
+    contains(&between, &["Overlap: 0 links.", "c.test: 0 links from 10 pages in reach"]);
+    contains(&ui.page("/changes?since=2020-01-01"), &["URLs visited:", ">http://c.test/</a>"]);
+    contains(&ui.page("/freshness"), &["no page was visited a second time"]);
+    contains(&ui.page("/report"), &["A server makes no report"]);
+    assert_eq!(ui.page("/history.json"), "[]");
+    assert_eq!(ui.get("/graph.json").status, 404);
+}
+
+/// What begins on the page Steer.
+fn begun(lab: &Lab, ui: &Ui) {
+    let crawl = ui.post_to("/steer/crawl", &ui.own(), "u=http%3A%2F%2Fa.test%2Fnew&depth=0");
+    assert!(crawl.status == 200 && crawl.body.contains("<h1>Crawl from a URL</h1>"), "{}", crawl.body);
+    until("the new page", || lab.served.asked(&["explain", "http://a.test/new"])["state"] == "html");
+    let wrong = ui.post_to("/steer/crawl", &ui.own(), "u=http%3A%2F%2Fa.test%2F&depth=deep");
+    assert!(wrong.status == 400 && wrong.body.contains("`deep` is no such number"), "{}", wrong.body);
+    until("all to be done", || stats(lab)["waiting"] == 0);
+    let round = ui.post_to("/steer/round", &ui.own(), "only=http%3A%2F%2Fa.test%2F2");
+    assert!(round.body.contains("round 2 begins: 1 URL to be visited again"), "{}", round.body);
+    until("the round to end", || stats(lab)["left_of_round"] == 0);
+    contains(&ui.page("/freshness"), &["1 page"]);
+}
+
+#[test]
+fn the_token_opens_the_server_and_is_on_no_page() {
+    let (database, dir) = (Postgres::start(), tempfile::tempdir().expect("a directory"));
+    let token = dir.path().join("token").display().to_string();
+    std::fs::write(&token, TOKEN).expect("written");
+    let server = Served::first(&database, &["--token-file", &token]);
+    let refused = argiope(&["ui", &server.clients, "--listen", "127.0.0.1:0"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.stderr.contains("no token, or a wrong one"), "{refused:?}");
+    let ui = Ui::start_with(&[&server.clients, "--token-file", &token]);
+    for path in ["/", "/workers", "/sites", "/urls", "/url?u=a.test", "/steer", "/graph/rank", "/nothing", "/ui.js"] {
+        let answer = ui.get(path);
+        assert!(![answer.head, answer.body].concat().contains(TOKEN), "{path}");
+    }
+    assert!(ui.page("/").contains("No worker is there"), "it may ask");
+    for (arguments, why) in [
+        (&["ui", &server.clients, dir.path().to_str().expect("UTF-8")][..], "one server, or directories"),
+        (&["ui", &server.clients, "--listen", "0.0.0.0:0", "--token-file", &token], "other machines could steer"),
+        (&["ui", dir.path().to_str().expect("UTF-8"), "--token-file", &token], "are for a server"),
+    ] {
+        let ran = argiope(arguments);
+        assert!(ran.code == 2 && ran.stderr.contains(why), "{ran:?}");
+    }
+    let nobody = argiope(&["ui", "127.0.0.1:1"]);
+    assert!(nobody.code == 1 && nobody.stderr.contains("the server at 127.0.0.1:1 cannot be reached"), "{nobody:?}");
+}

@@ -1,0 +1,71 @@
+//! The crawl of a server in the browser: its state while workers crawl, the workers and what they own, URLs, questions to all workers, and
+//! changes.
+//!
+//! Each screen asks what `argiope client` asks. What the API does not answer is said on the screen. The server's token stays in the
+//! client: no page has it, and no page asks the server itself.
+
+mod begun;
+mod changes;
+mod graph;
+mod overview;
+mod report;
+mod search;
+mod server;
+mod steering;
+mod story;
+mod times;
+mod urls;
+mod workers;
+
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::routing::{Router, get, post};
+use service::client::Client;
+
+use crate::{frame, guarded};
+
+use self::server::Server;
+
+/// The pages of the navigation.
+const PAGES: frame::Pages = &[
+    ("/", "Overview"),
+    ("/workers", "Workers"),
+    ("/sites", "Sites"),
+    ("/urls", "URLs"),
+    ("/url", "Explain"),
+    ("/changes", "Changes"),
+    ("/freshness", "Freshness"),
+    ("/search", "Search"),
+    ("/graph", "Graph"),
+    ("/report", "Report"),
+    ("/steer", "Steer"),
+];
+
+/// The interface to the crawl of a server, which is called so. It must be served where only its user can ask.
+pub fn router(client: Client, name: &str) -> Router {
+    let screens = Router::new()
+        .route("/", get(overview::show))
+        .route("/workers", get(workers::show))
+        .route("/workers/drain", post(workers::drain))
+        .route("/sites", get(workers::sites))
+        .route("/urls", get(urls::show))
+        .route("/url", get(story::show))
+        .route("/changes", get(changes::show))
+        .route("/freshness", get(changes::freshness))
+        .route("/search", get(search::show))
+        .route("/graph", get(graph::show))
+        .route("/graph/rank", get(graph::rank))
+        .route("/graph/path", get(graph::way))
+        .route("/graph/overlap", get(graph::between))
+        .route("/report", get(report::show))
+        .route("/steer", get(steering::show).post(steering::change))
+        .route("/steer/crawl", post(begun::crawl))
+        .route("/steer/round", post(begun::round))
+        .route("/history.json", get(overview::history))
+        .route("/events", get(overview::events))
+        .route("/ui.css", get(frame::style))
+        .route("/ui.js", get(frame::script))
+        .route("/icon.svg", get(frame::icon))
+        .with_state(Server::new(client, name));
+    guarded::guarded(screens).layer(from_fn(|request: Request, next: Next| frame::with_pages(PAGES, request, next)))
+}

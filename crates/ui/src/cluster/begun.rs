@@ -1,0 +1,86 @@
+//! What begins: a crawl from a URL to a depth, and a round of visits to known pages.
+
+use api::{AgainRequest, CrawlProgressResponse, CrawlRequest};
+use axum::extract::State;
+use axum::response::{Html, IntoResponse, Response};
+use maud::{Markup, html};
+use printable::counted;
+use settings::units::Span;
+use settings::usage;
+
+use crate::failure::Failure;
+use crate::frame;
+use crate::query::Fields;
+
+use super::server::{Server, text};
+
+/// The forms.
+pub(super) fn forms() -> Markup {
+    html! {
+        div.forms {
+            form method="post" action="/steer/crawl" {
+                h2 { "Crawl from a URL" }
+                label { "URL" input name="u" required placeholder="https://example.org/"; }
+                label { "Links from there, at most" input type="text" inputmode="numeric" name="depth" placeholder="as the crawl"; }
+                button { "Begin" }
+            }
+            form method="post" action="/steer/round" {
+                h2 { "Visit known pages again" }
+                label { "Last visit at least so long ago" input name="older" placeholder="7d"; }
+                label { "Only patterns, one a line" textarea name="only" rows="2" placeholder="*/news/*" {} }
+                label { "Visits, at most; without patterns" input type="text" inputmode="numeric" name="visits" placeholder="all"; }
+                button { "Begin a round" }
+            }
+        }
+    }
+}
+
+/// Begins a crawl from a URL, and answers when its first numbers are known. The crawl goes on.
+pub(super) async fn crawl(State(server): State<Server>, form: String) -> Result<Response, Failure> {
+    let fields = Fields::parse(&form);
+    let depth = number("depth", fields.get("depth"))?;
+    let request = CrawlRequest { url: fields.get("u").to_owned(), depth };
+    let mut messages = server.ask(async |mut client| client.crawl_progress(request).await).await?;
+    // The seed is committed before the first message. Who reads no further ends the waiting, and not the crawl.
+    let first = messages.message().await.map_err(|status| server.failure(&status))?;
+    server.forget().await;
+    let told = match first {
+        Some(CrawlProgressResponse { response: Some(response), .. }) => text(&response),
+        Some(CrawlProgressResponse { waiting, done, .. }) => {
+            format!("It has begun: {} of its sites waiting, {done} done.", counted(waiting, "URL"))
+        }
+        None => "The server has ended the answer.".to_owned(),
+    };
+    Ok(page("Crawl from a URL", &told).into_response())
+}
+
+/// Begins a round.
+pub(super) async fn round(State(server): State<Server>, form: String) -> Result<Html<String>, Failure> {
+    let fields = Fields::parse(&form);
+    let older_than = match fields.get("older") {
+        "" => 0.0,
+        given => given.parse::<Span>().map_err(usage)?.0.as_secs_f64(),
+    };
+    let visits = number("number of visits", fields.get("visits"))?.unwrap_or_default();
+    let request = AgainRequest { older_than, only: fields.lines("only"), visits, ..AgainRequest::default() };
+    let answer = server.ask_all(async |mut client| client.again(request).await).await?;
+    server.forget().await;
+    Ok(page("Visit known pages again", &text(&answer)))
+}
+
+/// # Errors
+/// It is neither empty nor a number.
+fn number<T: std::str::FromStr>(name: &str, given: &str) -> anyhow::Result<Option<T>> {
+    if given.is_empty() {
+        return Ok(None);
+    }
+    given.parse().map(Some).map_err(|_| usage(format!("the {name}: `{given}` is no such number")))
+}
+
+fn page(title: &str, told: &str) -> Html<String> {
+    let body = html! {
+        pre.story role="status" { (told) }
+        p { a href="/steer" { "Back" } }
+    };
+    frame::page(title, "/steer", &body)
+}

@@ -1,0 +1,101 @@
+//! The link graph, as the workers hold it together: ranks, the way from page to page, and the links between two domains.
+
+use api::{OverlapRequest, PageRankRequest, PathRequest};
+use ask::rank::digits;
+use axum::extract::{RawQuery, State};
+use axum::response::Html;
+use maud::html;
+use printable::{Printable, counted};
+
+use crate::failure::Failure;
+use crate::graph_page::forms;
+use crate::query::Fields;
+use crate::{frame, links};
+
+use super::server::Server;
+
+/// Pages with the highest ranks that are shown.
+const RANKED_SHOWN: u32 = 100;
+/// Links between two domains that are shown.
+const EDGES_SHOWN: usize = 1_000;
+
+/// Answers with the questions.
+pub(super) async fn show() -> Html<String> {
+    let body = html! {
+        p { "The server draws no picture of the graph. It ranks pages, finds the way between two, and counts the links between domains." }
+        p { a href="/graph/rank" { "The pages with the highest PageRank" } }
+        (forms("", "", "", ""))
+    };
+    frame::page("Graph", "/graph", &body)
+}
+
+/// Answers with the rank of a page, or with the pages of the highest ranks.
+pub(super) async fn rank(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let url = Some(Fields::parse(&query.unwrap_or_default()).get("u").to_owned()).filter(|url| !url.is_empty());
+    let request = PageRankRequest { url, top: RANKED_SHOWN, normalized: false };
+    let answer = server.ask_all(async |mut client| client.page_rank(request).await).await?;
+    let body = html! {
+        (forms("", "", "", ""))
+        p role="status" { "PageRank of " (counted(answer.vertices, "URL")) " by " (counted(answer.edges, "link")) "." }
+        div.rows role="region" aria-label="By PageRank" tabindex="0" {
+            table {
+                thead { tr { th.number { "Place" } th { "URL" } th.number { "PageRank" } } }
+                tbody {
+                    @for row in &answer.ranked {
+                        tr {
+                            td.number { @if row.place > 0 { (row.place) } @else { "not visited" } }
+                            td { (links::story(&row.url)) }
+                            td.number { (digits(row.rank)) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    Ok(frame::page("PageRank", "/graph", &body))
+}
+
+/// Answers with the shortest way from page to page.
+pub(super) async fn way(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let fields = Fields::parse(&query.unwrap_or_default());
+    let (from, to) = (fields.get("from").to_owned(), fields.get("to").to_owned());
+    let request = PathRequest { url1: from.clone(), url2: to.clone() };
+    let answer = server.ask_all(async |mut client| client.path(request).await).await?;
+    let body = html! {
+        (forms(&from, &to, "", ""))
+        p role="status" { (counted(answer.texts.len() as u64, "link")) "." }
+        ol.links {
+            @for (at, url) in answer.urls.iter().enumerate() {
+                li {
+                    (links::story(url))
+                    @if let Some(text) = answer.texts.get(at).filter(|text| !text.is_empty()) { " “" (Printable(text)) "”" }
+                }
+            }
+        }
+    };
+    Ok(frame::page("The shortest way", "/graph", &body))
+}
+
+/// Answers with the links between the domains of two pages.
+pub(super) async fn between(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let fields = Fields::parse(&query.unwrap_or_default());
+    let (one, other) = (fields.get("one").to_owned(), fields.get("other").to_owned());
+    let request = OverlapRequest { url1: one.clone(), url2: other.clone(), list: true };
+    let answer = server.ask_all(async |mut client| client.overlap(request).await).await?;
+    let body = html! {
+        (forms("", "", &one, &other))
+        p role="status" { "Overlap: " (counted(answer.overlap, "link")) "." }
+        ul {
+            @for ((domain, pages), count) in answer.domains.iter().zip(&answer.reachable).zip(&answer.links) {
+                li { (Printable(domain)) ": " (counted(*count, "link")) " from " (counted(*pages, "page")) " in reach" }
+            }
+        }
+        ul.links {
+            @for edge in answer.edges.iter().take(EDGES_SHOWN) {
+                li { (links::story(&edge.source)) " → " (links::story(&edge.target)) }
+            }
+        }
+        @if answer.edges.len() > EDGES_SHOWN { p { "… " (answer.edges.len() - EDGES_SHOWN) " more" } }
+    };
+    Ok(frame::page("Links between two domains", "/graph", &body))
+}

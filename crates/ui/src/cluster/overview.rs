@@ -1,0 +1,145 @@
+//! Where the crawl stands, as `argiope client stats` says it; its numbers go on while workers crawl.
+
+use api::{Changed, GetWorkersRequest, StatsResponse};
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
+use printable::{Printable, counted};
+use settings::units::human_bytes;
+
+use crate::board::{Number, board, chart};
+use crate::failure::Failure;
+use crate::query::with_fields;
+use crate::{frame, links, live};
+
+use super::server::{Server, fetched};
+use super::workers;
+
+/// What the chart has.
+const CHART: &str = "New pages a second, since somebody watches. Drag to see a moment";
+
+/// Answers with the overview. While the server gives no answer, the page says so, and the script waits for the server.
+pub(super) async fn show(State(server): State<Server>) -> Response {
+    let title = format!("Crawl of the server {}", server.name());
+    match body(&server).await {
+        Ok(body) => frame::page(&title, "/", &body).into_response(),
+        Err(failure) => {
+            let body = html! {
+                p.failure role="alert" { (Printable(failure.text())) }
+                div hidden { (board(false, &[])) (chart(CHART)) }
+            };
+            (StatusCode::BAD_GATEWAY, frame::page(&title, "/", &body)).into_response()
+        }
+    }
+}
+
+async fn body(server: &Server) -> Result<Markup, Failure> {
+    let stats = server.stats().await?;
+    let workers = server.ask(async |mut client| client.get_workers(GetWorkersRequest {}).await).await?.workers;
+    Ok(html! {
+        (numbers(&stats))
+        // The script reads this part again now and then.
+        div #rest {
+            (state(&stats))
+            section { h2 { "Workers " span.count { (workers.len()) } } (workers::table(&workers)) (workers::unowned(&stats)) }
+            (outcomes(&stats)) (trouble(&stats)) (details(&stats))
+        }
+    })
+}
+
+fn numbers(stats: &StatsResponse) -> Markup {
+    let mut numbers: Vec<Number> = vec![
+        ("pages and documents".to_owned(), "fetched", fetched(stats).to_string()),
+        ("URLs waiting".to_owned(), "waiting", stats.waiting.saturating_sub(stats.left_of_round).to_string()),
+    ];
+    if stats.round > 1 {
+        numbers.push((format!("left of round {}", stats.round), "again", stats.left_of_round.to_string()));
+    }
+    numbers.extend([
+        ("URLs known".to_owned(), "urls", stats.urls.to_string()),
+        ("sites".to_owned(), "sites", stats.sites.to_string()),
+        ("payload".to_owned(), "size", human_bytes(stats.bytes)),
+    ]);
+    html! { (board(true, &numbers)) (chart(CHART)) }
+}
+
+fn state(stats: &StatsResponse) -> Markup {
+    let words = match (stats.workers, stats.waiting) {
+        (0, 0) => "No worker is there, and no URL waits.",
+        (0, _) => "No worker is there: URLs wait until one joins.",
+        (_, 0) => "No URL waits: every URL found has its outcome.",
+        _ => "Workers crawl.",
+    };
+    html! {
+        p.state { (words) @if stats.paused { " " strong { "Paused." } } " " a href="/steer" { "Steer it" } "." }
+    }
+}
+
+fn outcomes(stats: &StatsResponse) -> Markup {
+    html! {
+        section {
+            h2 { "Outcomes" }
+            table {
+                thead { tr { th { "Outcome" } th.number { "URLs" } } }
+                tbody {
+                    @for (outcome, count) in &stats.outcomes {
+                        tr {
+                            td { a href=(with_fields("/urls", &[("state", outcome)])) { (outcome) } }
+                            td.number { (count) }
+                        }
+                    }
+                    tr { td { a href="/urls?state=waiting" { "waiting" } } td.number { (stats.waiting) } }
+                }
+            }
+        }
+    }
+}
+
+fn trouble(stats: &StatsResponse) -> Markup {
+    html! {
+        @if stats.sites_aside > 0 {
+            section {
+                h2 { "Sites in trouble " span.count { (stats.sites_aside) } }
+                p { "The server counts them and does not name them. Explain says of a site whether it is in trouble." }
+            }
+        }
+        @if !stats.hold.is_empty() {
+            section { h2 { "On hold" } ul { @for site in &stats.hold { li { (links::story(site)) } } } }
+        }
+    }
+}
+
+fn details(stats: &StatsResponse) -> Markup {
+    html! {
+        section {
+            h2 { "Archive" }
+            p {
+                (counted(stats.segments_sealed, "segment")) " sealed, " (stats.segments_open) " being written with "
+                (human_bytes(stats.unsealed_bytes)) "."
+            }
+        }
+        @if !stats.changes.is_empty() { section { h2 { "Last changes" } (journal(&stats.changes)) } }
+    }
+}
+
+/// Changes, the last one first.
+pub(super) fn journal(changes: &[Changed]) -> Markup {
+    html! {
+        ol.journal reversed {
+            @for Changed { at, change } in changes.iter().rev() {
+                li { time datetime=(at) { (at) } " " (Printable(change)) }
+            }
+        }
+    }
+}
+
+/// Answers with events.
+pub(super) async fn events(State(server): State<Server>) -> Response {
+    live::answer(server.live())
+}
+
+/// Answers that nothing is known of the time before somebody watched: the server keeps no history.
+pub(super) async fn history() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], "[]").into_response()
+}

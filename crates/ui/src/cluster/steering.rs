@@ -1,0 +1,103 @@
+//! Changes of the crawl: forms, what a change would affect before it is made, and the last changes.
+
+use api::{AddSeedsRequest, SteerRequest, SteerResponse};
+use axum::extract::State;
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use crawl::Change;
+use maud::html;
+use printable::Printable;
+use weburl::UserInfo;
+
+use crate::failure::Failure;
+use crate::query::Fields;
+use crate::{frame, links, steer};
+
+use super::server::{Server, text};
+use super::{begun, overview};
+
+/// Answers with the forms and the last changes.
+pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, Failure> {
+    let stats = server.stats().await?;
+    let body = html! {
+        (steer::at_once(stats.paused, true))
+        (steer::forms(true))
+        h2 { "Begin" }
+        (begun::forms())
+        section {
+            h2 { "Last changes" }
+            @if stats.changes.is_empty() { p { "No changes so far." } }
+            (overview::journal(&stats.changes))
+            p.count { "The server tells the last changes only. It takes none back: make the change that does." }
+        }
+    };
+    Ok(frame::page("Steer", "/steer", &body))
+}
+
+/// Shows what a change would affect, or makes it if the form says that the user has seen that.
+pub(super) async fn change(State(server): State<Server>, form: String) -> Result<Response, Failure> {
+    let fields = Fields::parse(&form);
+    let change = Change::from_words(fields.get("what"), &fields.lines("to"))?;
+    let is_sure = !fields.get("sure").is_empty();
+    if !is_sure {
+        return effect(&server, &change).await;
+    }
+    let told = match &change {
+        // The server keeps their secrets.
+        Change::Seeds(urls) if urls.iter().any(|url| UserInfo::of(url).is_some()) => {
+            let request = AddSeedsRequest { urls: urls.clone() };
+            text(&server.ask(async |mut client| client.add_seeds(request).await).await?)
+        }
+        _ => {
+            let request = request(&change, false);
+            let answer = server.ask(async |mut client| client.steer(request).await).await?;
+            server.forget().await;
+            if is_in_force(&answer) && !matches!(change, Change::Stop) {
+                // A reload of the page that follows makes nothing twice.
+                return Ok(Redirect::to("/steer").into_response());
+            }
+            text(&answer)
+        }
+    };
+    server.forget().await;
+    Ok(done(&change.to_string(), &told))
+}
+
+fn request(change: &Change, dry_run: bool) -> SteerRequest {
+    let (what, to) = change.words();
+    SteerRequest { change: what.to_owned(), to, dry_run }
+}
+
+/// Every live worker goes by it.
+fn is_in_force(answer: &SteerResponse) -> bool {
+    answer.workers > 0 && answer.workers_behind == 0
+}
+
+async fn effect(server: &Server, change: &Change) -> Result<Response, Failure> {
+    let said = match change {
+        Change::Stop => "All workers hand over their sites, seal their segments, and end.".to_owned(),
+        _ => {
+            let request = request(change, true);
+            text(&server.ask_all(async |mut client| client.steer(request).await).await?) + "."
+        }
+    };
+    let (what, values) = change.words();
+    let body = html! {
+        p { strong { (Printable(&change.to_string())) } }
+        p role="status" { (said) }
+        form method="post" action="/steer" {
+            (links::hidden("what", what)) (links::hidden("to", &values.join("\n"))) (links::hidden("sure", "yes"))
+            button { "Do it" }
+            " " a href="/steer" { "Cancel" }
+        }
+    };
+    Ok(frame::page("Effect of the change", "/steer", &body).into_response())
+}
+
+/// What came of something that was asked for on this screen.
+fn done(asked: &str, told: &str) -> Response {
+    let body = html! {
+        p role="status" { strong { (Printable(asked)) } ": " (told) }
+        p { a href="/steer" { "Back" } }
+    };
+    frame::page("Changed", "/steer", &body).into_response()
+}
