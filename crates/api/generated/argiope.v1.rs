@@ -27,6 +27,22 @@ pub struct GetWorkersRequest {}
 pub struct GetWorkersResponse {
     #[prost(message, repeated, tag = "1")]
     pub workers: ::prost::alloc::vec::Vec<Worker>,
+    /// For each worker: seconds until its lease ends, unless the worker renews it.
+    #[prost(double, repeated, tag = "2")]
+    pub leases_left: ::prost::alloc::vec::Vec<f64>,
+    /// Politeness groups on the move, which have no owner: those without one for the longest time, at most 100.
+    #[prost(message, repeated, tag = "3")]
+    pub unowned: ::prost::alloc::vec::Vec<Unowned>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Unowned {
+    #[prost(string, tag = "1")]
+    pub group: ::prost::alloc::string::String,
+    /// For how many seconds it has had no owner.
+    #[prost(double, tag = "2")]
+    pub seconds: f64,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -84,7 +84,13 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
 
     let workers = [lab.worker(), lab.worker()];
     let names = workers.each_ref().map(crate::lab::Worker::name);
-    contains(&ui.page("/workers"), &[&names[0], &names[1], "alive", "nor which site moves"]);
+    contains(&ui.page("/workers"), &[&names[0], &names[1], "alive", "does not tell who that will be"]);
+    let told = lab.served.asked(&["workers"]);
+    let leases = told["leases_left"].as_array().expect("leases");
+    assert!(
+        leases.len() == 2 && leases.iter().all(|left| left.as_f64() > Some(5.0) && left.as_f64() <= Some(30.0)),
+        "{told}"
+    );
 
     // Seeds: first the effect, and then they are there.
     let seeds = "http%3A%2F%2Fa.test%2F%0Ahttp%3A%2F%2Fb.test%2F%0Ahttp%3A%2F%2Fc.test%2F";
@@ -136,6 +142,7 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
     assert_eq!(stats(&lab)["workers"], 2, "nothing is done yet");
     assert_eq!(ui.post_to("/workers/drain", &ui.own(), &format!("worker={id}&sure=yes")).status, 303);
     until("one worker to be left", || stats(&lab)["workers"] == 1);
+    until("its groups to have the other owner", || ui.page("/workers").contains("nothing moves"));
     let gone = ui.post_to("/workers/drain", &ui.own(), &format!("worker={id}&sure=yes"));
     assert!(gone.status == 404 && gone.body.contains("there is no worker"), "{}", gone.body);
 
@@ -145,6 +152,17 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
     assert_eq!(ui.ask("GET / HTTP/1.1\r\nHost: evil.test", "").status, 409);
     let head = ui.get("/workers").head;
     assert!(head.contains("default-src 'self'") && head.contains("nosniff"), "{head}");
+
+    // Where no worker is left, all groups are on the move.
+    let last = lab.served.asked(&["workers"])["workers"][0]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(ui.post_to("/workers/drain", &ui.own(), &format!("worker={last}&sure=yes")).status, 303);
+    until("no worker to be left", || stats(&lab)["workers"] == 0);
+    let unowned = lab.served.asked(&["workers"])["unowned"].clone();
+    assert_eq!(unowned.as_array().map(Vec::len), Some(3), "{unowned}");
+    let group = unowned[0]["group"].as_str().expect("a name");
+    until("the page to name them", || ui.page("/workers").contains("3 politeness groups without an owner"));
+    contains(&ui.page("/workers"), &["No worker has joined", group, "Without an owner for"]);
+    assert!(lab.served.client(&["workers"]).stdout.contains(&format!("{group}  without an owner for")), "in words");
 
     // Without the server the page says so, and so do the samples.
     lab.served.kill();

@@ -6,7 +6,7 @@ use api::{
     AddSeedsResponse, AgainResponse, ChangeRate, Changed, ChangesResponse, CrawlResponse, DomainsResponse,
     DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, Link, LinksResponse, OverlapResponse,
     PageChange, PageRankResponse, PathResponse, PauseResponse, ResumeResponse, SearchResponse, SiteState,
-    StatsResponse, SteerResponse, Url, UrlsResponse, Worker,
+    StatsResponse, SteerResponse, Unowned, Url, UrlsResponse, Worker,
 };
 use ask::freshness::{Freshness, Rate};
 use ask::path::Path;
@@ -29,10 +29,15 @@ pub trait Text {
 
 impl Text for GetWorkersResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
-        for worker in &self.workers {
+        for (at, worker) in self.workers.iter().enumerate() {
             let owned = [counted(worker.groups, "group"), counted(worker.sites, "site")].join(", ");
             let leaving = if worker.leaving { ", leaving" } else { "" };
-            writeln!(out, "{}  {}  {owned}{leaving}", worker.id, Printable(&worker.name))?;
+            // An earlier server does not tell it.
+            let lease = self.leases_left.get(at).map(|left| format!(", lease {left:.0} s")).unwrap_or_default();
+            writeln!(out, "{}  {}  {owned}{leaving}{lease}", worker.id, Printable(&worker.name))?;
+        }
+        for Unowned { group, seconds } in &self.unowned {
+            writeln!(out, "{}  without an owner for {seconds:.0} s", Printable(group))?;
         }
         writeln!(out, "{}", counted(self.workers.len() as u64, "worker"))
     }

@@ -1,6 +1,7 @@
 //! The methods of the API.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use api::crawler_server::Crawler;
 use api::{
@@ -9,8 +10,9 @@ use api::{
     ExplainRequest, ExplainResponse, FreshnessRequest, FreshnessResponse, GetWorkersRequest, GetWorkersResponse,
     LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, PathRequest,
     PathResponse, PauseRequest, PauseResponse, ResumeRequest, ResumeResponse, SearchRequest, SearchResponse,
-    StatsRequest, StatsResponse, SteerRequest, SteerResponse, UrlsRequest, UrlsResponse,
+    StatsRequest, StatsResponse, SteerRequest, SteerResponse, Unowned, UrlsRequest, UrlsResponse,
 };
+use coordination::Member;
 use crawl::{Change, Changed};
 use store::CrawlView;
 use store_postgres::cluster::Domain;
@@ -25,6 +27,8 @@ use super::{changing, explaining, freshness, listing, rounds, steering};
 /// Sites told in one answer, unless the request says otherwise, and at most.
 const DOMAINS_DEFAULT: u32 = 1_000;
 const DOMAINS_MAX: u32 = 10_000;
+/// Politeness groups without an owner that are told.
+const UNOWNED_TOLD: usize = 100;
 /// Changes told, the last ones.
 const CHANGES_TOLD: usize = 5;
 /// Messages of progress that the client has not read yet, at most. Then it is waited for.
@@ -37,14 +41,23 @@ impl Crawler for Service {
     type CrawlProgressStream = Progress;
 
     async fn get_workers(&self, _: Request<GetWorkersRequest>) -> Result<Response<GetWorkersResponse>, Status> {
-        let (members, owned) = self
+        let (members, owned, leases, unowned) = self
             .ask(|control| {
                 let members = control.members()?;
                 let owned = control.sites_owned(&members)?;
-                Ok((members, owned))
+                Ok((members, owned, control.leases_left()?, control.unowned(UNOWNED_TOLD)?))
             })
             .await?;
-        Ok(Response::new(GetWorkersResponse { workers: members.iter().map(|member| worker(member, &owned)).collect() }))
+        // A lease that has ended since the members were read has nothing left.
+        let left = |member: &Member| leases.get(&member.id).map_or(0.0, Duration::as_secs_f64);
+        let unowned = unowned
+            .into_iter()
+            .map(|(group, ownerless)| Unowned { group: group.as_str().to_owned(), seconds: ownerless.as_secs_f64() });
+        Ok(Response::new(GetWorkersResponse {
+            workers: members.iter().map(|member| worker(member, &owned)).collect(),
+            leases_left: members.iter().map(left).collect(),
+            unowned: unowned.collect(),
+        }))
     }
 
     async fn crawl(&self, request: Request<CrawlRequest>) -> Result<Response<CrawlResponse>, Status> {

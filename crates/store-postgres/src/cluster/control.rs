@@ -13,7 +13,7 @@ use postgres::Row;
 use store::{Batch, Committed, CrawlView, Layer, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
-use super::keys;
+use super::{duration, keys};
 use crate::PostgresView;
 use crate::commit::Writer;
 use crate::error::damaged;
@@ -377,6 +377,36 @@ impl Control {
             Ok((WorkerId(columns.next()?), count(&mut columns)?))
         });
         owned.collect()
+    }
+
+    /// How long the leases of the workers that are alive have left.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn leases_left(&self) -> Result<BTreeMap<WorkerId, Duration>, StoreError> {
+        let rows = self.session.query("reading the leases", statements::LEASES_LEFT, Vec::new())?;
+        let left = rows.iter().map(|row| {
+            let mut columns = Columns::of("worker", row);
+            Ok((WorkerId(columns.next()?), duration(&mut columns)?))
+        });
+        left.collect()
+    }
+
+    /// The politeness groups without an owner, and for how long they have none: the longest first, at most `max`.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn unowned(&self, max: usize) -> Result<Vec<(GroupName, Duration)>, StoreError> {
+        let rows = self.session.query(
+            "reading the groups without an owner",
+            statements::UNOWNED,
+            vec![Box::new(limit(max))],
+        )?;
+        let unowned = rows.iter().map(|row| {
+            let mut columns = Columns::of("politeness_group", row);
+            Ok((GroupName(columns.next()?), duration(&mut columns)?))
+        });
+        unowned.collect()
     }
 
     /// Who can answer questions about pages: the names of the workers that are alive, and those of the segments that workers left which

@@ -36,13 +36,13 @@ pub(super) async fn show(State(server): State<Server>) -> Response {
 
 async fn body(server: &Server) -> Result<Markup, Failure> {
     let stats = server.stats().await?;
-    let workers = server.ask(async |mut client| client.get_workers(GetWorkersRequest {}).await).await?.workers;
+    let answer = server.ask(async |mut client| client.get_workers(GetWorkersRequest {}).await).await?;
     Ok(html! {
         (numbers(&stats))
         // The script reads this part again now and then.
         div #rest {
             (state(&stats))
-            section { h2 { "Workers " span.count { (workers.len()) } } (workers::table(&workers)) (workers::unowned(&stats)) }
+            section { h2 { "Workers " span.count { (answer.workers.len()) } } (workers::table(&answer)) (workers::unowned(&stats)) }
             (outcomes(&stats)) (trouble(&stats)) (details(&stats))
         }
     })

@@ -1,6 +1,6 @@
 //! The workers, what each owns, and their sites; a worker is sent away.
 
-use api::{DomainsRequest, DrainRequest, GetWorkersRequest, StatsResponse, Worker};
+use api::{DomainsRequest, DrainRequest, GetWorkersRequest, GetWorkersResponse, StatsResponse, Unowned};
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use maud::{Markup, html};
@@ -15,23 +15,29 @@ use super::server::Server;
 /// Sites on a page.
 const SITES_ON_PAGE: u32 = 100;
 
-/// Answers with the workers.
+/// Answers with the workers, and with what is on the move between them.
 pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, Failure> {
     let stats = server.stats().await?;
-    let workers = server.ask(async |mut client| client.get_workers(GetWorkersRequest {}).await).await?.workers;
+    let answer = server.ask(async |mut client| client.get_workers(GetWorkersRequest {}).await).await?;
     let body = html! {
-        (table(&workers))
-        (unowned(&stats))
-        p.count {
-            "A worker is listed while its lease holds. The server does not tell how long a lease has left, nor which site moves to which worker: "
-            "Explain names the owner of a site."
-        }
-        @if !workers.is_empty() {
+        (table(&answer))
+        @if !answer.workers.is_empty() {
             form.filter method="post" action="/workers/drain" {
                 label { "Send a worker away" select name="worker" required {
-                    @for worker in &workers { option value=(worker.id) { (Printable(&worker.name)) " (" (Printable(&worker.id)) ")" } }
+                    @for worker in &answer.workers {
+                        option value=(worker.id) { (Printable(&worker.name)) " (" (Printable(&worker.id)) ")" }
+                    }
                 } }
                 button { "Drain …" }
+            }
+        }
+        section {
+            h2 { "Moves" }
+            (unowned(&stats))
+            (moves(&answer.unowned))
+            p.count {
+                "A politeness group moves when its owner leaves or loses its lease: it has no owner until another worker takes it. "
+                "The server does not tell who that will be. Explain names the owner of a site."
             }
         }
     };
@@ -39,18 +45,21 @@ pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, F
 }
 
 /// The workers as a table.
-pub(super) fn table(workers: &[Worker]) -> Markup {
+pub(super) fn table(GetWorkersResponse { workers, leases_left, .. }: &GetWorkersResponse) -> Markup {
     html! {
         @if workers.is_empty() { p { "No worker has joined, or the lease of each is over." } } @else {
             div.rows role="region" aria-label="Workers" tabindex="0" {
                 table {
-                    thead { tr { th { "Worker" } th { "Id" } th { "State" } th.number { "Groups" } th.number { "Sites" } } }
+                    thead { tr {
+                        th { "Worker" } th { "Id" } th { "State" } th.number { "Lease left" } th.number { "Groups" } th.number { "Sites" }
+                    } }
                     tbody {
-                        @for worker in workers {
+                        @for (at, worker) in workers.iter().enumerate() {
                             tr {
                                 td { (Printable(&worker.name)) }
                                 td { (Printable(&worker.id)) }
                                 td { @if worker.leaving { "leaving: it hands over its sites" } @else { "alive" } }
+                                td.number { (lease(leases_left.get(at).copied())) }
                                 td.number { (worker.groups) }
                                 td.number {
                                     a href=(with_fields("/sites", &[("worker", &worker.id)])) aria-label=(format!("Sites of {}", Printable(&worker.name))) {
@@ -58,6 +67,29 @@ pub(super) fn table(workers: &[Worker]) -> Markup {
                                     }
                                 }
                             }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How long a lease has left. An earlier server does not tell it.
+fn lease(seconds: Option<f64>) -> String {
+    seconds.map_or_else(|| "not told".to_owned(), |seconds| format!("{seconds:.0} s"))
+}
+
+/// The groups on the move that the server names.
+fn moves(unowned: &[Unowned]) -> Markup {
+    html! {
+        @if !unowned.is_empty() {
+            div.rows role="region" aria-label="Moves" tabindex="0" {
+                table {
+                    thead { tr { th { "Politeness group" } th.number { "Without an owner for" } } }
+                    tbody {
+                        @for Unowned { group, seconds } in unowned {
+                            tr { td { (Printable(group)) } td.number { (format!("{seconds:.0} s")) } }
                         }
                     }
                 }
@@ -85,7 +117,7 @@ pub(super) fn unowned(stats: &StatsResponse) -> Markup {
 pub(super) async fn sites(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
     let worker = fields.get("worker").to_owned();
-    let workers = server.ask(async |mut client| client.get_workers(GetWorkersRequest {}).await).await?.workers;
+    let answer = server.ask(async |mut client| client.get_workers(GetWorkersRequest {}).await).await?;
     let listed = match worker.as_str() {
         "" => None,
         _ => {
@@ -96,10 +128,10 @@ pub(super) async fn sites(State(server): State<Server>, RawQuery(query): RawQuer
     };
     let body = html! {
         p { "The server lists sites by the worker that owns them. It tells the state of a site in Explain alone." }
-        @if workers.is_empty() { (table(&workers)) } @else {
+        @if answer.workers.is_empty() { (table(&answer)) } @else {
             form.filter action="/sites" {
                 label { "Sites of" select name="worker" {
-                    @for one in &workers { option value=(one.id) selected[one.id == worker] { (Printable(&one.name)) } }
+                    @for one in &answer.workers { option value=(one.id) selected[one.id == worker] { (Printable(&one.name)) } }
                 } }
                 button { "Show" }
             }

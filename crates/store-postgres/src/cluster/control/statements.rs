@@ -28,6 +28,12 @@ pub(super) const OUTCOMES: &str = "WITH reach AS MATERIALIZED (SELECT * FROM sit
         UNION ALL SELECT v.outcome, -count(*) FROM reach r JOIN url u ON u.site_key = r.site_key AND u.purpose NOT IN ('page', 'robots')
             JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key GROUP BY v.outcome) o
         GROUP BY o.outcome HAVING sum(o.visits) > 0";
+pub(super) const LEASES_LEFT: &str =
+    "SELECT worker, greatest(extract(epoch FROM lease_until - clock_timestamp()), 0)::float8
+    FROM worker WHERE state <> 'dead' AND lease_until > clock_timestamp()";
+pub(super) const UNOWNED: &str =
+    "SELECT name, greatest(extract(epoch FROM clock_timestamp() - ownerless_since), 0)::float8
+    FROM politeness_group WHERE owner IS NULL ORDER BY ownerless_since, name LIMIT $1";
 pub(super) const SITES_OWNED: &str = "SELECT g.owner, count(*) FROM politeness_group g
     JOIN site s ON s.politeness_group = g.name WHERE g.owner = ANY ($1) GROUP BY g.owner";
 pub(super) const DOMAINS: &str = r#"SELECT s.site, (SELECT count(*) FROM queue q WHERE q.site_key = s.site_key),
