@@ -2,7 +2,7 @@
 
 use api::crawler_client::CrawlerClient;
 use api::{StatsRequest, StatsResponse};
-use serde_json::json;
+use serde_json::{Value, json};
 use testdb::{Postgres, until};
 use tokio_stream::StreamExt;
 use tonic_reflection::pb::v1::ServerReflectionRequest;
@@ -15,6 +15,14 @@ use crate::served::{Served, post};
 
 fn web(url: &str) -> Page {
     Page::Links(vec![format!("{}/more", url.trim_end_matches('/')), "http://other.test/".to_owned()])
+}
+
+/// An answer with the number of leases instead of their rests, which go on between two questions.
+fn without_leases(mut told: Value) -> Value {
+    if let Some(leases) = told.get_mut("leases_left") {
+        *leases = json!(leases.as_array().map(Vec::len));
+    }
+    told
 }
 
 #[test]
@@ -31,7 +39,8 @@ fn grpc_and_json_give_the_same_answer() {
         (&["explain", "a.test/more"], "Explain", json!({"url": "http://a.test/more"})),
         (&["explain", "nobody.test"], "Explain", json!({"url": "nobody.test"})),
     ] {
-        assert_eq!(server.post(method, &request), (200, server.asked(arguments)), "{method}");
+        let (status, told) = server.post(method, &request);
+        assert_eq!((status, without_leases(told)), (200, without_leases(server.asked(arguments))), "{method}");
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let stats: StatsResponse = runtime.block_on(async {
