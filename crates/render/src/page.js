@@ -2,7 +2,7 @@
 (() => {
   // A script may give these names to something else (`const URL = '/api'`).
   const { Attr, CharacterData, Document, DocumentFragment, Element, EventTarget, Map, NamedNodeMap, Node } = window;
-  const { Function, Number, Object, Promise, Proxy, Reflect, Set, String, URL, history, performance } = window;
+  const { CSSStyleDeclaration, Function, Number, Object, Promise, Proxy, Reflect, Set, String, URL, getComputedStyle, history, performance } = window;
   const say = window.argiopeSaw;
   delete window.argiopeSaw;
   if (!say) return;
@@ -39,6 +39,7 @@
     view: own(Document, 'defaultView'),
     readyState: own(Document, 'readyState'),
     animations: own(Document, 'getAnimations'),
+    styled: own(CSSStyleDeclaration, 'getPropertyValue'),
     first: own(Document, 'querySelector'),
     inDocument: own(Document, 'querySelectorAll'),
     inFragment: own(DocumentFragment, 'querySelectorAll'),
@@ -281,6 +282,15 @@
     return found;
   };
 
+  // Elements that stand within a line, unless a style says otherwise.
+  const INLINE = new Set(['a', 'abbr', 'b', 'bdi', 'bdo', 'button', 'cite', 'code', 'data', 'dfn', 'em', 'font', 'i', 'ins', 'kbd', 'label', 'mark', 'output', 'q', 's', 'samp', 'small', 'span', 'strong', 'sub', 'sup', 'time', 'u', 'var']);
+  // Whether an element that would stand within a line stands apart by its style: nobody sees its words joined to those beside it.
+  const standsApart = (element, name) => {
+    if (!INLINE.has(name) && !name.includes('-')) return false;
+    const display = of.styled(Reflect.apply(getComputedStyle, window, [element]), 'display');
+    return display !== '' && !/^(?:inline|ruby|none|contents)/.test(display);
+  };
+
   const VOID = new Set(['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source', 'track', 'wbr']);
   const RAW = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript', 'plaintext']);
   const isRaw = (parent) => parent !== null && of.nodeType(parent) === Node.ELEMENT_NODE && RAW.has(of.localName(parent));
@@ -338,7 +348,8 @@
       }
       // In a frame that is written into the page, links do not lead from where the page's own do.
       const isElsewhere = of.ownerDocument(node) !== document && of.baseURI(node) !== baseURI;
-      let tag = `<${name}`;
+      const apart = standsApart(node, name) ? '\n' : '';
+      let tag = `${apart}<${name}`;
       const attributes = of.attributes(node);
       for (let at = 0; at < of.attributeCount(attributes); at += 1) {
         const one = of.attribute(attributes, at);
@@ -357,7 +368,7 @@
         children(body);
         stack.push('<div>');
       }
-      stack.push(`</${name}>`);
+      stack.push(`</${name}>${apart}`);
       const shadow = of.shadowRoot(node);
       if (shadow) children(shadow);
       else children((name === 'template' && tried(of.content, node)) || node);

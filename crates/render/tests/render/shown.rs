@@ -24,6 +24,24 @@ async fn the_document_is_as_it_is_seen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn words_that_a_style_sets_apart_are_not_joined() {
+    let renderer = Renderer::new(settings());
+    let site = Arc::new(Site::new());
+    let body = "<style>.bar { display: flex } .line { display: block } .box { display: inline-block }</style>\
+                <p class=bar><a href=/x>Boats</a><a href=/y>Tides</a></p><p>Next<span class=line>page</span>of</p>\
+                <p>sem<i>i</i>col<span class=box>on</span></p><p><app-box class=line>apart</app-box>from<app-box>that</app-box></p>";
+    let html = render(&renderer, body, &site).await.expect("a page").html;
+    for expect in [
+        "\n<a href=\"/x\">Boats</a>\n\n<a href=\"/y\">Tides</a>\n",
+        "Next\n<span class=\"line\">page</span>\nof",
+        "sem<i>i</i>col<span class=\"box\">on</span>",
+        "\n<app-box class=\"line\">apart</app-box>\nfrom<app-box>that</app-box>",
+    ] {
+        assert!(html.contains(expect), "{expect:?} in {html}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn going_away_by_itself_is_a_redirect() {
     let renderer = Renderer::new(settings());
     for body in [
