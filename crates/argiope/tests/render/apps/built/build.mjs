@@ -1,7 +1,8 @@
-// Makes one script of each application.
+// Makes one script of each application, and all files of a site.
 import { readFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { compile } from 'svelte/compiler';
+import { build as buildSite } from 'vitepress';
 
 const svelte = {
   name: 'svelte',
@@ -15,3 +16,4 @@ const svelte = {
 const shared = { bundle: true, minify: true, format: 'iife', conditions: ['browser', 'production'], legalComments: 'none' };
 await build({ ...shared, entryPoints: ['svelte.js'], outfile: 'package/svelte.js', plugins: [svelte] });
 await build({ ...shared, entryPoints: ['angular.js'], outfile: 'package/angular.js' });
+await buildSite('orchard', { outDir: 'package/orchard' });
