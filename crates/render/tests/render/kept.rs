@@ -87,7 +87,7 @@ async fn a_page_that_sends_a_form_is_shown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_never_comes_is_not_waited_for() {
-    let quick = Settings { page_time_max: Duration::from_secs(8), ..settings() };
+    let quick = Settings { page_time_max: Duration::from_secs(20), ..settings() };
     let renderer = Renderer::new(quick);
     for (does, expect, refused) in [
         ("<script src=/never.js></script><a href=/after>x</a>", &["/after"][..], 1),
