@@ -3,18 +3,21 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use archive::{ArchiveInState, ORPHANED};
 use cookies::CookieFile;
+use engine::clock::Clock;
 use model::Limits;
 use store::{CrawlView, Store};
 use store_embedded::EmbeddedStore;
 use store_postgres::{PostgresStore, Schema};
 
 use crate::held::Held;
-use crate::stream;
 use crate::tables::UNSETTLED;
+use crate::unready::is_in_use;
+use crate::{socket, stream};
 use settings::options::Options;
 use settings::plan::Plan;
 use settings::secrets_file::{self, SECRETS, Secrets};
@@ -24,6 +27,11 @@ use weburl::CanonicalUrl;
 
 /// The file in `state/` by which a directory whose state is in a database recognises it.
 const CRAWL_ID: &str = "crawl-id";
+
+/// How long a state that others have open is tried before it counts as in use.
+const OTHERS_TIME_MAX: Duration = Duration::from_secs(3);
+/// The time between two tries. It is short: where many read, the state is free for a moment only.
+const TRY_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
 /// The name of the file with the settings.
 pub const SETTINGS: &str = "crawl.toml";
@@ -346,7 +354,24 @@ impl CrawlDir {
         self.open_state(options, true)
     }
 
+    /// Opens the state to change it, which is decided here alone. Others that have it, to read it or for a change, mostly have it for a moment.
     fn open_state(&self, options: &Options, adopts: bool) -> anyhow::Result<Arc<dyn Store>> {
+        let clock = Clock::start();
+        let began = clock.now();
+        loop {
+            match self.open_state_at_once(options, adopts) {
+                // A crawl that runs has it for longer.
+                Err(error)
+                    if is_in_use(&error) && clock.now().since(began) < OTHERS_TIME_MAX && !socket::runs(&self.root) =>
+                {
+                    std::thread::sleep(TRY_AGAIN_AFTER);
+                }
+                opened => return opened,
+            }
+        }
+    }
+
+    fn open_state_at_once(&self, options: &Options, adopts: bool) -> anyhow::Result<Arc<dyn Store>> {
         let mark = self.mark();
         match &options.store {
             Some(address) => {

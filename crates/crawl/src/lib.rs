@@ -30,6 +30,7 @@ mod scheduler;
 mod seed_list;
 mod seeds;
 mod session;
+mod socket;
 pub mod standing;
 pub mod steer;
 pub mod stream;

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::Shutdown;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::FileTypeExt;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -19,11 +18,12 @@ use store::{CrawlView, StoreError};
 use view_wire::{RemoteView, WireError};
 
 use crate::held::Identity;
+use crate::socket::{connect, socket_in};
 use crate::steer::Change;
 use crate::{LiveView, Scheduler, Unready};
 
-/// The name of the socket.
-const SOCKET: &str = "live.socket";
+pub use crate::socket::runs;
+
 /// Asks for the files to be completed.
 const PUBLISH: &str = "publish\n";
 /// The reply when they are complete.
@@ -254,12 +254,6 @@ pub fn view(root: &Path) -> anyhow::Result<Option<LiveView>> {
     }
 }
 
-/// Whether a crawl runs in a directory that can be asked.
-#[must_use]
-pub fn runs(root: &Path) -> bool {
-    connect(root, "").is_some()
-}
-
 /// Asks a running crawl to complete the files of its dataset. False if no crawl is running.
 ///
 /// # Errors
@@ -301,22 +295,6 @@ fn answer_to(root: &Path, request: &str) -> anyhow::Result<Option<String>> {
     Ok(Some(said).filter(|said| !said.is_empty()))
 }
 
-/// Connects to the crawl that runs in a directory, and sends this request.
-fn connect(root: &Path, request: &str) -> Option<UnixStream> {
-    // A link would lead to somebody else's.
-    let is_socket = root.join(SOCKET).symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_socket());
-    let dir = File::open(root).ok().filter(|_| is_socket)?;
-    let mut live = UnixStream::connect(socket_in(&dir)).ok()?;
-    live.write_all(request.as_bytes()).ok()?;
-    Some(live)
-}
-
-/// The path of the socket in a directory that is open. The path of a socket is at most some hundred bytes, that of a directory is not:
-/// so the directory is named by its descriptor (proc(5)).
-fn socket_in(dir: &File) -> PathBuf {
-    Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(SOCKET)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -324,6 +302,7 @@ mod tests {
     use store::{MemoryStore, Store};
 
     use super::*;
+    use crate::socket::SOCKET;
 
     fn publishing(publish: impl Fn() -> anyhow::Result<()> + Send + Sync + 'static) -> Answers {
         Answers {

@@ -7,14 +7,17 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use dataset::Layout;
+use engine::clock::Clock;
 use settings::options::Options;
-use store::{CrawlView, Store, StoreError};
+use store::{CrawlView, Store};
 
 use crate::tables::supersede_unsettled;
 use crate::{CrawlDir, LiveView, Unready, live};
 
-/// How often a directory is tried that is in use by a process which cannot be asked: it may just be beginning, or ending.
-const TRIES_MAX: u32 = 20;
+pub use crate::unready::is_in_use;
+
+/// How long a directory is tried that is in use by a process which cannot be asked: it may just be beginning, or ending.
+const BUSY_MAX: Duration = Duration::from_secs(2);
 const TRY_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// A crawl's directory with its state.
@@ -59,18 +62,19 @@ impl Opened {
             );
         }
         let options = dir.options()?;
-        for tries in 1.. {
+        let clock = Clock::start();
+        let began = clock.now();
+        loop {
             if let Some(view) = live::view(root)? {
                 return Ok(Opened { dir, state: State::Running(Box::new(view)) });
             }
             match open(&dir, &options) {
                 Ok(state) => return Ok(Opened { dir, state }),
-                Err(error) if is_in_use(&error) && tries < TRIES_MAX => std::thread::sleep(TRY_AGAIN_AFTER),
-                Err(error) if is_in_use(&error) => break,
-                Err(error) => return Err(error),
+                Err(error) if !is_in_use(&error) => return Err(error),
+                Err(_) if clock.now().since(began) >= BUSY_MAX => bail!(Unready::InUse { root: root.to_owned() }),
+                Err(_) => std::thread::sleep(TRY_AGAIN_AFTER),
             }
         }
-        bail!(Unready::InUse { root: root.to_owned() })
     }
 
     /// The same of a crawl that rests, without keeping others from crawling meanwhile. `None` where that cannot be.
@@ -145,10 +149,4 @@ impl Opened {
     pub fn options(&self) -> anyhow::Result<Options> {
         self.dir.options().context("the settings of the crawl")
     }
-}
-
-/// True for the error that another process uses the state.
-#[must_use]
-pub fn is_in_use(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(StoreError::InUse { .. }))
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use store::StoreError;
+
 /// Why a crawl cannot be read or changed now.
 #[derive(Debug, thiserror::Error)]
 pub enum Unready {
@@ -20,4 +22,10 @@ pub enum Unready {
         /// The directory.
         root: PathBuf,
     },
+}
+
+/// True for the error that another process uses the state.
+#[must_use]
+pub fn is_in_use(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(StoreError::InUse { .. }))
 }

@@ -19,7 +19,7 @@ const ENGINE_FORMAT_VERSION: u32 = 3;
 /// An error of the engine met while `doing` something to the store in `dir`. `place` is where the engine writes: there, or in a mirror.
 pub(crate) fn engine(dir: &Path, place: &Place, doing: &'static str, error: fjall::Error) -> StoreError {
     match error {
-        fjall::Error::Locked => StoreError::InUse { place: dir.display().to_string() },
+        fjall::Error::Locked => StoreError::InUse { place: dir.display().to_string(), by: String::new() },
         fjall::Error::InvalidVersion(Some(found)) => StoreError::Version {
             place: dir.display().to_string(),
             found: u8::from(found).into(),

@@ -25,6 +25,7 @@ mod commit;
 mod empty;
 mod error;
 mod failure;
+mod holder;
 mod keys;
 mod known;
 mod merged;

@@ -15,7 +15,7 @@ use crate::place::Place;
 use crate::read::View;
 use crate::tables::{ENGINE_DIR, Tables, Use};
 use crate::witness::{self, Witness};
-use crate::{EmbeddedStore, EmbeddedView, Options, empty, error, keys};
+use crate::{EmbeddedStore, EmbeddedView, Options, empty, error, holder, keys};
 
 /// Random bytes of a crawl's id.
 const CRAWL_ID_BYTES: usize = 16;
@@ -160,7 +160,9 @@ fn lock_to_read(dir: &Path) -> Result<Option<File>, StoreError> {
 fn locked(dir: &Path, path: &Path, file: File, tried: Result<(), TryLockError>) -> Result<File, StoreError> {
     match tried {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { place: dir.display().to_string() }),
+        Err(TryLockError::WouldBlock) => {
+            Err(StoreError::InUse { place: dir.display().to_string(), by: holder::of(&file) })
+        }
         Err(TryLockError::Error(error)) => Err(not_locked(path, &error)),
     }
 }

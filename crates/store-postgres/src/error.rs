@@ -92,7 +92,7 @@ pub(crate) fn query(place: &str, doing: &'static str, error: postgres::Error) ->
     let place = place.to_owned();
     match error.code() {
         Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE || code.code() == OTHER_WRITER => {
-            StoreError::InUse { place }
+            StoreError::InUse { place, by: String::new() }
         }
         Some(code) if code.code() == FENCED => backend(doing, Unusable::Fenced),
         Some(code) if code.code() == DEAD => backend(doing, Unusable::Dead),

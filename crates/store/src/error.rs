@@ -5,10 +5,12 @@
 #[non_exhaustive]
 pub enum StoreError {
     /// Another process has the store open, or wrote to it meanwhile.
-    #[error("{place} is in use by another process")]
+    #[error("{place} is in use by another process{by}")]
     InUse {
         /// The store: its directory, or its schema and database.
         place: String,
+        /// Which process, in parentheses; empty where it is not known.
+        by: String,
     },
     /// The disk is full, here or on the database's server. Nothing of the batch counts as applied.
     #[error("no space left for {place}")]

@@ -131,12 +131,7 @@ fn wait_until(is_so: impl Fn() -> bool) {
 fn crawl(served: &Served, dir: &Path, more: &[&str]) -> Ended {
     let mut command = Command::new(BINARY);
     command.arg("crawl").args(more).arg("-o").arg(dir).args(["--delay", "0s", "--no-sitemaps"]).args(served.flags());
-    // A follower that reads the state keeps it from others for a moment.
-    let mut ended = Running::start(&mut command).end();
-    while ended.stderr.contains("is in use by another process") {
-        ended = Running::start(&mut command).end();
-    }
-    ended.expect_code(0)
+    Running::start(&mut command).end().expect_code(0)
 }
 
 fn changes(dir: &Path, more: &[&str]) -> Command {

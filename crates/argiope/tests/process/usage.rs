@@ -251,7 +251,10 @@ fn a_directory_in_use_is_left_alone() {
     while served.requests() == 0 {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    check(dirs.path(), "http://simple.test/ -o DIR", FAILED, "DIR/state is in use by another process");
+    let refused = binary::run(&["crawl", "http://simple.test/", "-o", dir]).expect_code(FAILED);
+    let expect = format!("argiope: {dir}/state is in use by another process (`argiope crawl`, process ");
+    assert!(refused.stderr.starts_with(&expect), "{}", refused.stderr);
+    assert_eq!(refused.stdout, "");
     assert!(running.kill(), "the first goes on");
 }
 

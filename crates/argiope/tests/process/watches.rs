@@ -78,7 +78,8 @@ fn a_watch_is_alone_waits_for_other_commands_and_is_stopped_between_rounds() {
     while !lock.exists() {
         std::thread::sleep(Duration::from_millis(20));
     }
-    std::thread::sleep(Duration::from_millis(1_500));
+    // Longer than a round waits for others.
+    std::thread::sleep(Duration::from_millis(5_000));
     let second = run(&mut watch()).expect_code(1);
     assert!(second.stderr.contains("another `argiope watch` runs on it"), "{}", second.stderr);
     drop(store);

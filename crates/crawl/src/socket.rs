@@ -1,0 +1,33 @@
+//! The socket in a crawl's directory: who finds one that answers knows that a crawl runs there.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+/// The name of the socket.
+pub(crate) const SOCKET: &str = "live.socket";
+
+/// Whether a crawl runs in a directory that can be asked.
+#[must_use]
+pub fn runs(root: &Path) -> bool {
+    connect(root, "").is_some()
+}
+
+/// Connects to the crawl that runs in a directory, and sends this request.
+pub(crate) fn connect(root: &Path, request: &str) -> Option<UnixStream> {
+    // A link would lead to somebody else's.
+    let is_socket = root.join(SOCKET).symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_socket());
+    let dir = File::open(root).ok().filter(|_| is_socket)?;
+    let mut live = UnixStream::connect(socket_in(&dir)).ok()?;
+    live.write_all(request.as_bytes()).ok()?;
+    Some(live)
+}
+
+/// The path of the socket in a directory that is open. The path of a socket is at most some hundred bytes, that of a directory is not:
+/// so the directory is named by its descriptor (proc(5)).
+pub(crate) fn socket_in(dir: &File) -> PathBuf {
+    Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(SOCKET)
+}
