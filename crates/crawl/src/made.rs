@@ -7,7 +7,7 @@ use printable::counted;
 
 use crate::opened::{Opened, is_in_use};
 use crate::steer::{Affected, Change, Counting, steer_stopped};
-use crate::{CrawlDir, Unready, live, watch_lock};
+use crate::{CrawlDir, live, watch_lock};
 
 /// How long a change is tried: a crawl that begins or ends holds the state, and does not answer.
 const BUSY_MAX: Duration = Duration::from_secs(10);
@@ -49,7 +49,7 @@ impl Made {
     }
 }
 
-/// Makes a change, of the running crawl or of its directory. It may take ten seconds, and blocks the thread.
+/// Makes a change, of the running crawl or of its directory. It may take fifteen seconds, and blocks the thread.
 ///
 /// # Errors
 /// The change cannot be used or needs a running crawl, the directory is in use, or the disk fails.
@@ -102,13 +102,9 @@ pub fn affected(opened: &Opened, change: &Change) -> anyhow::Result<Affected> {
 /// # Errors
 /// As [`affected`].
 pub fn counting(opened: &Opened, change: &Change) -> anyhow::Result<Counting> {
-    let is_for_a_run = match change {
-        Change::Seeds(_) => !opened.is_running(),
-        Change::Stop => !goes_on(&opened.dir),
-        _ => false,
-    };
-    if is_for_a_run {
-        return Err(Unready::NotRunning { root: opened.dir.root().to_owned() }.into());
+    let runs = if *change == Change::Stop { goes_on(&opened.dir) } else { opened.is_running() };
+    if let (false, Some(unready)) = (runs, change.unready_without_run(&opened.dir)) {
+        return Err(unready.into());
     }
     let options = opened.dir.secrets()?.put_into(opened.dir.options()?);
     Counting::of(change, &options, opened.view())

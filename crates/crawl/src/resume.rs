@@ -1,12 +1,59 @@
 //! A crawl goes on: with its own options, and what is given on top.
 
+use std::sync::Arc;
+
 use anyhow::bail;
 use settings::options::{FIXED, Options};
 use settings::plan::Plan;
 use settings::secrets_file::Secrets;
 use settings::usage;
+use store::Store;
 
 use crate::{CrawlDir, Notice, fixed};
+
+/// The stored settings that a plan is made of.
+///
+/// Others may change them until the crawl's store is open ([`CrawlDir::open_store`]). A plan that is older would undo their changes, which
+/// were confirmed: so it is made again if its basis does not hold.
+pub struct Basis(Option<Options>);
+
+impl Basis {
+    /// The settings that the directory holds now. It may hold no crawl yet.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn of(dir: &CrawlDir) -> anyhow::Result<Self> {
+        let stored = dir.holds_crawl().then(|| Ok::<_, anyhow::Error>(dir.secrets()?.put_into(dir.options()?)));
+        stored.transpose().map(Basis)
+    }
+
+    /// Whether they are still the same.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn holds(&self, dir: &CrawlDir) -> anyhow::Result<bool> {
+        Ok(Basis::of(dir)?.0 == self.0)
+    }
+}
+
+/// Opens the store of a crawl that goes on, with the plan of [`resumed_plan`], which has all changes that were made until then.
+///
+/// # Errors
+/// As [`resumed_plan`] and [`CrawlDir::open_store`].
+pub fn resumed(
+    dir: &CrawlDir,
+    given: &Options,
+    unset: &[String],
+) -> anyhow::Result<(Plan, Vec<Notice>, Arc<dyn Store>)> {
+    let basis = Basis::of(dir)?;
+    let (plan, notices) = resumed_plan(dir, given, unset)?;
+    let store = dir.open_store(&plan.options)?;
+    if basis.holds(dir)? {
+        return Ok((plan, notices, store));
+    }
+    let (plan, notices) = resumed_plan(dir, given, unset)?;
+    Ok((plan, notices, store))
+}
 
 /// The plan of a crawl that goes on: its own options, but for those with the keys `unset`, with what is given now on top.
 ///

@@ -142,6 +142,16 @@ impl Change {
         })
     }
 
+    /// Why it is not made where no crawl runs, if it is for a run.
+    pub(crate) fn unready_without_run(&self, dir: &CrawlDir) -> Option<Unready> {
+        let root = dir.root().to_owned();
+        match self {
+            Change::Seeds(_) => Some(Unready::NoRunForSeeds { root }),
+            Change::Stop => Some(Unready::NothingToStop { root }),
+            _ => None,
+        }
+    }
+
     /// The options after the change; `None` if it does not change options.
     ///
     /// # Errors
@@ -346,6 +356,8 @@ impl Steering {
             }
             _ => {
                 if let Some(plan) = change.plan(&options)? {
+                    // Whoever has the state may write the settings: a run that has ended has it no more.
+                    let _store = self.store.upgrade().ok_or(Unready::Ending)?;
                     self.dir.write_options(&plan.options)?;
                     let told = self.tell_engine(engine::Change::Settings(Box::new(plan.settings)));
                     if told.is_err() {
@@ -400,17 +412,11 @@ fn seeds_of(options: &Options, texts: &[String]) -> anyhow::Result<Vec<Canonical
 /// # Errors
 /// The change cannot be used or needs a running crawl, the directory is in use, or the disk fails.
 pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<Option<u64>> {
-    let on_disk = dir.options()?;
-    fixed::check(dir, &on_disk)?;
-    let options = dir.secrets()?.put_into(on_disk);
-    // As complete as those of a running crawl.
-    let plan = Plan::new(&options)?;
-    let changed = change.plan(&plan.options)?;
-    if changed.is_none() && !matches!(change, Change::Retry(_) | Change::Remove(_)) {
-        bail!(Unready::NotRunning { root: dir.root().to_owned() });
-    }
-    // Nobody can begin meanwhile.
-    let store = dir.open_store(&options)?;
+    // What cannot be used is refused before the state is touched.
+    let (before, _) = planned(dir, change)?;
+    let store = dir.open_store(&before.options)?;
+    // Nobody else can begin or change anything from here on. Until here, others may have.
+    let (plan, changed) = planned(dir, change)?;
     let now = Clock::start().date();
     let mut replaced = None;
     let urls = match (change, changed) {
@@ -429,6 +435,18 @@ pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<Option<u
     };
     Changed::write(dir, change, replaced, now)?;
     Ok(urls)
+}
+
+/// The plan of a crawl that rests, as complete as that of a running one, and the plan after the change, if it changes options.
+fn planned(dir: &CrawlDir, change: &Change) -> anyhow::Result<(Plan, Option<Plan>)> {
+    let on_disk = dir.options()?;
+    fixed::check(dir, &on_disk)?;
+    let plan = Plan::new(&dir.secrets()?.put_into(on_disk))?;
+    let changed = change.plan(&plan.options)?;
+    match change.unready_without_run(dir) {
+        Some(unready) => bail!(unready),
+        None => Ok((plan, changed)),
+    }
 }
 
 /// The notice for a crawl that begins while it is paused.

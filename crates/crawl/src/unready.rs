@@ -10,9 +10,15 @@ pub enum Unready {
     /// Its run is ending: it answers nothing any more. A moment later it rests.
     #[error("the crawl is ending")]
     Ending,
-    /// The change is for a run, and none goes on.
+    /// Seeds are for a run, and none goes on.
     #[error("{0}: no crawl runs there: `argiope crawl -o {0}` goes on with it, and takes seeds", root.display())]
-    NotRunning {
+    NoRunForSeeds {
+        /// The directory.
+        root: PathBuf,
+    },
+    /// A run is to stop, and none goes on.
+    #[error("{}: no crawl runs there, so there is nothing to stop", root.display())]
+    NothingToStop {
         /// The directory.
         root: PathBuf,
     },

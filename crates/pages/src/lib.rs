@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use crawl::resume::resumed_plan;
+use crawl::resume::{Basis, resumed_plan};
 use crawl::trouble::trouble_of;
 use crawl::{Builder, CrawlDir, End, Notice, Recorded, Session};
 use frontier::Filter;
@@ -98,14 +98,22 @@ impl Saving {
         let given = options(&request)?;
         let page_dir = PageDir::open(request.page_directory)?;
         let dir = state_dir(request.output.as_deref(), &page_dir)?;
-        let is_resumed = dir.holds_crawl();
-        let (mut plan, notices) =
-            if is_resumed { resumed(&dir, &given)? } else { (fresh(&page_dir, &given)?, Vec::new()) };
-        let seed = internal_seed(&request.seed_url, &mut plan)?;
-        // Every link of every page is shown.
-        plan.settings.remembered_urls_max = 0;
+        let planned = || -> anyhow::Result<_> {
+            let is_resumed = dir.holds_crawl();
+            let (mut plan, notices) =
+                if is_resumed { resumed(&dir, &given)? } else { (fresh(&page_dir, &given)?, Vec::new()) };
+            let seed = internal_seed(&request.seed_url, &mut plan)?;
+            // Every link of every page is shown.
+            plan.settings.remembered_urls_max = 0;
+            Ok((plan, notices, seed, is_resumed))
+        };
+        let basis = Basis::of(&dir)?;
+        let (mut plan, mut notices, mut seed, mut is_resumed) = planned()?;
         dir.create()?;
         let store = dir.open_store(&plan.options)?;
+        if !basis.holds(&dir)? {
+            (plan, notices, seed, is_resumed) = planned()?;
+        }
         refuse_other_seed(&dir, store.as_ref(), &seed)?;
         let (filter, body_bytes_max) = (plan.settings.filter.clone(), plan.settings.limits.body_bytes_max);
         let run = Run { dir, page_dir, store, seed, filter, body_bytes_max, is_resumed };

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use ask::freshness::Freshness;
 use clap::Args;
-use crawl::resume::resumed_plan;
+use crawl::resume::{Basis, resumed_plan};
 use crawl::retry::{self, Retry};
 use crawl::stream::{Asked, Field, StreamTo, Target};
 use crawl::summary::{Summary, TimeSpent};
@@ -149,11 +149,16 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     if let Some(option) = visits_again {
         CrawlDir::existing(dir.root()).context(option)?;
     }
-    let (mut plan, mut notices) =
-        if dir.holds_crawl() { resumed_plan(&dir, &given, &args.unset)? } else { (Plan::new(&given)?, Vec::new()) };
-    notices.retain(|notice| !(args.again && *notice == Notice::RequisitesFromNow));
-    tell_all(&notices);
-    let (seeds, notices) = given_seeds.urls(&mut plan, args.strict)?;
+    let planned = || -> anyhow::Result<_> {
+        let (mut plan, mut notices) =
+            if dir.holds_crawl() { resumed_plan(&dir, &given, &args.unset)? } else { (Plan::new(&given)?, Vec::new()) };
+        notices.retain(|notice| !(args.again && *notice == Notice::RequisitesFromNow));
+        let (seeds, of_seeds) = given_seeds.urls(&mut plan, args.strict)?;
+        notices.extend(of_seeds);
+        Ok((plan, seeds, notices))
+    };
+    let basis = Basis::of(&dir)?;
+    let (mut plan, mut seeds, notices) = planned()?;
     tell_all(&notices);
     if seeds.is_empty() && !dir.holds_crawl() {
         bail!(usage("no seeds: give URLs, or --seeds FILE"));
@@ -162,7 +167,6 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
         return dry_run::run(&plan, &seeds);
     }
-    let options = plan.options.clone();
     let asked =
         Asked { target: args.stream, fields: args.stream_fields, buffer: args.stream_buffer.map(|size| size.0) };
     let stream = match args.no_stream {
@@ -173,6 +177,10 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     check_against(&dir, &plan, &args.against)?;
     dir.create()?;
     let store = dir.open_store(&plan.options)?;
+    if !basis.holds(&dir)? {
+        (plan, seeds, _) = planned()?;
+    }
+    let options = plan.options.clone();
     if args.no_stream {
         StreamTo::forget(&dir.stream())?;
     }

@@ -32,7 +32,7 @@ use console::message::tell_all;
 use console::printed;
 use console::progress::{Printer, Show};
 use crawl::opened::is_in_use;
-use crawl::resume::resumed_plan;
+use crawl::resume::{resumed, resumed_plan};
 
 /// How often a watch looks whether it is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -148,14 +148,14 @@ fn round(
     stopped: &tokio::sync::watch::Receiver<bool>,
     before: Round,
 ) -> anyhow::Result<Round> {
-    let mut plan = Watch::plan(resumed_plan(dir, &Options::default(), &[])?.0);
-    let store = match dir.open_store(&plan.options) {
+    let (plan, _, store) = match resumed(dir, &Options::default(), &[]) {
         Err(error) if is_in_use(&error) => {
             console::say!("{error:#}: this round waits for the next turn");
             return Ok(before);
         }
         opened => opened?,
     };
+    let mut plan = Watch::plan(plan);
     let began_at = Clock::start().date();
     let visits = match watch.choose(store.as_ref(), &plan, before)? {
         Due::Visits(visits) => visits,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
+use crawl::CrawlDir;
 use serde_json::{Value, json};
 use testweb::{Pages, Reply, Request, Web, from_fn};
 
@@ -229,7 +230,12 @@ fn what_cannot_be_changed_is_refused_and_changes_nothing() {
     assert_eq!(steer(&dir, &["stop"]), "stop: in force\n");
     running.end().expect_code(3);
     let refused = ask("steer", &dir, &["seeds", "http://two.test/"]).expect_code(1);
-    assert!(refused.stderr.contains("no crawl runs there"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("no crawl runs there: `argiope crawl -o"), "{}", refused.stderr);
+    for arguments in [&["stop"][..], &["--dry-run", "stop"]] {
+        let refused = ask("steer", &dir, arguments).expect_code(1);
+        let expect = format!("argiope: {}: no crawl runs there, so there is nothing to stop\n", dir.display());
+        assert_eq!(refused.stderr, expect);
+    }
 }
 
 #[test]
@@ -257,4 +263,70 @@ fn every_confirmed_change_outlives_kill_9() {
         assert!(seeds.as_array().unwrap().contains(&json!(seed)), "{kill}: {seeds}");
     }
     assert_eq!(changes.lines().count(), 2 * KILLS);
+}
+
+/// How many changes are made at once.
+const CHANGES_AT_ONCE: usize = 20;
+/// Longer than a command takes to read the settings, shorter than it waits for the state.
+const HELD_FOR: Duration = Duration::from_millis(1_200);
+
+fn crawled(served: &Served, dir: &Path) {
+    Running::start(&mut crawl(served, dir, &["http://two.test/", "--delay", "0"])).end().expect_code(0);
+}
+
+#[test]
+fn of_changes_made_at_once_none_is_lost() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    crawled(&served, &dir);
+    let pattern = |n: usize| format!("*/at-once-{n}/*");
+    let start = |n| Running::start(Command::new(BINARY).arg("steer").arg(&dir).arg("exclude").arg(pattern(n)));
+    let running: Vec<Running> = (0..CHANGES_AT_ONCE).map(start).collect();
+    running.into_iter().for_each(|steered| drop(steered.end().expect_code(0)));
+    let settings = std::fs::read_to_string(dir.join("crawl.toml")).unwrap();
+    let changes = std::fs::read_to_string(dir.join("changes.jsonl")).unwrap();
+    let lost: Vec<String> = (0..CHANGES_AT_ONCE).map(pattern).filter(|pattern| !settings.contains(pattern)).collect();
+    assert!(lost.is_empty(), "{lost:?}");
+    assert_eq!(changes.lines().count(), CHANGES_AT_ONCE);
+}
+
+/// Who reads the settings before others have changed them must not write them back: neither a change, nor a run at its begin.
+#[test]
+fn who_waits_for_the_state_takes_the_settings_that_others_made_meanwhile() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let root = dirs.path().join("crawl");
+    crawled(&served, &root);
+    let dir = CrawlDir::existing(&root).unwrap();
+    let steered = |what: &str, to: &str| {
+        let mut command = Command::new(BINARY);
+        command.arg("steer").arg(&root).args([what, to]);
+        command
+    };
+    let watched = || {
+        let mut command = Command::new(BINARY);
+        command.arg("watch").arg(&root).args(["--every", "1s", "--budget", "5/s", "--rounds", "1"]);
+        command
+    };
+    let waiting = [
+        steered("exclude", "*/waited/*"),
+        steered("hold", "one.test"),
+        crawl(&served, &root, &["--again", "--max-pages", "5"]),
+        watched(),
+    ];
+    for (number, mut command) in waiting.into_iter().enumerate() {
+        let store = dir.open_store(&dir.options().unwrap()).unwrap();
+        let running = Running::start(&mut command);
+        while running.age() < HELD_FOR {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let mut options = dir.options().unwrap();
+        options.exclude.push(format!("*/meanwhile-{number}/*"));
+        dir.write_options(&options).unwrap();
+        drop(store);
+        running.end().expect_code(0);
+    }
+    let options = dir.options().unwrap();
+    let expect = ["*/meanwhile-0/*", "*/waited/*", "*/meanwhile-1/*", "*/meanwhile-2/*", "*/meanwhile-3/*"];
+    assert_eq!(options.exclude, expect);
+    assert_eq!((options.hold.len(), options.max_pages), (1, Some(5)));
 }
