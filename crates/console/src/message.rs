@@ -35,6 +35,8 @@ pub fn message(text: impl Display) -> String {
 pub enum Level {
     /// Why the command failed.
     Error,
+    /// What the user must do something about: until then, nothing goes on.
+    Warning,
     /// What the user should know.
     Info,
     /// What becomes of each URL.
@@ -45,6 +47,7 @@ impl Level {
     const fn as_str(self) -> &'static str {
         match self {
             Level::Error => "error",
+            Level::Warning => "warning",
             Level::Info => "info",
             Level::Detail => "detail",
         }
@@ -92,7 +95,7 @@ struct Listeners {
 
 static LISTENERS: OnceLock<Listeners> = OnceLock::new();
 
-/// Decides where messages go from now on: to standard error, of a quiet command only errors; and to a log, one JSON object a line.
+/// Decides where messages go from now on: to standard error, of a quiet command only errors and warnings; and to a log, one JSON object a line.
 ///
 /// # Errors
 /// The log cannot be opened.
@@ -116,7 +119,7 @@ pub fn tell(level: Level, text: fmt::Arguments<'_>) {
     let text = message(text);
     let listeners = LISTENERS.get();
     let is_quiet = listeners.is_some_and(|listeners| listeners.is_quiet);
-    if level == Level::Error || !is_quiet {
+    if matches!(level, Level::Error | Level::Warning) || !is_quiet {
         match listeners {
             None => show(&line_at("", Lines::Plain, level, &text, None)),
             Some(listeners) => listeners.show(level, &text, None),
@@ -174,7 +177,8 @@ fn line_at(at: &str, lines: Lines, level: Level, text: &str, more: Option<(&str,
 /// Says on standard error what came up in a crawl.
 pub fn tell_all(notices: &[Notice]) {
     for notice in notices {
-        tell(Level::Info, format_args!("{notice}"));
+        let level = if notice.is_waited_for() { Level::Warning } else { Level::Info };
+        tell(level, format_args!("{notice}"));
     }
 }
 

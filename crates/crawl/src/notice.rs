@@ -184,6 +184,14 @@ pub enum Notice {
     },
 }
 
+impl Notice {
+    /// Whether nothing goes on until the user does something about it.
+    #[must_use]
+    pub const fn is_waited_for(&self) -> bool {
+        matches!(self, Notice::Paused(_))
+    }
+}
+
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,5 +1,6 @@
 //! The decisions of a watch: when a round begins, with how many visits, and why one visits nothing.
 
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -64,6 +65,8 @@ pub struct Watch {
     pub every: Duration,
     /// How important each page is.
     pub important: Important,
+    /// The directory of the crawl.
+    pub root: PathBuf,
 }
 
 /// What a round came to.
@@ -97,12 +100,15 @@ enum Wait {
     Pages(Waits),
     /// All sites whose URLs wait are on hold or in trouble.
     Sites,
+    /// The crawl is paused.
+    Paused,
 }
 
 impl Wait {
-    /// The reason in words. The budget allows so many `visits` at this time.
-    fn told(self, budget: Budget, visits: f64, now: Timestamp) -> String {
+    /// The reason in words, of a crawl in this directory. The budget allows so many `visits` at this time.
+    fn told(self, root: &Path, budget: Budget, visits: f64, now: Timestamp) -> String {
         match self {
+            Wait::Paused => Notice::Paused(root.to_owned()).to_string(),
             Wait::Pages(waits) => waits.to_string(),
             Wait::Sites => "the URLs left of the last round wait: their sites are on hold or in trouble".to_owned(),
             Wait::Budget => {
@@ -131,6 +137,16 @@ impl Watch {
             Some(left) => left,
             None => self.budget.in_time(self.first(store.totals()?.round, now)),
         };
+        // What a watch gives as a reason, it gives once.
+        let nothing = |waits: Option<Wait>| {
+            let told = waits.filter(|_| waits != before.waits);
+            let told = told.map(|wait| wait.told(&self.root, self.budget, visits, now));
+            Due::Nothing(Round { left: Some(visits), waits, ..before }, told)
+        };
+        if plan.settings.paused {
+            // A session would wait for its end.
+            return Ok(nothing(Some(Wait::Paused)));
+        }
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -156,8 +172,7 @@ impl Watch {
         }
         // A session would end at once, and say again what the last one said.
         let waits = if store.totals()?.pending > 0 { Some(Wait::Sites) } else { waits };
-        let told = waits.filter(|_| waits != before.waits).map(|wait| wait.told(self.budget, visits, now));
-        Ok(Due::Nothing(Round { left: Some(visits), waits, ..before }, told))
+        Ok(nothing(waits))
     }
 
     /// At first the budget is for the time since the last round, so that a watch that is begun often keeps to it.

@@ -90,7 +90,7 @@ pub struct CrawlArgs {
     /// Show the settings of the crawl, which seeds its rules admit, and what robots.txt says about them; write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Print only errors; the exit code tells how the crawl ended
+    /// Print only errors, and that the crawl is paused; the exit code tells how the crawl ended
     #[arg(short, long)]
     pub quiet: bool,
     /// Print the outcome of each URL

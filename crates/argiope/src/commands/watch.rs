@@ -70,7 +70,7 @@ pub(super) fn importance(these: &[Importance]) -> impl TypedValueParser<Value = 
 
 impl WatchArgs {
     fn watch(&self, important: Important) -> Watch {
-        Watch { budget: self.budget, every: self.every.0, important }
+        Watch { budget: self.budget, every: self.every.0, important, root: self.dir.clone() }
     }
 }
 

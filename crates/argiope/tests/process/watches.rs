@@ -223,6 +223,56 @@ fn a_watch_of_a_site_on_hold_says_so_once_and_goes_on_after_its_release() {
 }
 
 #[test]
+fn a_watch_of_a_paused_crawl_says_so_once_and_goes_on_after_resume() {
+    let site = Site::new(Says::Tag, 4);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let steer = |what: &str| run(Command::new(BINARY).arg("steer").arg(&dir).arg(what)).expect_code(0).stdout;
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    steer("pause");
+    site.asked();
+    let watch = |more: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "6/s"]).args(more);
+        command
+    };
+    let why = format!("argiope: the crawl is paused; `argiope steer {} resume` lets it go on\n", dir.display());
+    let ended = run(&mut watch(&["--rounds", "3"])).expect_code(0);
+    assert_eq!((ended.stdout.as_str(), &ended.stderr), ("", &why));
+    assert_eq!(site.asked().len(), 0);
+    let running = Running::start(&mut watch(&[]));
+    while running.age() < Duration::from_secs(2) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(steer("resume").contains("it counts from the watch's next round"));
+    while site.replies.load(Ordering::Relaxed) < 2 * 6 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    running.signal("INT");
+    let ended = running.end().expect_code(3);
+    assert_eq!(ended.stderr.matches(&why).count(), 1, "{}", ended.stderr);
+}
+
+#[test]
+fn a_quiet_crawl_that_is_paused_says_so() {
+    let site = Site::new(Says::Tag, 4);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let steer = |what: &str| run(Command::new(BINARY).arg("steer").arg(&dir).arg(what)).expect_code(0);
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    steer("pause");
+    let running = Running::start(&mut crawl(&served, &dir, &["--again", "-q"]));
+    while !dir.join("live.socket").exists() {
+        assert!(running.age() < Duration::from_secs(60), "it does not begin");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    steer("resume");
+    let ended = running.end().expect_code(0);
+    let why = format!("argiope: the crawl is paused; `argiope steer {} resume` lets it go on\n", dir.display());
+    assert_eq!((ended.stdout.as_str(), ended.stderr), ("", why));
+}
+
+#[test]
 fn a_change_to_a_site_waits_until_a_busy_directory_is_free() {
     let site = Site::new(Says::Tag, 1);
     let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
