@@ -55,11 +55,14 @@ impl CookieFile {
     /// The file with what a jar has.
     fn written(path: &Path, jar: &Jar, now: Timestamp) -> io::Result<Self> {
         let temporary = CookieFile::temporary(path);
-        let mut file = fresh::create_secret(&temporary)?;
         let lines = jar.live(now).map(line).collect::<io::Result<String>>()?;
-        file.write_all(lines.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)?;
+        let file = fresh::renamed(&temporary, || {
+            let mut file = fresh::create_secret(&temporary)?;
+            file.write_all(lines.as_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&temporary, path)?;
+            Ok(file)
+        })?;
         Ok(CookieFile { path: path.to_owned(), file, begun: lines.len() as u64, added: 0 })
     }
 

@@ -285,10 +285,12 @@ impl CrawlDir {
             std::fs::rename(&temporary, &path)?;
             std::fs::File::open(&self.root)?.sync_all()
         };
-        write().with_context(|| format!("cannot write {}", path.display()))
+        fresh::renamed(&temporary, write).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Opens the store that the options name, which one process can do at a time: in the directory, or in a database.
+    /// Opens the store that the options name, which one process can do at a time: in the directory, or in a database. It waits some seconds
+    /// for others that have it open, unless a crawl runs. Whoever has it may change the settings, and nobody else may: what was read of them
+    /// before may have changed until this returns ([`crate::resume::Basis`]).
     ///
     /// # Errors
     /// It is in use, of another version, or damaged; the database cannot be reached, or holds another crawl. Or the archive is not of this
@@ -431,16 +433,16 @@ impl CrawlDir {
     }
 
     fn write_mark(&self, mark: &Path, crawl_id: &str) -> anyhow::Result<()> {
+        let temporary = mark.with_extension("tmp");
         let write = || -> std::io::Result<()> {
             std::fs::create_dir_all(self.state())?;
-            let temporary = mark.with_extension("tmp");
             fresh::write(&temporary, format!("{crawl_id}\n").as_bytes())?;
             std::fs::File::open(&temporary)?.sync_all()?;
             std::fs::rename(&temporary, mark)?;
             std::fs::File::open(self.state())?.sync_all()?;
             std::fs::File::open(&self.root)?.sync_all()
         };
-        write().with_context(|| format!("cannot write {}", mark.display()))
+        fresh::renamed(&temporary, write).with_context(|| format!("cannot write {}", mark.display()))
     }
 }
 
@@ -453,6 +455,16 @@ mod tests {
     use weburl::CanonicalRules;
 
     use super::*;
+
+    #[test]
+    fn settings_that_cannot_be_written_leave_no_file() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dir = CrawlDir::at(root.path());
+        // No file can take its place.
+        std::fs::create_dir_all(dir.settings().join("below")).expect("directories");
+        dir.write_options(&Options::default()).expect_err("not written");
+        assert!(!dir.temporary_settings().exists());
+    }
 
     #[test]
     fn a_directory_is_named_after_host_and_port() {

@@ -27,14 +27,14 @@ pub(crate) fn keep(dir: &CrawlDir, options: &Options) -> anyhow::Result<()> {
     }
     let text =
         format!("# These settings cannot change within the crawl; an empty text was not given.\n{}", of(options)?);
+    let temporary = path.with_extension("toml.tmp");
     let write = || -> std::io::Result<()> {
-        let temporary = path.with_extension("toml.tmp");
         fresh::write(&temporary, text.as_bytes())?;
         std::fs::File::open(&temporary)?.sync_all()?;
         std::fs::rename(&temporary, &path)?;
         std::fs::File::open(dir.state())?.sync_all()
     };
-    write().with_context(|| format!("cannot write {}", path.display()))
+    fresh::renamed(&temporary, write).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Refuses options of `crawl.toml` that fix other things than the crawl began with. Crawls of earlier versions have not written down what they

@@ -36,6 +36,19 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     create(path)?.write_all(content)
 }
 
+/// Has `write` write a file under a temporary name, and give it its own. Where that fails, nothing is left under the temporary name.
+///
+/// # Errors
+/// That of `write`.
+pub fn renamed<T>(temporary: &Path, write: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let written = write();
+    if written.is_err() {
+        // The first error says what is wrong.
+        let _ = fs::remove_file(temporary);
+    }
+    written
+}
+
 /// Opens a file that stays, such as a lock or a mark, and creates it where it is missing. Its content stays as it is.
 ///
 /// # Errors

@@ -204,15 +204,15 @@ impl Secrets {
             return Ok(());
         }
         let text = format!("{HEADER}{}", self.to_text()?);
+        let temporary = temporary(path);
         let write = || -> std::io::Result<()> {
-            let temporary = temporary(path);
             let mut file = fresh::create_secret(&temporary)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
             std::fs::rename(&temporary, path)?;
             File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
         };
-        write().with_context(|| format!("cannot write {}", path.display()))
+        fresh::renamed(&temporary, write).with_context(|| format!("cannot write {}", path.display()))
     }
 }
 
