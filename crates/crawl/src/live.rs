@@ -12,14 +12,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use settings::{Usage, usage};
 use store::{CrawlView, StoreError};
 use view_wire::{RemoteView, WireError};
 
 use crate::held::Identity;
 use crate::socket::{connect, socket_in};
-use crate::steer::Change;
+use crate::steer::{Change, TakeBack};
 use crate::{LiveView, Scheduler, Unready};
 
 pub use crate::socket::runs;
@@ -32,6 +32,10 @@ const PUBLISHED: &str = "published\n";
 const VIEW: &str = "view\n";
 /// Begins a request to change the crawl; the change follows as JSON.
 const STEER: &str = "steer ";
+/// Begins a request to take a change back; the order follows as JSON.
+const TAKE_BACK: &str = "take back ";
+/// The reply when what takes it back is something else by now.
+const OUTDATED: &str = "outdated\n";
 /// The reply when the change is in force.
 const STEERED: &str = "steered\n";
 /// Begins the reply to a change that cannot be used; why follows.
@@ -68,8 +72,17 @@ pub struct Answers {
     pub scheduler: Option<Scheduler>,
 }
 
+/// An order to change a crawl.
+#[derive(Debug)]
+pub enum Order {
+    /// To make a change.
+    Make(Change),
+    /// To take one back.
+    TakeBack(TakeBack),
+}
+
 /// Changes a crawl.
-pub type Steer = Box<dyn Fn(&Change) -> anyhow::Result<()> + Send + Sync>;
+pub type Steer = Box<dyn Fn(&Order) -> anyhow::Result<()> + Send + Sync>;
 
 /// Listens until it is dropped.
 pub struct Live {
@@ -176,9 +189,11 @@ impl Asking {
                 let _ = view_wire::serve(stream, &*view, &|asked| scheduler.as_ref()?.answer(asked));
             }
             _ => {
-                let Some(change) = request.strip_prefix(STEER).filter(|change| change.ends_with('\n')) else { return };
-                let said = match answers.steer(change) {
+                let Some(request) = request.strip_suffix('\n') else { return };
+                let Some(steered) = answers.steer(request) else { return };
+                let said = match steered {
                     Ok(()) => STEERED.to_owned(),
+                    Err(error) if matches!(error.downcast_ref(), Some(Unready::Outdated)) => OUTDATED.to_owned(),
                     // Without an answer the change is made of the crawl that rests.
                     Err(error) if error.is::<Unready>() => return,
                     Err(error) if error.is::<Usage>() => format!("{REFUSED}{error:#}\n"),
@@ -191,11 +206,18 @@ impl Asking {
 }
 
 impl Answers {
-    fn steer(&self, change: &str) -> anyhow::Result<()> {
-        let Some(steer) = &self.steer else {
-            bail!("this process is one of several workers: steer them by `argiope client`")
+    /// What comes of a request to change the crawl; `None` if it is no such request.
+    fn steer(&self, request: &str) -> Option<anyhow::Result<()>> {
+        let order = match (request.strip_prefix(STEER), request.strip_prefix(TAKE_BACK)) {
+            (Some(change), _) => serde_json::from_str(change).map(Order::Make),
+            (None, Some(order)) => serde_json::from_str(order).map(Order::TakeBack),
+            (None, None) => return None,
         };
-        steer(&serde_json::from_str(change).context("another version of this program runs the crawl")?)
+        let order = order.context("another version of this program runs the crawl");
+        Some(match &self.steer {
+            Some(steer) => order.and_then(|order| steer(&order)),
+            None => Err(anyhow!("this process is one of several workers: steer them by `argiope client`")),
+        })
     }
 }
 
@@ -271,13 +293,25 @@ pub fn publish(root: &Path) -> anyhow::Result<bool> {
 /// # Errors
 /// The change cannot be used, or could not be made.
 pub fn steer(root: &Path, change: &Change) -> anyhow::Result<bool> {
-    let request = format!("{STEER}{}\n", serde_json::to_string(change)?);
+    ordered(root, &format!("{STEER}{}\n", serde_json::to_string(change)?))
+}
+
+/// Takes a change of the crawl back that runs in a directory. False as for [`steer`].
+///
+/// # Errors
+/// As [`steer`]; or [`Unready::Outdated`].
+pub fn take_back(root: &Path, order: &TakeBack) -> anyhow::Result<bool> {
+    ordered(root, &format!("{TAKE_BACK}{}\n", serde_json::to_string(order)?))
+}
+
+fn ordered(root: &Path, request: &str) -> anyhow::Result<bool> {
     if request.len() as u64 > REQUEST_BYTES_MAX {
         bail!(usage(format!("the change is longer than {REQUEST_BYTES_MAX} bytes: make it in parts")));
     }
-    let Some(said) = answer_to(root, &request)? else { return Ok(false) };
+    let Some(said) = answer_to(root, request)? else { return Ok(false) };
     match (said.as_str(), said.strip_prefix(REFUSED)) {
         (STEERED, _) => Ok(true),
+        (OUTDATED, _) => bail!(Unready::Outdated),
         (_, Some(why)) => Err(usage(why.trim_end())),
         (error, None) => bail!("the running crawl cannot be changed: {}", error.trim_end()),
     }
@@ -366,9 +400,9 @@ mod tests {
     fn a_change_of_a_run_that_is_ending_is_left_to_the_crawl_that_rests() {
         let root = tempfile::tempdir().expect("a directory");
         assert!(!runs(root.path()));
-        let steer: Steer = Box::new(|change| match change {
-            Change::Pause => Err(Unready::Ending.into()),
-            Change::Stop => Ok(()),
+        let steer: Steer = Box::new(|order| match order {
+            Order::Make(Change::Pause) => Err(Unready::Ending.into()),
+            Order::Make(Change::Stop) => Ok(()),
             _ => Err(usage("not that")),
         });
         let live = Live::listen(root.path(), Answers { steer: Some(steer), ..publishing(|| Ok(())) });

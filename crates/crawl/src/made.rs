@@ -6,8 +6,8 @@ use engine::clock::Clock;
 use printable::counted;
 
 use crate::opened::{Opened, is_in_use};
-use crate::steer::{Affected, Change, Counting, steer_stopped};
-use crate::{CrawlDir, live, watch_lock};
+use crate::steer::{Affected, Change, Counting, TakeBack, steer_stopped, take_back_stopped};
+use crate::{CrawlDir, Unready, live, watch_lock};
 
 /// How long a change is tried: a crawl that begins or ends holds the state, and does not answer.
 const BUSY_MAX: Duration = Duration::from_secs(10);
@@ -56,25 +56,52 @@ impl Made {
 pub fn make(dir: &CrawlDir, change: &Change) -> anyhow::Result<Made> {
     // The watch gets the order in any case: a round at its end heeds nothing any more.
     let ends_watch = matches!(change, Change::Stop) && watch_lock::stop(dir)?;
-    let clock = Clock::start();
-    let began = clock.now();
-    loop {
+    until_free(|| {
         if live::steer(dir.root(), change)? {
             return Ok(Made::InForce);
         }
         if ends_watch {
             return Ok(Made::WatchEnds);
         }
-        match steer_stopped(dir, change) {
+        Ok(match (steer_stopped(dir, change)?, change) {
+            (Some(urls), Change::Remove(_)) => Made::Removed(urls),
+            (Some(urls), _) => Made::Queued(urls),
+            (None, _) => at_rest(dir),
+        })
+    })
+}
+
+/// Takes a change back, as [`make`] makes one. `None` if what takes it back is something else by now: nothing was done then.
+///
+/// # Errors
+/// As [`make`].
+pub fn take_back(dir: &CrawlDir, order: &TakeBack) -> anyhow::Result<Option<Made>> {
+    let made = until_free(|| {
+        if live::take_back(dir.root(), order)? {
+            return Ok(Made::InForce);
+        }
+        take_back_stopped(dir, order)?;
+        Ok(at_rest(dir))
+    });
+    match made {
+        Err(error) if matches!(error.downcast_ref(), Some(Unready::Outdated)) => Ok(None),
+        made => made.map(Some),
+    }
+}
+
+/// From when on a change of settings counts that was made of a crawl that does not run.
+fn at_rest(dir: &CrawlDir) -> Made {
+    if watch_lock::is_watched(dir) { Made::WithNextRound } else { Made::WithNextRun }
+}
+
+/// Tries something until it finds the directory free, or time is up.
+fn until_free(mut tried: impl FnMut() -> anyhow::Result<Made>) -> anyhow::Result<Made> {
+    let clock = Clock::start();
+    let began = clock.now();
+    loop {
+        match tried() {
             Err(error) if is_in_use(&error) && clock.now().since(began) < BUSY_MAX => std::thread::sleep(ASK_EVERY),
-            steered => {
-                return Ok(match (steered?, change) {
-                    (Some(urls), Change::Remove(_)) => Made::Removed(urls),
-                    (Some(urls), _) => Made::Queued(urls),
-                    (None, _) if watch_lock::is_watched(dir) => Made::WithNextRound,
-                    (None, _) => Made::WithNextRun,
-                });
-            }
+            tried => return tried,
         }
     }
 }

@@ -260,7 +260,12 @@ impl Builder {
         let answers = Answers {
             view: Box::new(move || viewed.view()),
             publish: tables.as_ref().map(Writer::publisher),
-            steer: steers.map(|steers| -> live::Steer { Box::new(move |change| steers.steer(change)) }),
+            steer: steers.map(|steers| -> live::Steer {
+                Box::new(move |order| match order {
+                    live::Order::Make(change) => steers.steer(change),
+                    live::Order::TakeBack(order) => steers.take_back(order),
+                })
+            }),
             scheduler: Some(scheduler.clone()),
         };
         let live = Live::listen(dir.root(), answers);

@@ -37,7 +37,7 @@ pub use affected::Counting;
 pub use estimate::{Estimate, Estimated};
 pub use queue::{Removed, Retried};
 pub use tally::Affected;
-pub use undo::{Replaced, Undo};
+pub use undo::{Replaced, TakeBack, Undo};
 
 /// Only the changes in this many last bytes of their file are read.
 const JOURNAL_BYTES_MAX: u64 = 1 << 20;
@@ -334,7 +334,20 @@ impl Steering {
     /// # Errors
     /// The change cannot be used, the crawl is ending, or the disk fails.
     pub fn steer(&self, change: &Change) -> anyhow::Result<()> {
+        self.make(&mut self.options.lock().unwrap_or_else(PoisonError::into_inner), change)
+    }
+
+    /// Takes a change back, as [`Steering::steer`] makes one.
+    ///
+    /// # Errors
+    /// The same; or [`Unready::Outdated`].
+    pub fn take_back(&self, order: &TakeBack) -> anyhow::Result<()> {
         let mut options = self.options.lock().unwrap_or_else(PoisonError::into_inner);
+        order.check(&self.dir)?;
+        order.by.iter().try_for_each(|change| self.make(&mut options, change))
+    }
+
+    fn make(&self, options: &mut Options, change: &Change) -> anyhow::Result<()> {
         self.held.check()?;
         let mut replaced = None;
         match change {
@@ -343,9 +356,9 @@ impl Steering {
                 self.stopping.send_replace(true);
                 return Ok(());
             }
-            Change::Seeds(texts) => self.add_seeds(&options, texts)?,
+            Change::Seeds(texts) => self.add_seeds(options, texts)?,
             Change::Retry(words) => {
-                let (retried, settings) = (Retried::read(words)?, Plan::new(&options)?.settings);
+                let (retried, settings) = (Retried::read(words)?, Plan::new(options)?.settings);
                 let begin = move |recorder: &mut Recorder| Ok(retried.begin(recorder.store().as_ref(), &settings)?);
                 self.tell_engine(engine::Change::Work(Work(Box::new(begin))))?;
             }
@@ -355,17 +368,17 @@ impl Steering {
                 self.tell_engine(engine::Change::Work(Work(Box::new(record))))?;
             }
             _ => {
-                if let Some(plan) = change.plan(&options)? {
+                if let Some(plan) = change.plan(options)? {
                     // Whoever has the state may write the settings: a run that has ended has it no more.
                     let _store = self.store.upgrade().ok_or(Unready::Ending)?;
                     self.dir.write_options(&plan.options)?;
                     let told = self.tell_engine(engine::Change::Settings(Box::new(plan.settings)));
                     if told.is_err() {
                         // The change is made again of the crawl that rests.
-                        self.dir.write_options(&options)?;
+                        self.dir.write_options(options)?;
                     }
                     told?;
-                    replaced = Replaced::by(change, &options, &plan.options)?;
+                    replaced = Replaced::by(change, options, &plan.options)?;
                     *options = plan.options;
                 }
             }
@@ -416,13 +429,28 @@ pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<Option<u
     let (before, _) = planned(dir, change)?;
     let store = dir.open_store(&before.options)?;
     // Nobody else can begin or change anything from here on. Until here, others may have.
+    make_in(dir, store.as_ref(), change)
+}
+
+/// Takes a change of a crawl back that does not run.
+///
+/// # Errors
+/// As [`steer_stopped`]; or [`Unready::Outdated`].
+pub fn take_back_stopped(dir: &CrawlDir, order: &TakeBack) -> anyhow::Result<()> {
+    let store = dir.open_store(&dir.secrets()?.put_into(dir.options()?))?;
+    order.check(dir)?;
+    order.by.iter().try_for_each(|change| make_in(dir, store.as_ref(), change).map(drop))
+}
+
+/// Changes a crawl whose state is open.
+fn make_in(dir: &CrawlDir, store: &dyn Store, change: &Change) -> anyhow::Result<Option<u64>> {
     let (plan, changed) = planned(dir, change)?;
     let now = Clock::start().date();
     let mut replaced = None;
     let urls = match (change, changed) {
-        (Change::Retry(words), _) => Some(Retried::read(words)?.commit(store.as_ref(), &plan.settings)?),
+        (Change::Retry(words), _) => Some(Retried::read(words)?.commit(store, &plan.settings)?),
         (Change::Remove(words), _) => {
-            let (_, urls) = Removed::read(words)?.commit(store.as_ref(), now)?;
+            let (_, urls) = Removed::read(words)?.commit(store, now)?;
             Some(urls)
         }
         (_, changed) => {

@@ -22,6 +22,9 @@ pub enum Unready {
         /// The directory.
         root: PathBuf,
     },
+    /// What takes a change back is something else by now.
+    #[error("somebody has changed the crawl meanwhile")]
+    Outdated,
     /// Another process has it, and cannot be asked.
     #[error("{} is in use by another command, or by a crawl that cannot be asked: try again when it has ended", root.display())]
     InUse {

@@ -45,7 +45,7 @@ use axum::routing::{Router, get, post};
 use crawl::standing::Standing;
 use report::Statistics;
 use store::StoreError;
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Semaphore;
 
 use crate::effects::Effects;
 use crate::failure::Failure;
@@ -73,8 +73,6 @@ struct Ui {
     survey: Arc<Kept<Survey>>,
     status: Arc<StandingStatus>,
     effects: Arc<Effects>,
-    /// Held while a change is taken back.
-    undoing: Arc<Mutex<()>>,
     pictures: Arc<Pictures>,
     large: Arc<Semaphore>,
     whole: Arc<Semaphore>,
@@ -150,7 +148,6 @@ impl Ui {
             survey: Arc::default(),
             status: Arc::default(),
             effects: Arc::default(),
-            undoing: Arc::default(),
             pictures: Arc::default(),
             large: large.clone(),
             whole: whole.clone(),

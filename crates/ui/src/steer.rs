@@ -5,10 +5,10 @@ use std::path::Path;
 use ask::sites;
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use crawl::made::{goes_on, make};
+use crawl::made::{Made, goes_on, make};
 use crawl::opened::Opened;
 use crawl::standing::Standing;
-use crawl::steer::Undo;
+use crawl::steer::{TakeBack, Undo};
 use crawl::{Affected, Change, Changed, CrawlDir, Options};
 use maud::{Markup, html};
 use printable::{Printable, counted};
@@ -121,14 +121,14 @@ fn undo(changed: &Changed, options: &Options) -> Markup {
     }
 }
 
-/// The changes that take a change of the journal back now.
-fn undo_now(crawl: &Standing, at: &str, change: &str) -> anyhow::Result<Vec<Change>> {
+/// What takes a change of the journal back now.
+fn undo_now(crawl: &Standing, at: &str, change: &str) -> anyhow::Result<TakeBack> {
     let dir = CrawlDir::existing(crawl.root())?;
     let all = Changed::all_of(&dir)?;
-    let changed = all.iter().rev().find(|changed| changed.at == at && changed.change.to_string() == change);
+    let changed = all.into_iter().rev().find(|changed| changed.at == at && changed.change.to_string() == change);
     let Some(changed) = changed else { return Err(usage("the journal has no such change")) };
     match changed.undo(&dir.options()?) {
-        Undo::By(changes) => Ok(changes),
+        Undo::By(by) => Ok(TakeBack { changed, by }),
         Undo::Not(why) => Err(usage(format!("{change}: no undo: {why}"))),
     }
 }
@@ -138,25 +138,28 @@ pub(crate) async fn take_back(State(ui): State<Ui>, form: String) -> Result<Resp
     let fields = Fields::parse(&form);
     let [at, change, seen] = ["at", "change", "seen"].map(|name| fields.get(name).to_owned());
     let (asked, words) = (seen.clone(), change.clone());
-    // Others who take changes back wait: what one finds holds until it is made.
-    let _turn = ui.undoing.lock().await;
     let (undo, made) = ui
         .ask(move |crawl| {
-            let undo = undo_now(crawl, &at, &words)?;
             let dir = CrawlDir::existing(crawl.root())?;
-            let mut made = Vec::new();
-            if in_words(&undo) == asked {
-                for change in &undo {
-                    made.push(make(&dir, change)?.in_words(&dir));
-                }
+            let order = undo_now(crawl, &at, &words)?;
+            if in_words(&order.by) != asked {
+                return Ok((order.by, None));
             }
-            Ok((undo, made))
+            // Others may change the crawl until it is done.
+            Ok(match crawl::made::take_back(&dir, &order)? {
+                Some(made) => (order.by, Some((made, made.in_words(&dir)))),
+                None => (undo_now(crawl, &at, &words)?.by, None),
+            })
         })
         .await?;
-    if !made.is_empty() {
+    if let Some((made, in_words)) = made {
         ui.status.forget();
-        let is_in_force = made.iter().all(|made| made == "in force");
-        return Ok(if is_in_force { Redirect::to(&to("/steer")).into_response() } else { taken_back(&undo, &made) });
+        let is_in_force = made == Made::InForce;
+        return Ok(if is_in_force {
+            Redirect::to(&to("/steer")).into_response()
+        } else {
+            taken_back(&undo, &in_words)
+        });
     }
     let body = html! {
         p { "To take back: " strong { (Printable(&change)) } }
@@ -178,9 +181,9 @@ fn in_words(changes: &[Change]) -> String {
     changes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ")
 }
 
-fn taken_back(undo: &[Change], made: &[String]) -> Response {
+fn taken_back(undo: &[Change], made: &str) -> Response {
     let body = html! {
-        @for (change, made) in undo.iter().zip(made) {
+        @for change in undo {
             p role="status" { strong { (Printable(&change.to_string())) } ": " (Printable(made)) }
         }
         p { a href=(to("/steer")) { "Back" } }

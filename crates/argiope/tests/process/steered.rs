@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-use crawl::CrawlDir;
+use crawl::made::{Made, make, take_back};
+use crawl::steer::{TakeBack, Undo};
+use crawl::{Change, Changed, CrawlDir};
 use serde_json::{Value, json};
 use testweb::{Pages, Reply, Request, Web, from_fn};
 
@@ -329,4 +331,29 @@ fn who_waits_for_the_state_takes_the_settings_that_others_made_meanwhile() {
     let expect = ["*/meanwhile-0/*", "*/waited/*", "*/meanwhile-1/*", "*/meanwhile-2/*", "*/meanwhile-3/*"];
     assert_eq!(options.exclude, expect);
     assert_eq!((options.hold.len(), options.max_pages), (1, Some(5)));
+}
+
+#[test]
+fn a_running_crawl_takes_nothing_back_that_others_changed_meanwhile() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let root = dirs.path().join("crawl");
+    let running = Running::start(&mut crawl(&served, &root, &["http://one.test/", "--delay", "1h"]));
+    wait_for_pages(&root, &running, 1);
+    let dir = CrawlDir::existing(&root).unwrap();
+    let exclude = |pattern: &str| make(&dir, &Change::Exclude(vec![pattern.to_owned()])).unwrap();
+    let order = || {
+        let changed = Changed::all_of(&dir).unwrap().swap_remove(0);
+        let Undo::By(by) = changed.undo(&dir.options().unwrap()) else { unreachable!("it is in force") };
+        TakeBack { changed, by }
+    };
+    assert_eq!(exclude("*/one/*"), Made::InForce);
+    let seen = order();
+    exclude("*/other/*");
+    assert_eq!(take_back(&dir, &seen).unwrap(), None);
+    assert_eq!(dir.options().unwrap().exclude, ["*/one/*", "*/other/*"]);
+    assert_eq!(take_back(&dir, &order()).unwrap(), Some(Made::InForce));
+    assert_eq!(dir.options().unwrap().exclude, ["*/other/*"]);
+    steer(&root, &["stop"]);
+    running.end().expect_code(3);
+    assert_eq!(dir.options().unwrap().exclude, ["*/other/*"]);
 }

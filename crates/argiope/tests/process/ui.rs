@@ -8,7 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
 
+use crawl::CrawlDir;
 use testkit::ui::Ui;
 use testweb::{Reply, Web, from_fn};
 
@@ -584,6 +586,24 @@ fn undo_goes_back_to_what_was_and_keeps_what_others_did() {
     assert_eq!(post(&fields(&conflict.body)).status, 200);
     assert!(settings().contains("*/private/*") && !settings().contains("*/a/*"), "{}", settings());
     assert!(ui.page("/steer").contains("No undo: nothing of it is in force."));
+    // Somebody else changes it after that was confirmed, before it is done.
+    steer(&["exclude", "*/b/*"]);
+    let shown = post(&form("exclude */b/*"));
+    let held = CrawlDir::existing(&dir).unwrap();
+    let store = held.open_store(&held.options().unwrap()).unwrap();
+    let conflict = std::thread::scope(|scope| {
+        let posting = scope.spawn(|| post(&fields(&shown.body)));
+        std::thread::sleep(Duration::from_secs(1));
+        let mut options = held.options().unwrap();
+        options.exclude.push("*/late/*".to_owned());
+        held.write_options(&options).unwrap();
+        drop(store);
+        posting.join().unwrap()
+    });
+    assert!(conflict.body.contains("Somebody has changed the crawl"), "{}", conflict.body);
+    assert!(settings().contains("*/late/*") && settings().contains("*/b/*"), "{}", settings());
+    assert_eq!(post(&fields(&conflict.body)).status, 200);
+    assert!(settings().contains("*/late/*") && !settings().contains("*/b/*"), "{}", settings());
 }
 
 /// The hidden fields of the first form in a text, as a browser sends them.

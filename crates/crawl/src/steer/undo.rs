@@ -1,10 +1,12 @@
 //! The change that takes another one back.
 
+use anyhow::bail;
 use serde::{Deserialize, Serialize};
 use settings::options::Options;
 use toml::Table;
 
 use super::{Change, Changed};
+use crate::{CrawlDir, Unready};
 
 /// What a change of settings replaced.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -116,8 +118,30 @@ fn if_any<T>(all: Vec<T>, change: fn(Vec<T>) -> Change) -> Vec<Change> {
     if all.is_empty() { Vec::new() } else { vec![change(all)] }
 }
 
+/// The order to take a change back by changes that somebody has seen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TakeBack {
+    /// The change.
+    pub changed: Changed,
+    /// What takes it back.
+    pub by: Vec<Change>,
+}
+
+impl TakeBack {
+    /// Checks that these changes still take the change back. Nobody else may change the settings from here on until they are made.
+    ///
+    /// # Errors
+    /// [`Unready::Outdated`]: the settings are others by now. Or they cannot be read.
+    pub(super) fn check(&self, dir: &CrawlDir) -> anyhow::Result<()> {
+        match self.changed.undo(&dir.options()?) {
+            Undo::By(changes) if changes == self.by => Ok(()),
+            _ => bail!(Unready::Outdated),
+        }
+    }
+}
+
 impl Changed {
-    /// What takes this change back, given the options in force at this moment: it must be made before they change again.
+    /// What takes this change back, given the options in force at this moment. It may be made only before they change again: see [`TakeBack`].
     #[must_use]
     pub fn undo(&self, options: &Options) -> Undo {
         match (&self.change, &self.replaced) {
