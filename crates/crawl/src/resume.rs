@@ -56,6 +56,7 @@ pub fn resumed(
 }
 
 /// The plan of a crawl that goes on: its own options, but for those with the keys `unset`, with what is given now on top.
+/// Until its store is open, others may change the settings: see [`Basis`] and [`resumed`].
 ///
 /// # Errors
 /// What is given cannot be used, or changes what may not change; or `crawl.toml` does.
