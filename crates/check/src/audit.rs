@@ -11,13 +11,10 @@ use store::{CrawlView, Segment};
 use warc::Problem;
 
 use crate::archive::Archive;
-use crate::pointers::Pointers;
+use crate::pointers::{Pointers, Pointing};
 
 /// Findings kept; more are only counted.
 const FINDINGS_MAX: usize = 10_000;
-
-/// Entries read from the store at once.
-const ENTRIES_AT_ONCE: usize = 1_000;
 
 /// What was read, and what is wrong with it.
 #[derive(Debug, Default, Serialize)]
@@ -192,28 +189,23 @@ impl Audit {
     fn pointers(&mut self, store: &dyn CrawlView, archive: &Archive) -> anyhow::Result<()> {
         let pointers = Pointers { store, archive };
         let mut after = None;
-        loop {
-            let entries = store.scan(after, ENTRIES_AT_ONCE)?;
-            let Some(last) = entries.last() else { return Ok(()) };
-            after = Some(last.candidate.url.key());
-            for entry in &entries {
-                let Some(last) = &entry.visit else { continue };
-                let earlier = if last.past.visits > 0 { store.earlier(last.key)? } else { Vec::new() };
-                for visit in earlier.iter().chain([last]) {
-                    self.pointers += u64::from(visit.location.is_some());
-                    for problem in pointers.problems(entry, visit)? {
-                        let segment = visit.location.and_then(|location| archive.segment(location.segment));
-                        self.add(Finding {
-                            severity: Severity::Error,
-                            file: segment.map(|segment| segment.name.clone()),
-                            offset: visit.location.map(|location| location.offset),
-                            url: Some(entry.candidate.url.to_string()),
-                            problem,
-                        });
-                    }
+        while let Some((some, next)) = pointers.some(after)? {
+            after = Some(next);
+            for Pointing { url, visit } in &some {
+                self.pointers += u64::from(visit.location.is_some());
+                for problem in pointers.problems(url, visit)? {
+                    let segment = visit.location.and_then(|location| archive.segment(location.segment));
+                    self.add(Finding {
+                        severity: Severity::Error,
+                        file: segment.map(|segment| segment.name.clone()),
+                        offset: visit.location.map(|location| location.offset),
+                        url: Some(url.to_string()),
+                        problem,
+                    });
                 }
             }
         }
+        Ok(())
     }
 }
 

@@ -1,10 +1,14 @@
 //! The pointers of the state: where a visit says its response lies, there it must lie.
 
 use model::{ArchiveLocation, Outcome, Visit};
-use store::{CrawlView, Entry};
+use store::{CrawlView, Entry, StoreError};
 use warc::{Reader, RecordType};
+use weburl::{CanonicalUrl, UrlKey};
 
 use crate::archive::Archive;
+
+/// Entries read from the store at once.
+const ENTRIES_AT_ONCE: usize = 1_000;
 
 /// Follows pointers.
 pub(crate) struct Pointers<'a> {
@@ -12,25 +16,51 @@ pub(crate) struct Pointers<'a> {
     pub(crate) archive: &'a Archive,
 }
 
+/// What may point into the archive: a visit, the last of its URL or an earlier one.
+pub(crate) struct Pointing {
+    pub(crate) url: CanonicalUrl,
+    pub(crate) visit: Visit,
+}
+
 impl Pointers<'_> {
+    /// Everything in the state that may point into the archive, for URLs after `after`: some of it, and the URL to go on after. `None` at the end.
+    ///
+    /// This is the only list of them. The check follows what is in it and the repair moves the same: what points into the archive and is not
+    /// listed here is neither checked nor moved.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn some(&self, after: Option<UrlKey>) -> Result<Option<(Vec<Pointing>, UrlKey)>, StoreError> {
+        let entries = self.store.scan(after, ENTRIES_AT_ONCE)?;
+        let Some(next) = entries.last().map(|entry| entry.candidate.url.key()) else { return Ok(None) };
+        let mut pointing = Vec::new();
+        for Entry { candidate, visit, .. } in entries {
+            let Some(last) = visit else { continue };
+            let earlier = if last.past.visits > 0 { self.store.earlier(last.key)? } else { Vec::new() };
+            let visits = earlier.into_iter().chain([last]);
+            pointing.extend(visits.map(|visit| Pointing { url: candidate.url.clone(), visit }));
+        }
+        Ok(Some((pointing, next)))
+    }
+
     /// What is wrong with the pointers of a visit.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(crate) fn problems(&self, entry: &Entry, visit: &Visit) -> anyhow::Result<Vec<String>> {
+    pub(crate) fn problems(&self, url: &CanonicalUrl, visit: &Visit) -> anyhow::Result<Vec<String>> {
         if !self.archive.is_kept {
             return Ok(Vec::new());
         }
         let mut problems = Vec::new();
-        problems.extend(self.problem_of_record(entry, visit));
+        problems.extend(self.problem_of_record(url, visit));
         problems.extend(self.problem_of_original(visit)?);
         Ok(problems)
     }
 
     /// What is wrong with the pointer to the response.
-    pub(crate) fn problem_of_record(&self, entry: &Entry, visit: &Visit) -> Option<String> {
+    pub(crate) fn problem_of_record(&self, url: &CanonicalUrl, visit: &Visit) -> Option<String> {
         match visit.location {
-            Some(location) => self.compare(entry, visit, location).err(),
+            Some(location) => self.compare(url, visit, location).err(),
             None if visit.status > 0 => Some("its response is not in the archive".to_owned()),
             None => None,
         }
@@ -40,7 +70,7 @@ impl Pointers<'_> {
     ///
     /// # Errors
     /// What there is instead of its response, in words.
-    pub(crate) fn compare(&self, entry: &Entry, visit: &Visit, location: ArchiveLocation) -> Result<(), String> {
+    pub(crate) fn compare(&self, url: &CanonicalUrl, visit: &Visit, location: ArchiveLocation) -> Result<(), String> {
         let ArchiveLocation { segment, offset, length } = location;
         let Some(segment) = self.archive.segment(segment) else {
             return Err(format!("its response is in segment {segment}, which the state does not know"));
@@ -56,7 +86,7 @@ impl Pointers<'_> {
         let header = record.header();
         let expected = [
             ("record type", type_of(visit, header.record_type()).as_str().to_owned()),
-            ("URL", entry.candidate.url.to_string()),
+            ("URL", url.to_string()),
             ("date", visit.at.to_rfc3339()),
         ];
         let found = [header.record_type().map(RecordType::as_str), header.target_uri(), header.date()];

@@ -9,21 +9,18 @@ use std::path::Path;
 
 use archive::ORPHANED;
 use crawl::opened::Opened;
-use model::{ArchiveLocation, Visit};
+use model::ArchiveLocation;
 use printable::counted;
 use serde::Serialize;
-use store::{Batch, Entry, Segment, Store};
+use store::{Batch, Moved, Segment, Store};
 use warc::RepairError;
 
 use crate::archive::Archive;
 use crate::audit::Finding;
-use crate::pointers::Pointers;
+use crate::pointers::{Pointers, Pointing};
 
 /// Pointers mended at once; all of them are in memory.
 const MENDED_AT_ONCE_MAX: usize = 100_000;
-
-/// Entries read from the store at once.
-const ENTRIES_AT_ONCE: usize = 1_000;
 
 /// What a repair did.
 #[derive(Debug, Serialize)]
@@ -34,7 +31,7 @@ pub struct Repair {
     pub actions: Vec<String>,
     /// Pointers that lead to their record again.
     pub moved: u64,
-    /// URLs whose response is not in the archive any more.
+    /// URLs of which a response, of the last visit or of an earlier one, is not in the archive any more.
     pub lost: Vec<String>,
 }
 
@@ -120,43 +117,39 @@ impl Repair {
         let pointers = Pointers { store, archive };
         let mut wrong = Vec::new();
         let mut after = None;
-        loop {
-            let entries = store.scan(after, ENTRIES_AT_ONCE)?;
-            let at_end = entries.last().is_none();
-            after = entries.last().map(|entry| entry.candidate.url.key());
-            wrong.extend(entries.into_iter().filter(|entry| {
-                entry.visit.as_ref().is_some_and(|visit| pointers.problem_of_record(entry, visit).is_some())
-            }));
-            if at_end || wrong.len() >= MENDED_AT_ONCE_MAX {
+        while let Some((some, next)) = pointers.some(after)? {
+            after = Some(next);
+            let is_wrong = |it: &Pointing| pointers.problem_of_record(&it.url, &it.visit).is_some();
+            wrong.extend(some.into_iter().filter(is_wrong));
+            if wrong.len() >= MENDED_AT_ONCE_MAX {
                 self.mend(store, &pointers, std::mem::take(&mut wrong))?;
             }
-            if at_end {
-                break;
-            }
         }
+        self.mend(store, &pointers, wrong)?;
         if self.moved > 0 {
             self.actions.push(format!("moved {} to where the records are", counted(self.moved, "pointer")));
         }
         Ok(())
     }
 
-    fn mend(&mut self, store: &dyn Store, pointers: &Pointers<'_>, wrong: Vec<Entry>) -> anyhow::Result<()> {
+    fn mend(&mut self, store: &dyn Store, pointers: &Pointers<'_>, wrong: Vec<Pointing>) -> anyhow::Result<()> {
         if wrong.is_empty() {
             return Ok(());
         }
         let places = places_of(pointers.archive, &wrong);
-        let mut visits = Vec::new();
-        for entry in wrong {
-            let Some(visit) = &entry.visit else { continue };
-            let candidates = places.get(entry.candidate.url.as_str()).map_or(&[][..], Vec::as_slice);
-            let location = candidates.iter().copied().find(|place| pointers.compare(&entry, visit, *place).is_ok());
+        let mut moved = Vec::new();
+        for Pointing { url, visit } in wrong {
+            let candidates = places.get(url.as_str()).map_or(&[][..], Vec::as_slice);
+            let location = candidates.iter().copied().find(|place| pointers.compare(&url, &visit, *place).is_ok());
+            moved.push(Moved { key: visit.key, at: visit.at, location });
             match location {
                 Some(_) => self.moved += 1,
-                None => self.lost.push(entry.candidate.url.to_string()),
+                // The visits of a URL follow each other.
+                None if self.lost.last().is_some_and(|lost| lost == url.as_str()) => {}
+                None => self.lost.push(url.to_string()),
             }
-            visits.push(Visit { location, ..visit.clone() });
         }
-        store.commit(&Batch { visits, ..Batch::default() })?;
+        store.commit(&Batch { moved, ..Batch::default() })?;
         Ok(())
     }
 
@@ -178,9 +171,9 @@ impl Repair {
 }
 
 /// Where the archive has responses of these URLs: all places, whatever their dates.
-fn places_of(archive: &Archive, wrong: &[Entry]) -> HashMap<String, Vec<ArchiveLocation>> {
+fn places_of(archive: &Archive, wrong: &[Pointing]) -> HashMap<String, Vec<ArchiveLocation>> {
     let mut places: HashMap<String, Vec<ArchiveLocation>> =
-        wrong.iter().map(|entry| (entry.candidate.url.to_string(), Vec::new())).collect();
+        wrong.iter().map(|it| (it.url.to_string(), Vec::new())).collect();
     for segment in archive.segments() {
         // A segment that could not be mended keeps what it has; its records count as lost.
         let Ok(lines) = warc::index(archive.path(segment)) else { continue };

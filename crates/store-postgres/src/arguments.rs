@@ -55,7 +55,7 @@ pub(crate) fn ending(who: &Who, seeds_known: i64, batch: &Batch, applied: &Appli
     arguments.urls(&applied.writes.urls);
     arguments.queue(&applied.writes.urls);
     arguments.visits(&applied.writes);
-    arguments.announced(&applied.writes);
+    arguments.amended(&applied.writes);
     arguments.attempts(applied);
     arguments.consequences(applied);
     arguments.holders(batch);
@@ -65,6 +65,19 @@ pub(crate) fn ending(who: &Who, seeds_known: i64, batch: &Batch, applied: &Appli
     arguments.seeds(batch);
     arguments.segments(batch);
     arguments
+}
+
+/// Where the records of moved visits lie from now on: the arguments of a statement over `unnest($1, …)`.
+pub(crate) fn places(batch: &Batch) -> Parameters {
+    let last: BTreeMap<_, _> = batch.moved.iter().map(|moved| ((moved.key, moved.at), moved.location)).collect();
+    let rows: Vec<_> = last.into_iter().collect();
+    let mut arguments = Arguments::default();
+    arguments.keys("p", &rows, |((url, _), _)| *url);
+    arguments.column("p_fetched_at", &rows, |((_, at), _)| plain(at.0));
+    arguments.column("p_segment", &rows, |(_, location)| location.map(|location| i64::from(location.segment)));
+    arguments.column("p_offset", &rows, |(_, location)| location.map(|location| plain(location.offset)));
+    arguments.column("p_record_length", &rows, |(_, location)| location.map(|location| plain(location.length)));
+    arguments.values
 }
 
 impl Arguments {
@@ -191,9 +204,10 @@ impl Arguments {
         self.column("v_more", &rows, |visit| text(More::of(visit).as_deref()));
     }
 
-    fn announced(&mut self, writes: &Writes<'_>) {
-        self.keys("x", &writes.announced, |visit| visit.key);
-        self.column("x_more", &writes.announced, |visit| text(More::of(visit).as_deref()));
+    /// What is said of their pages; the places of their records are [`places`].
+    fn amended(&mut self, writes: &Writes<'_>) {
+        self.keys("x", &writes.amended, |visit| visit.key);
+        self.column("x_more", &writes.amended, |visit| text(More::of(visit).as_deref()));
     }
 
     fn attempts(&mut self, Applied { writes, before, .. }: &Applied<'_>) {
@@ -358,8 +372,10 @@ fn touched(batch: &Batch) -> Vec<UrlKey> {
     let attempts = batch.attempts.iter().map(|(key, ..)| *key);
     let announced = batch.announced.iter().map(|announcement| announcement.key);
     let judged = batch.judged_again.iter().map(|(key, _)| *key);
+    let moved = batch.moved.iter().map(|moved| moved.key);
     let others = batch.reopened.iter().chain(&batch.again).chain(batch.kept.iter().map(|(key, _)| key)).copied();
-    let keys: BTreeSet<UrlKey> = others.chain(visits).chain(attempts).chain(judged).chain(announced).collect();
+    let keys: BTreeSet<UrlKey> =
+        others.chain(visits).chain(attempts).chain(judged).chain(announced).chain(moved).collect();
     keys.into_iter().collect()
 }
 

@@ -36,6 +36,19 @@ static END: LazyLock<String> = LazyLock::new(|| {
     format!("SELECT * FROM end_commit({})", nothing.names())
 });
 
+/// What gives moved visits the places of their records, the last visits and the earlier ones. It comes first: a visit that the same commit makes
+/// an earlier one is copied with its new place.
+const MOVE: [&str; 2] = [
+    "UPDATE visit v SET segment = p.segment, record_offset = p.record_offset, record_length = p.record_length
+        FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+            AS p(site, url, fetched_at, segment, record_offset, record_length)
+        WHERE v.site_key = p.site AND v.url_key = p.url AND v.fetched_at = p.fetched_at",
+    "UPDATE earlier_visit v SET segment = p.segment, record_offset = p.record_offset, record_length = p.record_length
+        FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+            AS p(site, url, fetched_at, segment, record_offset, record_length)
+        WHERE v.site_key = p.site AND v.url_key = p.url AND v.fetched_at = p.fetched_at",
+];
+
 /// What is found in a schema.
 pub(crate) struct Opened {
     pub(crate) crawl_id: String,
@@ -111,6 +124,9 @@ impl Writer {
             let batch = without_orphans(batch, &before.orphans);
             let applied = Applied::of(&batch, before).inspect_err(|_| self.session.roll_back())?;
             let arguments = arguments::ending(&who, seeds, &batch, &applied).values;
+            if !self.moved(doing, &batch)? {
+                continue;
+            }
             let Some(rows) = self.session.within(doing, &END, arguments)? else { continue };
             let committed = with_duplicates(applied.committed, &rows).inspect_err(|_| self.session.roll_back())?;
             if self.session.end(doing)? {
@@ -120,6 +136,16 @@ impl Writer {
             tried = Some(committed);
         }
         Err(backend(doing, Unusable::Ended))
+    }
+
+    /// Moves records within the transaction. False: the connection is lost, and nothing was written.
+    fn moved(&self, doing: &'static str, batch: &Batch) -> Result<bool, StoreError> {
+        for statement in MOVE.into_iter().filter(|_| !batch.moved.is_empty()) {
+            if self.session.within(doing, statement, arguments::places(batch))?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 

@@ -5,10 +5,10 @@ use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashMap;
-use model::{Announcement, Candidate, Distance, LimitSet, Outcome, Position, Purpose, Queued, Visit};
+use model::{Announcement, Candidate, Distance, LimitSet, Outcome, Position, Purpose, Queued, Timestamp, Visit};
 use weburl::UrlKey;
 
-use crate::{Batch, Committed, Relaxed, StoreError};
+use crate::{Batch, Committed, Moved, Relaxed, StoreError};
 
 /// A URL as a store keeps it, but for its visits.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,8 +95,11 @@ pub struct Writes<'b> {
     pub visits: BTreeMap<UrlKey, &'b Visit>,
     /// The visits that these follow, without outlinks. A store keeps them by URL and time.
     pub earlier: Vec<Visit>,
-    /// Last visits of URLs since which a change was announced that was not before: they take the place of the same visits, outlinks aside.
-    pub announced: Vec<Visit>,
+    /// Last visits that no other follows, but of which something changed: a change was announced since, or their record was moved. They
+    /// take the place of the same visits, outlinks aside.
+    pub amended: Vec<Visit>,
+    /// Earlier visits whose record was moved. They may be unknown. None of them is in `earlier`.
+    pub moved: Vec<Moved>,
 }
 
 /// A record before and after a batch.
@@ -227,7 +230,7 @@ fn news<'b>(found: &'b [Candidate], known: &impl Known) -> Vec<&'b Candidate> {
 }
 
 /// What a batch does to URLs that stand as `known` says: what is to be written, and what the commit found out. [`Store::commit`](crate::Store::commit)
-/// states the rule. The parts of a batch are applied in this order: reopened, again, visits, attempts, kept, judged again, found, settled, announced.
+/// states the rule. The parts of a batch are applied in this order: moved, reopened, again, visits, attempts, kept, judged again, found, settled, announced.
 ///
 /// # Errors
 /// What is known cannot be read.
@@ -239,9 +242,13 @@ pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Co
         urls: HashMap::default(),
         visits: BTreeMap::new(),
         followed: BTreeMap::new(),
-        announced: BTreeMap::new(),
+        amended: BTreeMap::new(),
+        moved: BTreeMap::new(),
         committed,
     };
+    for moved in &batch.moved {
+        state.move_record(*moved)?;
+    }
     for key in &batch.reopened {
         state.reopen(*key)?;
     }
@@ -290,8 +297,10 @@ struct State<'k, 'b, K> {
     visits: BTreeMap<UrlKey, &'b Visit>,
     /// The visits before the batch of the URLs that it visits.
     followed: BTreeMap<UrlKey, Visit>,
-    /// Visits since which a change was announced.
-    announced: BTreeMap<UrlKey, Visit>,
+    /// Visits that were the last before the batch, of which something changed.
+    amended: BTreeMap<UrlKey, Visit>,
+    /// Earlier visits whose record was moved.
+    moved: BTreeMap<(UrlKey, Timestamp), Moved>,
     committed: Committed,
 }
 
@@ -320,6 +329,22 @@ impl<'b, K: Known> State<'_, 'b, K> {
         })
     }
 
+    /// The last visit before the batch, as the batch amends it.
+    fn last(&self, key: UrlKey, summary: VisitSummary) -> Result<Visit, StoreError> {
+        self.amended.get(&key).map_or_else(|| self.known.visit(key, summary), |visit| Ok(visit.clone()))
+    }
+
+    fn move_record(&mut self, moved: Moved) -> Result<(), StoreError> {
+        let Some(summary) = self.touch(moved.key)?.and_then(|url| url.now.visit) else { return Ok(()) };
+        let last = self.last(moved.key, summary)?;
+        if last.at == moved.at {
+            self.amended.insert(moved.key, Visit { location: moved.location, ..last });
+        } else {
+            self.moved.insert((moved.key, moved.at), moved);
+        }
+        Ok(())
+    }
+
     fn reopen(&mut self, key: UrlKey) -> Result<(), StoreError> {
         let is_over = |url: &UrlRecord| !url.queued && url.visit.is_some_and(|visit| visit.outcome.may_be_reopened());
         if let Some(url) = self.touch(key)?.filter(|url| is_over(&url.now)) {
@@ -344,7 +369,7 @@ impl<'b, K: Known> State<'_, 'b, K> {
         }
         (url.now.again, url.changed) = (false, true);
         let Some(last) = url.now.visit else { return Ok(()) };
-        let judged_at = self.known.visit(key, last)?.judged_at;
+        let judged_at = self.last(key, last)?.judged_at;
         self.leave_queue(key, judged_at)
     }
 
@@ -358,7 +383,7 @@ impl<'b, K: Known> State<'_, 'b, K> {
         (url.now.attempts, url.now.again, url.changed) = (visit.attempts, false, true);
         let is_first = self.visits.insert(key, visit).is_none();
         if let Some(before) = before.filter(|_| is_first) {
-            self.followed.insert(key, self.known.visit(key, before)?);
+            self.followed.insert(key, self.last(key, before)?);
         }
         self.leave_queue(key, visit.judged_at)
     }
@@ -433,12 +458,9 @@ impl<'b, K: Known> State<'_, 'b, K> {
 
     fn announce(&mut self, Announcement { key, by, at }: &Announcement) -> Result<(), StoreError> {
         let Some(summary) = self.touch(*key)?.and_then(|url| url.now.visit) else { return Ok(()) };
-        let mut visit = match self.announced.get(key) {
-            Some(visit) => visit.clone(),
-            None => self.known.visit(*key, summary)?,
-        };
+        let mut visit = self.last(*key, summary)?;
         if *at > visit.at && visit.announced.take_in(*by, *at) {
-            self.announced.insert(*key, visit);
+            self.amended.insert(*key, visit);
         }
         Ok(())
     }
@@ -449,12 +471,16 @@ impl<'b, K: Known> State<'_, 'b, K> {
         let Some(summary) = record.visit else { return Ok(queued) };
         let visit = match self.visits.get(&key) {
             Some(visit) => (*visit).clone(),
-            None => self.known.visit(key, summary)?,
+            None => self.last(key, summary)?,
         };
         Ok(queued.after(visit, record.again))
     }
 
     fn finish(mut self) -> (Writes<'b>, Committed) {
+        // What another visit follows, or what the batch took away, is no last visit any more.
+        let (urls, visits) = (&self.urls, &self.visits);
+        let is_left = |key: &UrlKey| urls.get(key).is_some_and(|url| url.now.visit.is_some());
+        self.amended.retain(|key, _| is_left(key) && !visits.contains_key(key));
         let changed = self.urls.into_iter().filter(|(_, url)| url.changed);
         let mut urls: Vec<_> = changed.map(|(key, Touched { before, now, .. })| Change { key, before, now }).collect();
         urls.sort_unstable_by_key(|change| change.key);
@@ -462,7 +488,7 @@ impl<'b, K: Known> State<'_, 'b, K> {
         // A visit of the same time is the same, committed once more.
         self.followed.retain(|key, before| self.visits.get(key).is_some_and(|visit| visit.at != before.at));
         let earlier = self.followed.into_values().map(|visit| Visit { outlinks: Vec::new(), ..visit }).collect();
-        let announced = self.announced.into_values().collect();
-        (Writes { urls, visits: self.visits, earlier, announced }, self.committed)
+        let (amended, moved) = (self.amended.into_values().collect(), self.moved.into_values().collect());
+        (Writes { urls, visits: self.visits, earlier, amended, moved }, self.committed)
     }
 }

@@ -4,14 +4,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use model::{
-    Announcement, Candidate, ContentDigest, Distance, Limit, LimitSet, Outcome, Position, Purpose, Queued, Round,
-    SiteRecord, Visit,
+    Announcement, ArchiveLocation, Candidate, ContentDigest, Distance, Limit, LimitSet, Outcome, Position, Purpose,
+    Queued, Round, SiteRecord, Timestamp, Visit,
 };
 use weburl::{CanonicalUrl, UrlKey};
 
 /// Everything one commit changes.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
+    /// Visits whose record lies elsewhere now, or is lost. They come before all other changes, and change nothing else: a URL that waits in
+    /// a queue stays there. Visits that are not known are left out.
+    pub moved: Vec<Moved>,
     /// URLs to reopen, before all other changes. The outcome must allow it ([`Outcome::may_be_reopened`]); others, which may hold a content
     /// for their duplicates, keep it. So do URLs that are in the queue anyway. In a later round the outcome stays too, and the URL is
     /// queued to be visited again.
@@ -47,6 +50,17 @@ pub struct Batch {
     pub seeds: Vec<CanonicalUrl>,
     /// Segments of the archive that grew.
     pub segments: Vec<Segment>,
+}
+
+/// Where the record of a known visit lies from now on, be the visit the last of its URL or an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The URL.
+    pub key: UrlKey,
+    /// When the visit was: what tells it from the others of the URL.
+    pub at: Timestamp,
+    /// The place; `None` if the record is lost.
+    pub location: Option<ArchiveLocation>,
 }
 
 /// The result of a commit.

@@ -56,6 +56,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("a reopened URL is as if it had never been asked for", reopened),
         ("what must not be reopened is left alone", not_reopened),
         ("a URL is visited again, and its visits are kept", rounds::visited_again),
+        ("a record is moved, and nothing else changes", rounds::records_are_moved),
         ("a URL that is not visited again keeps its visit", rounds::kept),
         ("visits keep their order when the clock was set back", rounds::visited_after_the_clock_was_set_back),
         ("a shorter way to a URL that is to be visited again moves it", rounds::relaxed_again),

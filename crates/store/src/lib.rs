@@ -19,7 +19,7 @@ mod outline;
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 pub use apply::{Change, Known, Standing, UrlRecord, VisitSummary, Writes, apply, may_change, way_to_new};
-pub use batch::{Batch, Committed, Entry, Relaxed, Segment, Totals};
+pub use batch::{Batch, Committed, Entry, Moved, Relaxed, Segment, Totals};
 pub use current::{current_visit, with_current_visit};
 pub use error::StoreError;
 pub use layer::Layer;
@@ -132,6 +132,7 @@ pub trait CrawlView: Send + Sync {
 pub trait Store: CrawlView {
     /// Applies a batch: all of it or nothing, durable when it returns. Applying the same batch again changes nothing.
     ///
+    /// - A moved visit, last or earlier, gets the new place of its record. Nothing else changes.
     /// - A reopened URL loses its visit and is back at its place in the queue, as if it had never been requested.
     /// - A URL to be visited again goes back into the queue, with its visit. The next visit moves that one to the earlier ones.
     /// - A kept URL leaves the queue, if it is there to be visited again.

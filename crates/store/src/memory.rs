@@ -10,8 +10,8 @@ use model::{
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::{
-    Batch, Change, Committed, CrawlView, Entry, Known, Mark, Outline, Outlines, Segment, Slice, Store, StoreError,
-    Totals, UrlRecord, VisitSummary, Writes, apply,
+    Batch, Change, Committed, CrawlView, Entry, Known, Mark, Moved, Outline, Outlines, Segment, Slice, Store,
+    StoreError, Totals, UrlRecord, VisitSummary, Writes, apply,
 };
 
 /// A [`Store`] in maps.
@@ -239,9 +239,13 @@ impl State {
         for visit in writes.earlier {
             self.earlier.entry(visit.key).or_default().insert(visit.order(), visit);
         }
+        for Moved { key, at, location } in writes.moved {
+            let earlier = self.earlier.get_mut(&key).into_iter().flat_map(BTreeMap::values_mut);
+            earlier.filter(|visit| visit.at == at).for_each(|visit| visit.location = location);
+        }
         let visits = writes.visits.into_iter().map(|(key, visit)| (key, visit.clone()));
         self.visits.extend(visits);
-        self.visits.extend(writes.announced.into_iter().map(|visit| (visit.key, visit)));
+        self.visits.extend(writes.amended.into_iter().map(|visit| (visit.key, visit)));
     }
 
     fn entry(&self, key: UrlKey, url: &UrlRecord) -> Entry {

@@ -1,11 +1,11 @@
 //! Any batches over a few URLs, so that every way of meeting again comes up.
 
 use model::{
-    Announcement, Announcer, Candidate, ContentDigest, Distance, LimitSet, Outcome, Purpose, Round, SiteRecord,
-    Timestamp, Via, Visit,
+    Announcement, Announcer, ArchiveLocation, Candidate, ContentDigest, Distance, LimitSet, Outcome, Purpose, Round,
+    SiteRecord, Timestamp, Via, Visit,
 };
 use proptest::prelude::*;
-use store::{Batch, Segment};
+use store::{Batch, Moved, Segment};
 use weburl::{CanonicalRules, CanonicalUrl};
 
 /// Few enough that every way of meeting again comes up.
@@ -64,6 +64,7 @@ pub fn batch() -> impl Strategy<Value = Batch> {
         prop::collection::vec(0..URLS, 0..3),
         prop::collection::vec((0..4u32, any::<u64>()), 0..3),
         prop::collection::vec(announcement(), 0..4),
+        prop::collection::vec(moved(), 0..3),
     );
     let rounds = (
         prop::option::weighted(0.2, (prop_oneof![Just(1), Just(3)], any::<bool>())),
@@ -72,10 +73,11 @@ pub fn batch() -> impl Strategy<Value = Batch> {
         prop::collection::vec(0..URLS, 0..3),
     );
     (urls, rounds, others).prop_map(
-        |(urls, (round, pages_are_few, again, kept), (holders, sites, seeds, segments, announced))| {
+        |(urls, (round, pages_are_few, again, kept), (holders, sites, seeds, segments, announced, moved))| {
             let (found, settled, visits, judged, attempts, reopened) = urls;
             let began_at = Timestamp(5);
             Batch {
+                moved,
                 round: round.map(|(number, is_choosing)| Round { number, began_at, is_choosing }),
                 again: again.into_iter().map(|n| url(n).key()).collect(),
                 kept: kept.into_iter().map(|n| (url(n).key(), Purpose::Page)).collect(),
@@ -99,6 +101,13 @@ pub fn batch() -> impl Strategy<Value = Batch> {
 fn announcement() -> impl Strategy<Value = Announcement> {
     let by = prop_oneof![Just(Announcer::Sitemap), Just(Announcer::Feed)];
     (0..URLS, by, 0..1500u64).prop_map(|(n, by, at)| Announcement { key: url(n).key(), by, at: Timestamp(at) })
+}
+
+fn moved() -> impl Strategy<Value = Moved> {
+    (0..URLS, 0..1000u64, prop::option::of(any::<u32>())).prop_map(|(n, at, segment)| {
+        let location = segment.map(|segment| ArchiveLocation { segment, offset: at, length: 1 });
+        Moved { key: url(n).key(), at: Timestamp(at), location }
+    })
 }
 
 fn site(n: u8, pages_fetched: u64) -> SiteRecord {

@@ -1,10 +1,10 @@
 //! Numbered batches that touch every table, and all of a store's content as one value.
 
 use model::{
-    Announcement, Announcer, Candidate, ContentDigest, Distance, Outcome, PayloadDigest, Purpose, Queued, RobotsAnswer,
-    RobotsRecord, Round, SiteRecord, Timestamp, Via, Visit,
+    Announcement, Announcer, ArchiveLocation, Candidate, ContentDigest, Distance, Outcome, PayloadDigest, Purpose,
+    Queued, RobotsAnswer, RobotsRecord, Round, SiteRecord, Timestamp, Via, Visit,
 };
-use store::{Batch, CrawlView, Entry, MemoryStore, Segment, Store, Totals};
+use store::{Batch, CrawlView, Entry, MemoryStore, Moved, Segment, Store, Totals};
 use weburl::{CanonicalRules, CanonicalUrl, SiteKey};
 
 const SITES: u64 = 5;
@@ -77,7 +77,11 @@ pub fn numbered(number: u64) -> Batch {
     let announcement = Announcement { key, by: Announcer::Sitemap, at: Timestamp(number + 7) };
     let shapes = vec![(u64::MAX - number % 7, u32::try_from(number).expect("few batches")), (number % 3, 8)];
     let site = SiteRecord { pages_fetched: number, shapes, robots, ..SiteRecord::new(page(number, 0, 0).url.site()) };
+    let location = Some(ArchiveLocation { segment: 1, offset: number, length: 2 });
+    let moved = Moved { key: page(number.saturating_sub(2), 2, 0).url.key(), at: Timestamp(number - 1), location };
     Batch {
+        // The first batches are those of stores of earlier formats.
+        moved: if number > 3 { vec![moved] } else { Vec::new() },
         // Applied again, it finds them in the queue.
         reopened: vec![page(number.saturating_sub(2), FOUND, 5).url.key()],
         round: Some(Round { number: u32::try_from(number).expect("few batches") / 4 + 1, ..Round::default() }),

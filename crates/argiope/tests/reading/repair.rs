@@ -2,8 +2,13 @@
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
+use testweb::{Reply, Web, from_fn};
+use warc::RecordType;
 
 use crate::check::{checked, findings};
 use testkit::crawled::{Crawled, flip};
@@ -148,4 +153,121 @@ fn an_interrupted_repair_is_carried_on() {
     let (code, repair) = repaired(&crawled);
     assert_eq!((code, &repair["lost"]), (0, &json!([])), "{repair}");
     assert_eq!(checked(&crawled), (0, vec![]));
+}
+
+/// Pages of the site with rounds.
+const PAGES: usize = 30;
+
+/// A site whose pages have tags. In the first version every page is as it was; later, every third has changed.
+fn site_with_tags(version: Arc<AtomicUsize>) -> impl testweb::Site {
+    from_fn(move |request| {
+        let Some(number) = request.path().trim_start_matches('/').parse::<usize>().ok() else {
+            let links: String = (1..=PAGES).map(|n| format!("<a href=/{n}>{n}</a>")).collect();
+            return if request.path() == "/" { Reply::html(links) } else { Reply::error(404, &request.target) };
+        };
+        let version = if number.is_multiple_of(3) { version.load(Ordering::Relaxed) } else { 0 };
+        let tag = format!("\"{number}-{version}\"");
+        let is_same = request.header("if-none-match") == Some(tag.as_str());
+        let text = format!("<title>{number}</title><p>Page {number} in its version {version} says hello{number}.</p>");
+        let reply = if is_same { Reply::new(304) } else { Reply::html(text) };
+        reply.header("ETag", tag)
+    })
+}
+
+/// A crawl of three rounds.
+fn of_three_rounds(arguments: &[&str]) -> Crawled {
+    let version = Arc::new(AtomicUsize::new(0));
+    let web = Web::new().site("small.test", site_with_tags(version.clone()));
+    let crawled = Crawled::of(web, "http://small.test/", arguments);
+    for _ in 0..2 {
+        version.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(crawled.crawl(&["--again"]).code, 0);
+    }
+    crawled
+}
+
+/// The first segment, and the records in it of a type, with their URLs: offset and length.
+fn records(segment: &Path, kind: RecordType) -> Vec<(String, u64, u64)> {
+    let (mut reader, mut records) = (warc::Reader::open(segment, 0).expect("a segment"), Vec::new());
+    while let Some(record) = reader.next_record().expect("a record") {
+        let (offset, header) = (record.offset(), record.header().clone());
+        let length = record.finish().expect("a whole record").length;
+        if header.record_type() == Some(kind) {
+            records.push((header.target_uri().unwrap_or_default().to_owned(), offset, length));
+        }
+    }
+    records
+}
+
+/// What `search` finds, and the files that `export markdown` writes.
+fn readable(crawled: &Crawled) -> (usize, usize) {
+    assert_eq!(crawled.run("derive", &["--all"]).code, 0);
+    let found = crawled.run("search", &["page", "--json", "--limit", "100"]);
+    let target = tempfile::tempdir().expect("a directory");
+    let to = target.path().join("pages");
+    let exported = crawled.run("export", &["markdown", "-o", to.to_str().expect("UTF-8")]);
+    assert_eq!(exported.code, 0, "{exported:?}");
+    let pages = walked(&to).iter().filter(|path| path.extension().is_some_and(|it| it == "md")).count();
+    (found.stdout.lines().count(), pages)
+}
+
+fn walked(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { walked(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn pointers_of_earlier_visits_are_moved_too() {
+    for arguments in [&[][..], &["--segment-size", "8KB"]] {
+        let crawled = of_three_rounds(arguments);
+        let before = readable(&crawled);
+        let segment = crawled.segments().remove(0);
+        let requests = records(&segment, RecordType::Request);
+        let (_, offset, length) = &requests[requests.len() / 2];
+        flip(&segment, offset + length / 2);
+        let (code, repair) = repaired(&crawled);
+        assert_eq!((code, &repair["lost"]), (0, &json!([])), "{repair}");
+        assert!(repair["moved"].as_u64() > Some(0), "{repair}");
+        assert_eq!(checked(&crawled), (0, vec![]));
+        assert_eq!(readable(&crawled), before);
+        assert!(before.1 >= PAGES, "{before:?}");
+        goes_on(&crawled);
+        assert_eq!(crawled.crawl(&["--again"]).code, 0);
+        assert_eq!(checked(&crawled), (0, vec![]));
+    }
+}
+
+#[test]
+fn a_damaged_response_of_an_earlier_visit_is_named_as_lost() {
+    let crawled = of_three_rounds(&[]);
+    let segment = crawled.segments().remove(0);
+    let responses = records(&segment, RecordType::Response);
+    // Of a page that never changed: its later visits have the content of this one.
+    let of_page = |path: &str| responses.iter().find(|(url, ..)| url == &format!("http://small.test{path}"));
+    let (_, offset, length) = of_page("/10").expect("a response");
+    flip(&segment, offset + length / 2);
+    let (code, repair) = repaired(&crawled);
+    assert_eq!((code, &repair["lost"]), (1, &json!(["http://small.test/10"])), "{repair}");
+    let (code, mut findings) = checked(&crawled);
+    assert_eq!(code, 1);
+    findings.retain(|finding| finding.starts_with("error"));
+    let lost = "error: http://small.test/10: its response is not in the archive";
+    let repeats = "error: http://small.test/10: it repeats http://small.test/10, whose response is not in the archive";
+    assert_eq!(findings, [lost, repeats, repeats]);
+}
+
+/// A round that was stopped goes on behind a repair, with the pages that it had not visited.
+#[test]
+fn a_repair_takes_no_page_out_of_a_round() {
+    let crawled = of_three_rounds(&[]);
+    let ran = crawled.crawl(&["--again", "--max-pages", "5"]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    let waiting = |crawled: &Crawled| crawled.run("status", &["--json"]).json()["round"]["left"].clone();
+    let before = waiting(&crawled);
+    assert!(before.as_u64() > Some(10), "{before}");
+    let segment = crawled.segments().remove(0);
+    let (_, offset, length) = records(&segment, RecordType::Request)[2].clone();
+    flip(&segment, offset + length / 2);
+    assert_eq!(repaired(&crawled).0, 0);
+    assert_eq!(waiting(&crawled), before);
 }

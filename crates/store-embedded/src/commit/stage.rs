@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use fjall::{Keyspace, OwnedWriteBatch};
-use model::LimitSet;
-use store::{Batch, Change, Standing, StoreError};
+use model::{LimitSet, Visit};
+use store::{Batch, Change, Moved, Standing, StoreError};
 use weburl::UrlKey;
 
 use super::plan::{Placed, Plan};
@@ -34,6 +34,7 @@ pub(crate) fn stage(
         stage.url(url, progress);
     }
     stage.visits(plan);
+    stage.moved(plan)?;
     stage.sites(batch, progress)?;
     stage.holders(batch)?;
     stage.seeds(batch, progress)?;
@@ -98,7 +99,7 @@ impl Stage<'_> {
         for visit in &plan.writes.earlier {
             self.to.insert(&self.tables.earlier, keys::earlier(visit.key, visit.at), codec::encode_visit(visit));
         }
-        for visit in &plan.writes.announced {
+        for visit in &plan.writes.amended {
             self.to.insert(&self.tables.visits, visit.key.to_bytes(), codec::encode_visit(visit));
         }
         for (key, visit) in &plan.writes.visits {
@@ -110,6 +111,17 @@ impl Stage<'_> {
                 self.to.remove(&self.tables.outlinks, bytes);
             }
         }
+    }
+
+    fn moved(&mut self, plan: &Plan<'_>) -> Result<(), StoreError> {
+        for Moved { key, at, location } in &plan.writes.moved {
+            let place = keys::earlier(*key, *at);
+            let before = self.tables.earlier.get(place).map_err(self.tables.failed("looking up a record"))?;
+            let Some(before) = before else { continue };
+            let visit = Visit { location: *location, ..codec::decode_visit(*key, &before)? };
+            self.to.insert(&self.tables.earlier, place, codec::encode_visit(&visit));
+        }
+        Ok(())
     }
 
     fn sites(&mut self, batch: &Batch, progress: &mut Progress) -> Result<(), StoreError> {

@@ -1,10 +1,13 @@
 //! Visits after the first.
 
-use model::{Announced, Announcement, Announcer, Distance, Outcome, Past, Purpose, Queued, Round, Timestamp, Visit};
+use model::{
+    Announced, Announcement, Announcer, ArchiveLocation, Distance, Outcome, Past, Purpose, Queued, Round, Timestamp,
+    Visit,
+};
 use weburl::UrlKey;
 
 use super::{Fixture, end, find, page, queue, reopen, url, visit};
-use crate::{Batch, Committed, Store};
+use crate::{Batch, Committed, Moved, Store};
 
 const PAGE: &str = "http://a.test/1";
 
@@ -224,4 +227,58 @@ pub(super) fn announced(fixture: &dyn Fixture) {
     store.commit(&Batch { visits: vec![second.clone()], announced, ..Batch::default() }).expect("commit");
     let kept = Visit { outlinks: Vec::new(), ..said(Some(1_300_000), Some(1_500_000)) };
     assert_eq!((last(&*store, PAGE), store.earlier(first.key).expect("earlier")), (Some(second), vec![kept]));
+}
+
+pub(super) fn records_are_moved(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    find(&*store, &[page(PAGE, 1), page("http://a.test/2", 1)]);
+    let place = |offset| Some(ArchiveLocation { segment: 0, offset, length: 2 });
+    let visit_of = |round| Visit {
+        location: place(u64::from(round)),
+        past: Past { visits: round - 1, ..Past::default() },
+        ..of_round(PAGE, Outcome::Html, round)
+    };
+    let (first, second) = (visit_of(1), visit_of(2));
+    let third = Visit { outlinks: vec!["http://a.test/x".to_owned()], attempts: 2, ..visit_of(3) };
+    for visit in [&first, &second, &third] {
+        again(&*store, &[PAGE]);
+        end(&*store, std::slice::from_ref(visit));
+    }
+    again(&*store, &[PAGE]);
+    store.commit(&Batch { attempts: vec![(first.key, Purpose::Page, 1)], ..Batch::default() }).expect("commit");
+    let before = store.totals().expect("totals");
+    let moved = |visit: &Visit, location| Moved { key: visit.key, at: visit.at, location };
+    let unknown = [
+        Moved { key: url("http://a.test/unknown").key(), at: first.at, location: place(9) },
+        Moved { key: url("http://a.test/2").key(), at: first.at, location: place(9) },
+        Moved { key: first.key, at: Timestamp(7), location: place(9) },
+    ];
+    let known = [moved(&first, place(11)), moved(&second, None), moved(&third, place(12)), moved(&third, place(13))];
+    let batch = Batch { moved: [&known[..], &unknown].concat(), ..Batch::default() };
+    for _ in 0..2 {
+        assert_eq!(store.commit(&batch).expect("commit"), Committed::default());
+    }
+    drop(store);
+
+    let store = fixture.open();
+    let third = Visit { location: place(13), ..third };
+    let earlier = [Visit { location: place(11), ..first.clone() }, Visit { location: None, ..second.clone() }];
+    assert_eq!(store.earlier(first.key).expect("earlier"), earlier);
+    assert_eq!(last(&*store, PAGE), Some(third.clone()));
+    // It waits for its visit as before.
+    let queued = waiting(&*store, PAGE);
+    assert_eq!((queued.attempts, queued.again.as_deref()), (1, Some(&third)));
+    assert_eq!(store.totals().expect("totals"), before);
+    assert_eq!(last(&*store, "http://a.test/2"), None);
+    store.commit(&Batch { moved: vec![moved(&third, None)], ..Batch::default() }).expect("commit");
+    assert_eq!(store.unrecorded(None, 9).expect("unrecorded").len(), 1, "its record is lost");
+    // What was moved and followed by the same batch has moved.
+    let fourth = visit_of(4);
+    let batch = Batch { moved: vec![moved(&third, place(14))], visits: vec![fourth.clone()], ..Batch::default() };
+    for _ in 0..2 {
+        store.commit(&batch).expect("commit");
+        let kept = Visit { location: place(14), outlinks: Vec::new(), ..third.clone() };
+        assert_eq!(store.earlier(first.key).expect("earlier")[2], kept);
+        assert_eq!(last(&*store, PAGE), Some(fourth.clone()));
+    }
 }
