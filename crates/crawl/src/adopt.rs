@@ -12,6 +12,7 @@
 
 mod answers;
 mod driver;
+mod versions;
 mod waiting;
 
 use std::collections::BTreeSet;
@@ -36,7 +37,7 @@ use crate::parts::open_archive;
 use crate::tables::Deriver;
 use crate::{CrawlDir, fixed};
 
-/// The directory in `archive/orphaned/` for files of which every page is in the crawl again.
+/// The directory in `archive/orphaned/` for files of which every version of every page is in the crawl.
 const ADOPTED: &str = "adopted";
 
 /// Candidates in one commit.
@@ -50,7 +51,7 @@ const ROBOTS_AT_ONCE: usize = 64;
 pub struct Adopted {
     /// Files that had been set aside.
     pub files: usize,
-    /// Those of them whose pages are all in the crawl now. They lie in `archive/orphaned/adopted/`.
+    /// Those of them of which every version of every page is in the crawl now. They lie in `archive/orphaned/adopted/`, and can be removed.
     pub done: usize,
     /// Pages and documents that have an outcome now and had none.
     pub pages: u64,
@@ -58,6 +59,12 @@ pub struct Adopted {
     pub unlinked: u64,
     /// Answers that stay set aside: the crawl's filters refuse them, or what they refer to is lost.
     pub left: u64,
+    /// Files that hold the only copy of something: a version of a page that the crawl does not have. They stay, and must be kept.
+    pub files_to_keep: usize,
+    /// How many versions these files hold that are nowhere else: answers that differ in their URL or in the digest of their payload.
+    pub versions_only_there: u64,
+    /// Of how many URLs.
+    pub urls_only_there: u64,
     /// What is damaged, and stays as it is.
     pub damaged: Vec<String>,
 }
@@ -120,8 +127,12 @@ pub fn adopt(dir: &CrawlDir, store: Arc<dyn Store>, plan: &Plan, seeds: Vec<Cano
     };
     let left = answers.left(store.as_ref())?;
     adopted.left = left.values().sum();
+    let only = answers.only_here(store.as_ref(), &dir.archive())?;
+    adopted.files_to_keep = only.files.len();
+    (adopted.versions_only_there, adopted.urls_only_there) = (only.versions(), only.urls());
     for orphan in &orphans {
-        if !left.contains_key(orphan.name.as_str()) && answers.is_whole(&orphan.name) {
+        let is_needed = left.contains_key(orphan.name.as_str()) || only.files.contains(&orphan.name);
+        if !is_needed && answers.is_whole(&orphan.name) {
             move_to_adopted(dir, &orphan.name)?;
             adopted.done += 1;
         }

@@ -49,7 +49,7 @@ pub fn run(args: AdoptArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn to_text(adopted: &Adopted, dir: &CrawlDir) -> String {
-    let Adopted { files, done, pages, unlinked, left, damaged } = adopted;
+    let Adopted { files, done, pages, unlinked, left, damaged, .. } = adopted;
     let aside = dir.archive().join(ORPHANED);
     let aside = aside.display();
     if *files == 0 {
@@ -69,9 +69,17 @@ fn to_text(adopted: &Adopted, dir: &CrawlDir) -> String {
             counted(*left, "answer")
         );
     }
+    if adopted.files_to_keep > 0 {
+        text += &format!(
+            "to keep: {} in {aside}, with the only copy of {} of {}\n",
+            counted(adopted.files_to_keep as u64, "file"),
+            counted(adopted.versions_only_there, "version"),
+            counted(adopted.urls_only_there, "URL"),
+        );
+    }
     if *done > 0 {
         text += &format!(
-            "all pages of {} are in the crawl again: {aside}/adopted can be removed\n",
+            "every version in {} is in the crawl: {aside}/adopted can be removed\n",
             counted(*done as u64, "file")
         );
     }

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use testweb::{Pages, Reply, Web};
+use testweb::{Pages, Reply, Web, from_fn};
 
 use crate::binary::{self, BINARY, Ended};
 use crate::result::{Row, assert_same, entries, rows};
@@ -206,4 +209,103 @@ fn an_adoption_that_is_killed_is_gone_on_with() {
     binary::run(&["adopt", dir.to_str().unwrap(), "http://small.test/"]).expect_code(0);
     crawl(&served, &dir, &[]).expect_code(0);
     check_ended(&served, &dir, &expect);
+}
+
+/// A page that says its version, and others that stay as they are.
+fn web_with_versions(version: Arc<AtomicUsize>) -> Web {
+    let site = from_fn(move |request| match request.path() {
+        "/" => Reply::html("<a href=/stays>1</a> <a href=/changes>2</a> <a href=/moved>3</a>"),
+        "/stays" => Reply::html("<title>It stays</title><p>As it was."),
+        "/changes" => {
+            let version = version.load(Ordering::Relaxed);
+            Reply::html(format!("<title>It changes</title><p>The text of version {version}."))
+        }
+        "/moved" => Reply::redirect(302, "/stays"),
+        _ => Reply::error(404, &request.target),
+    });
+    Web::new().site("small.test", site)
+}
+
+/// The set-aside files whose records have these words.
+fn files_with(dir: &Path, words: &str) -> Vec<String> {
+    let has = |path: &Path| {
+        let mut reader = warc::Reader::open(path, 0).unwrap();
+        let mut is_there = false;
+        while let Some(mut record) = reader.next_record().unwrap() {
+            let mut bytes = Vec::new();
+            record.read_to_end(&mut bytes).unwrap();
+            is_there |= String::from_utf8_lossy(&bytes).contains(words);
+        }
+        is_there
+    };
+    let aside = dir.join("archive/orphaned");
+    names(&aside).into_iter().filter(|name| name.ends_with(".gz") && has(&aside.join(name))).collect()
+}
+
+fn adopted(dir: &Path) -> (String, serde_json::Value) {
+    let ended = binary::run(&["adopt", dir.to_str().unwrap(), "http://small.test/", "--json"]).expect_code(0);
+    // What it says of the same files in words.
+    let again = run(dir, "adopt").expect_code(0);
+    (again.stdout, serde_json::from_str(&ended.stdout).unwrap())
+}
+
+#[test]
+fn files_with_the_only_copy_of_a_version_are_kept() {
+    for state_is_older in [false, true] {
+        let version = Arc::new(AtomicUsize::new(1));
+        let served = Served::start(web_with_versions(version.clone()));
+        let dirs = tempfile::tempdir().unwrap();
+        let (dir, backup) = (dirs.path().join("crawl"), dirs.path().join("backup"));
+        crawl(&served, &dir, &[]).expect_code(0);
+        copy(&dir.join("state"), &backup);
+        version.store(2, Ordering::Relaxed);
+        let mut again = Command::new(BINARY);
+        again.args([
+            "crawl",
+            "--again",
+            "--delay",
+            "0",
+            "--ip-delay",
+            "0",
+            "--progress",
+            "none",
+            "--segment-size",
+            "2KB",
+        ]);
+        binary::Running::start(again.args(served.flags()).arg("-o").arg(&dir)).end().expect_code(0);
+        fs::remove_dir_all(dir.join("state")).unwrap();
+        // The version that the crawl does not have in the end.
+        let lost = if state_is_older {
+            copy(&backup, &dir.join("state"));
+            crawl(&served, &dir, &[]).expect_code(0);
+            "The text of version 2."
+        } else {
+            "The text of version 1."
+        };
+        let (said, report) = adopted(&dir);
+        assert_eq!((&report["versions_only_there"], &report["urls_only_there"]), (&1.into(), &1.into()), "{report}");
+        assert_eq!(report["files_to_keep"], 1, "{report}");
+        assert!(said.contains(", with the only copy of 1 version of 1 URL\n"), "{said}");
+        assert_eq!(files_with(&dir, lost).len(), 1, "it stays where it was");
+        assert!(!said.contains("can be removed"), "{said}");
+        run(&dir, "check").expect_code(0);
+    }
+}
+
+#[test]
+fn files_of_which_the_crawl_has_every_version_can_be_removed() {
+    let served = Served::start(web_with_versions(Arc::new(AtomicUsize::new(1))));
+    let dirs = tempfile::tempdir().unwrap();
+    let (dir, backup) = (dirs.path().join("crawl"), dirs.path().join("backup"));
+    crawl(&served, &dir, &[]).expect_code(0);
+    copy(&dir.join("state"), &backup);
+    let mut again = Command::new(BINARY);
+    again.args(["crawl", "--again", "--delay", "0", "--ip-delay", "0", "--progress", "none"]);
+    binary::Running::start(again.args(served.flags()).arg("-o").arg(&dir)).end().expect_code(0);
+    fs::remove_dir_all(dir.join("state")).unwrap();
+    copy(&backup, &dir.join("state"));
+    crawl(&served, &dir, &[]).expect_code(0);
+    let ended = run(&dir, "adopt").expect_code(0);
+    assert!(ended.stdout.contains(" is in the crawl: ") && ended.stdout.contains("can be removed"), "{}", ended.stdout);
+    assert_eq!(names(&dir.join("archive/orphaned")), ["adopted"]);
 }

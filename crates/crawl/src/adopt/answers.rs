@@ -1,6 +1,6 @@
 //! The answers in the files that were set aside: found and verified once, and read when they are wanted.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,7 @@ use store::Store;
 use warc::{LoadedRecord, Problem, Reader, RecordType, Severity};
 use weburl::{CanonicalUrl, UrlKey};
 
+use super::versions::{OnlyHere, Version};
 use crate::tables::rendering;
 
 /// The greatest HTTP head that a record may have besides its payload, in bytes.
@@ -39,6 +40,8 @@ pub(super) struct Answers {
     by_id: HashMap<String, Place>,
     /// Originals in the crawl's own archive.
     originals: HashMap<UrlKey, LoadedRecord>,
+    /// By file, what the final answers have, those for robots.txt aside.
+    versions: BTreeMap<String, BTreeSet<Version>>,
     /// By file, answers that cannot be used: what they refer to is not there.
     unusable: HashMap<String, u64>,
     damaged: Vec<String>,
@@ -80,6 +83,7 @@ impl Answers {
             robots: Vec::new(),
             by_id: HashMap::new(),
             originals: HashMap::new(),
+            versions: BTreeMap::new(),
             unusable: HashMap::new(),
             damaged: Vec::new(),
             damaged_files: HashSet::new(),
@@ -106,6 +110,8 @@ impl Answers {
             self.note_damage(file, finding.offset, &finding.problem);
         }
         let mut reader = Reader::open(&path, 0)?;
+        // What was recorded last, with the id of its record.
+        let mut version: Option<(Option<String>, Version)> = None;
         // The last answer that was found: the id of its record, and what it took the place of.
         let mut last: Option<(Option<String>, UrlKey, Option<SetAside>)> = None;
         // Behind damage nothing is looked for: `check --repair` finds such records in a file that belongs to a crawl.
@@ -119,6 +125,10 @@ impl Answers {
                 break;
             }
             if is_request {
+                // The answer to a HEAD request has no content.
+                let method = head.as_ref().and_then(|head| method_of(head.start_line().as_bytes()));
+                let is_of_version = |id: &Option<String>| id.as_deref() == header.get("WARC-Concurrent-To");
+                version.take_if(|(id, _)| method == Some(Method::Head) && is_of_version(id));
                 let asked = last.take().filter(|(id, ..)| id.as_deref() == header.get("WARC-Concurrent-To"));
                 let is_of_page = head.is_some_and(|head| is_of_page(head.start_line().as_bytes()));
                 if let Some((_, key, before)) = asked.filter(|_| is_of_page) {
@@ -128,7 +138,17 @@ impl Answers {
                 continue;
             }
             let (Some(head), false) = (head, bad.contains(&offset)) else { continue };
-            let Some(url) = header.target_uri().and_then(CanonicalUrl::from_canonical) else { continue };
+            let Some(text) = header.target_uri() else { continue };
+            let url = CanonicalUrl::from_canonical(text);
+            let is_rules = url.as_ref().is_some_and(|url| url.path() == ROBOTS_TXT);
+            if head.status().is_some_and(is_final) && !is_rules {
+                let digest = header.get("WARC-Payload-Digest").map(str::to_owned);
+                let at = header.date().and_then(Timestamp::from_rfc3339);
+                let recorded = Version { url: text.to_owned(), digest, at };
+                let before = version.replace((header.record_id().map(str::to_owned), recorded));
+                self.note_version(file, before);
+            }
+            let Some(url) = url else { continue };
             let place = Place { file, offset };
             if let (Some(RecordType::Response), Some(id)) = (kind, header.record_id()) {
                 self.by_id.insert(id.to_owned(), place);
@@ -144,7 +164,31 @@ impl Answers {
                 last = Some((header.record_id().map(str::to_owned), key, before));
             }
         }
+        self.note_version(file, version);
         Ok(())
+    }
+
+    fn note_version(&mut self, file: usize, version: Option<(Option<String>, Version)>) {
+        let versions = self.versions.entry(self.files[file].clone()).or_default();
+        versions.extend(version.map(|(_, version)| version));
+    }
+
+    /// What the crawl does not have of the final answers: other versions of its pages, URLs that it does not know, other rules of sites.
+    ///
+    /// # Errors
+    /// An answer or the state cannot be read.
+    pub(super) fn only_here(&self, store: &dyn Store, archive: &Path) -> anyhow::Result<OnlyHere> {
+        let mut replay = Replay::new(store, archive, self.body_bytes_max as u64);
+        let mut only = OnlyHere::of(&self.versions, store, &mut replay)?;
+        for SetAside { url, place, .. } in &self.robots {
+            let known = store.site(url.site().key())?.and_then(|site| site.robots);
+            let (_, response, _) = self.exchange(url, *place)?;
+            if is_final(response.status) && known.is_none_or(|known| known.answer != rules_of(&response)) {
+                let digest = self.load(*place)?.header.get("WARC-Payload-Digest").map(str::to_owned);
+                only.add(&self.files[place.file], url.as_str(), digest);
+            }
+        }
+        Ok(only)
     }
 
     fn note_damage(&mut self, file: usize, offset: u64, problem: &Problem) {
@@ -236,9 +280,7 @@ impl Answers {
         }
         let is_longer = response.body.len() as u64 > settings.limits.robots_bytes_max;
         let is_cut = is_longer || response.truncated == Some(Truncation::Length);
-        let code = response.status;
-        let body = if matches!(code, 200..=299) { response.body } else { Bytes::new() };
-        let answer = RobotsAnswer::Status { code, body };
+        let answer = rules_of(&response);
         let at = exchange.started_at;
         let robots = RobotsRecord { fetched_at: at, failed_tries: 0, answer, is_cut, renewal: None };
         let mut record = Record::of(site.key());
@@ -340,6 +382,13 @@ impl Answers {
         }
         Ok(beside)
     }
+}
+
+/// What an answer for robots.txt says.
+fn rules_of(response: &Response) -> RobotsAnswer {
+    let code = response.status;
+    let body = if matches!(code, 200..=299) { response.body.clone() } else { Bytes::new() };
+    RobotsAnswer::Status { code, body }
 }
 
 /// What lies behind an answer.
