@@ -186,7 +186,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "weburl",
         ],
     ),
-    ("check", &["against", "archive", "crawl", "fresh", "model", "printable", "settings", "store", "warc"]),
+    ("check", &["against", "archive", "crawl", "fresh", "model", "printable", "settings", "store", "warc", "weburl"]),
     (
         "ask",
         &[
