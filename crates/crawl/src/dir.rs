@@ -289,7 +289,7 @@ impl CrawlDir {
     }
 
     /// Opens the store that the options name, which one process can do at a time: in the directory, or in a database. It waits some seconds
-    /// for others that have it open, unless a crawl runs. Whoever has it may change the settings, and nobody else may: what was read of them
+    /// for others that have it open, unless a crawl runs. Only the process that has it may change the settings: what was read of them
     /// before may have changed until this returns ([`crate::resume::Basis`]).
     ///
     /// # Errors

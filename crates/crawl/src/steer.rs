@@ -369,7 +369,7 @@ impl Steering {
             }
             _ => {
                 if let Some(plan) = change.plan(options)? {
-                    // Whoever has the state may write the settings: a run that has ended has it no more.
+                    // Only a process that has the state may write the settings: a run that has ended has it no more.
                     let _store = self.store.upgrade().ok_or(Unready::Ending)?;
                     self.dir.write_options(&plan.options)?;
                     let told = self.tell_engine(engine::Change::Settings(Box::new(plan.settings)));
