@@ -13,10 +13,6 @@ const CPU_SECONDS_SHOWN_MIN: f64 = 0.1;
 /// Shares of the processor's time below this are not shown.
 const SHARE_SHOWN_MIN: f64 = 0.02;
 
-fn documents(count: u64) -> String {
-    if count == 1 { "1 page or document".to_owned() } else { format!("{count} pages and documents") }
-}
-
 /// The summary for people.
 #[must_use]
 pub fn to_text(summary: &Summary) -> String {
@@ -24,15 +20,15 @@ pub fn to_text(summary: &Summary) -> String {
     let further = summary.run.as_ref().filter(|run| run.is_further);
     if let Some(Run { fetched, bytes, seconds, .. }) = further {
         let bytes = human_bytes(*bytes);
-        let _ = writeln!(out, "this run: {} fetched ({bytes}) in {seconds:.1} s", documents(*fetched));
+        let _ = writeln!(out, "this run: {fetched} pages and documents fetched ({bytes}) in {seconds:.1} s");
         out.push_str("the whole crawl: ");
     }
     let _ = write!(
         out,
-        "{} fetched ({}) of {}",
-        documents(summary.fetched),
+        "{} pages and documents fetched ({}) of {} URLs",
+        summary.fetched,
         human_bytes(summary.bytes),
-        counted(summary.urls, "URL")
+        summary.urls
     );
     let _ = write!(out, " on {} site{}", summary.sites, if summary.sites == 1 { "" } else { "s" });
     if let Some(run) = summary.run.as_ref().filter(|run| !run.is_further) {
@@ -41,7 +37,7 @@ pub fn to_text(summary: &Summary) -> String {
     out.push('\n');
     if let Some(RoundSoFar { number, began_at, fetched, left }) = &summary.round {
         let left = if *left > 0 { format!(", {left} left to be visited again") } else { String::new() };
-        let _ = writeln!(out, "round {number}, since {began_at}: {} visited{left}", documents(*fetched));
+        let _ = writeln!(out, "round {number}, since {began_at}: {fetched} pages and documents visited{left}");
     }
     for (outcome, count) in &summary.outcomes {
         // A value of JSON ignores the width.
