@@ -3,7 +3,7 @@
 use testdb::until;
 use testweb::{Pages, Web};
 
-use crate::lab::{Lab, Laid};
+use crate::lab::{Lab, Laid, SHORT_LEASE};
 use testkit::ran::argiope;
 use testkit::tables::pages;
 
@@ -13,7 +13,8 @@ const HOSTS: [&str; 4] = ["a.test", "b.test", "c.test", "d.test"];
 fn of_copies_that_workers_record_at_once_one_is_the_original() {
     let copy = || Pages::new().html("/", "<title>copy</title>the same everywhere");
     let web = HOSTS.iter().fold(Web::new(), |web, host| web.site(host, copy()));
-    let mut lab = Lab::new(Laid::apart(web, &HOSTS), &[]);
+    // Sites are shared out several times in each lease: soon both workers have some.
+    let mut lab = Lab::new(Laid::apart(web, &HOSTS), &SHORT_LEASE);
     let workers = [lab.worker(), lab.worker()];
     // Each commit that has a first with its payload stops just before it says so, until the lock is free.
     let mut client = lab.database.lock().expect("nobody panicked").client();
