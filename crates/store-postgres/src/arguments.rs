@@ -204,7 +204,7 @@ impl Arguments {
         self.column("v_more", &rows, |visit| text(More::of(visit).as_deref()));
     }
 
-    /// What is said of their pages; the places of their records are [`places`].
+    /// The rest of the visits that a batch amends; [`places`] has the places of their records.
     fn amended(&mut self, writes: &Writes<'_>) {
         self.keys("x", &writes.amended, |visit| visit.key);
         self.column("x_more", &writes.amended, |visit| text(More::of(visit).as_deref()));

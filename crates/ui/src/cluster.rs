@@ -1,7 +1,7 @@
 //! The crawl of a server in the browser: its state while workers crawl, the workers and what they own, URLs, questions to all workers, and
 //! changes.
 //!
-//! Each screen asks what `argiope client` asks. What the API does not answer is said on the screen. The server's token stays in the
+//! Each screen asks what `argiope client` asks. A screen says what the API does not answer. The server's token stays in the
 //! client: no page has it, and no page asks the server itself.
 
 mod begun;

@@ -99,7 +99,7 @@ mod tests {
     fn every_screen_has_a_command_or_a_reason() {
         let alone = SCREENS_ALONE.map(|(path, _)| path);
         assert_eq!(screens(include_str!("lib.rs")), listed(&COMMANDS, &alone));
-        // What a server does not answer is said there.
+        // The page says what a server does not answer.
         assert_eq!(screens(include_str!("cluster.rs")), listed(&OF_SERVER, &["/graph", "/report"]));
     }
 

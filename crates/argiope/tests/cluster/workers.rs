@@ -48,10 +48,12 @@ pub fn asked(log: &[LogEntry]) -> BTreeMap<String, usize> {
     asked
 }
 
-/// The pages that were asked for more often. Rules are no pages: the next owner of a group asks for those that the one before had not recorded.
-fn pages_beyond(log: &[LogEntry], times_max: usize) -> Vec<(String, usize)> {
-    let is_beyond = |(url, times): &(String, usize)| *times > times_max && !url.ends_with("/robots.txt");
-    asked(log).into_iter().filter(is_beyond).collect()
+/// The URLs that were asked for more often, with each request.
+fn beyond(log: &[LogEntry], times_max: usize) -> Vec<(String, Vec<&LogEntry>)> {
+    let often = asked(log).into_iter().filter(|(_, times)| *times > times_max);
+    let requests =
+        |url: &str| log.iter().filter(|entry| format!("{}{}", site_of(entry), entry.target) == url).collect();
+    often.map(|(url, _)| (url.clone(), requests(&url))).collect()
 }
 
 #[test]
@@ -61,7 +63,9 @@ fn four_workers_crawl_what_one_process_crawls() {
     let answer = lab.crawl();
     assert_eq!(answer["fetched"], 240, "{answer}");
     check_polite(&lab.web.log());
-    assert_eq!(pages_beyond(&lab.web.log(), 1), [], "nothing is asked for twice");
+    let log = lab.web.log();
+    let twice = beyond(&log, 1);
+    assert!(twice.is_empty(), "asked for twice: {twice:#?}");
     let owners = lab.number("SELECT count(DISTINCT owner) FROM argiope.politeness_group WHERE name LIKE '127.%'");
     assert!(owners >= 3, "{owners} of four workers own something");
 
@@ -149,11 +153,9 @@ fn a_crawl_without_any_hint_is_slower_and_complete() {
     // On a busy machine a lease may end. What its worker had not sealed is asked for once more then.
     let lost = lab.number("SELECT count(*) FROM argiope.worker WHERE state <> 'alive'");
     let lost = usize::try_from(lost).expect("a number");
-    assert_eq!(
-        pages_beyond(&lab.web.log(), 1 + lost),
-        [],
-        "nothing is asked for twice by workers that are well; {lost} were not"
-    );
+    let log = lab.web.log();
+    let often = beyond(&log, 1 + lost);
+    assert!(often.is_empty(), "asked for more than once by workers of which {lost} were lost: {often:#?}");
 }
 
 #[test]

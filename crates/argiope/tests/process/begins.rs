@@ -48,7 +48,7 @@ fn a_crawl_waits_until_those_who_read_have_ended() {
     }
     drop(reader);
     running.end().expect_code(0);
-    // One who reads for longer than that is named.
+    // The error names a process that reads for longer than that.
     let reader = dir.open_to_read(&dir.options().unwrap()).unwrap();
     let refused = Running::start(&mut crawl(&served, &root, &["--again"])).end().expect_code(1);
     drop(reader);

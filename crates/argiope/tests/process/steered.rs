@@ -292,7 +292,7 @@ fn of_changes_made_at_once_none_is_lost() {
     assert_eq!(changes.lines().count(), CHANGES_AT_ONCE);
 }
 
-/// Who reads the settings before others have changed them must not write them back: neither a change, nor a run at its begin.
+/// A change, or a run that begins, never writes settings back that it read before another change.
 #[test]
 fn who_waits_for_the_state_takes_the_settings_that_others_made_meanwhile() {
     let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());

@@ -41,7 +41,7 @@ pub(super) async fn crawl(State(server): State<Server>, form: String) -> Result<
     let depth = number("depth", fields.get("depth"))?;
     let request = CrawlRequest { url: fields.get("u").to_owned(), depth };
     let mut messages = server.ask(async |mut client| client.crawl_progress(request).await).await?;
-    // The seed is committed before the first message. Who reads no further ends the waiting, and not the crawl.
+    // The seed is committed before the first message. The crawl goes on when nobody reads the other messages.
     let first = messages.message().await.map_err(|status| server.failure(&status))?;
     server.forget().await;
     let told = match first {

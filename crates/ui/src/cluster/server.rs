@@ -1,4 +1,4 @@
-//! The server whose crawl is shown: questions to it, and what is said when it gives no answer.
+//! The server whose crawl is shown: questions to it, and the words for a server that gives no answer.
 
 use std::sync::Arc;
 use std::time::Duration;
