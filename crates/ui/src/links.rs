@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use printable::Printable;
+use weburl::CanonicalUrl;
 
 use crate::query::with_fields;
 
@@ -19,6 +20,62 @@ pub(crate) fn told(text: &str) -> Markup {
                 (story(bare)) (word.get(bare.len()..).unwrap_or_default())
             } @else {
                 (word)
+            }
+        }
+    }
+}
+
+/// Where else a URL is found: the live web, and the list of its site's URLs.
+pub(crate) fn elsewhere(url: &CanonicalUrl) -> Markup {
+    html! {
+        p.actions {
+            a href=(url.as_str()) rel="noreferrer noopener" target="_blank" { "Open in the live web" }
+            " · "
+            a href=(with_fields("/urls", &[("site", &url.site().to_string())])) { "URLs of its site" }
+        }
+    }
+}
+
+/// The sites on hold, if there are any.
+pub(crate) fn on_hold(sites: &[String]) -> Markup {
+    html! {
+        @if !sites.is_empty() {
+            section { h2 { "On hold" } ul { @for site in sites { li { (story(site)) } } } }
+        }
+    }
+}
+
+/// Links shown in each direction; the others are counted.
+const LINKS_SHOWN: usize = 200;
+
+/// The links of a page in one direction.
+#[derive(Default)]
+pub(crate) struct Links {
+    count: usize,
+    /// The other end, and the text.
+    shown: Vec<(String, Option<String>)>,
+}
+
+impl Links {
+    /// Takes in a link by its other end and its text.
+    pub(crate) fn add(&mut self, end: &str, text: Option<&str>) {
+        self.count += 1;
+        if self.shown.len() < LINKS_SHOWN {
+            self.shown.push((end.to_owned(), text.map(str::to_owned)));
+        }
+    }
+
+    /// The links below a title.
+    pub(crate) fn list(&self, title: &str) -> Markup {
+        html! {
+            section {
+                h2 { (title) " " span.count { (self.count) } }
+                ul.links {
+                    @for (url, text) in &self.shown {
+                        li { (story(url)) @if let Some(text) = text { " “" (Printable(text)) "”" } }
+                    }
+                }
+                @if self.count > self.shown.len() { p { "… " (self.count - self.shown.len()) " more" } }
             }
         }
     }

@@ -121,9 +121,7 @@ fn trouble(status: &Status) -> Markup {
                 ul { @for named in &trouble.named { li { (links::story(&named.site)) } } }
             }
         }
-        @if !status.hold.is_empty() {
-            section { h2 { "On hold" } ul { @for site in &status.hold { li { (links::story(site)) } } } }
-        }
+        (links::on_hold(&status.hold))
     }
 }
 

@@ -6,25 +6,14 @@ use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use crawl::standing::Standing;
 use dataset::Layout;
-use maud::{Markup, html};
-use printable::Printable;
+use maud::html;
 use weburl::{CanonicalUrl, UrlKey};
 
 use crate::base::to;
 use crate::failure::Failure;
-use crate::query::{Fields, with_fields};
-use crate::{Ui, frame, links};
-
-/// Links shown in each direction; the others are counted.
-const LINKS_SHOWN: usize = 200;
-
-/// The links of a page in one direction.
-#[derive(Default)]
-struct Links {
-    count: usize,
-    /// The other end, and the text.
-    shown: Vec<(String, Option<String>)>,
-}
+use crate::links::{self, Links};
+use crate::query::Fields;
+use crate::{Ui, frame};
 
 /// Answers with the story of `u`.
 pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
@@ -44,15 +33,11 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     let body = html! {
         (form)
         @if let Some(url) = &url {
-            p.actions {
-                a href=(url.as_str()) rel="noreferrer noopener" target="_blank" { "Open in the live web" }
-                " · "
-                a href=(with_fields("/urls", &[("site", &url.site().to_string())])) { "URLs of its site" }
-            }
+            (links::elsewhere(url))
         }
         div.scroll role="region" aria-label="Story" tabindex="0" { pre.story { (links::told(&text)) } }
         @match &ends {
-            Some([from, to]) => { (list("Links from the page", from)) (list("Links to the page", to)) }
+            Some([from, to]) => { (from.list("Links from the page")) (to.list("Links to the page")) }
             None if url.is_some() => { p { "The crawl has no dataset, so its links are not known." } }
             None => {}
         }
@@ -71,39 +56,20 @@ fn tell(crawl: &Standing, given: &str) -> anyhow::Result<(String, Option<Canonic
     let layout = Layout::at(opened.dir.dataset());
     let ends = match url.as_ref().filter(|_| layout.exists()) {
         Some(url) => {
-            let from = Links::of(&layout, "source_key", url.key())?;
-            Some([from, Links::of(&layout, "target_key", url.key())?])
+            let from = links_of(&layout, "source_key", url.key())?;
+            Some([from, links_of(&layout, "target_key", url.key())?])
         }
         None => None,
     };
     Ok((story.to_text(crawl.root()), url, ends))
 }
 
-impl Links {
-    fn of(layout: &Layout, column: &'static str, key: UrlKey) -> anyhow::Result<Self> {
-        let mut links = Links::default();
-        each_link(layout, column, key, |link| {
-            links.count += 1;
-            if links.shown.len() < LINKS_SHOWN {
-                let end = if column == "source_key" { link.target } else { link.source };
-                links.shown.push((end.to_owned(), link.text.map(str::to_owned)));
-            }
-            Ok(())
-        })?;
-        Ok(links)
-    }
-}
-
-fn list(title: &str, links: &Links) -> Markup {
-    html! {
-        section {
-            h2 { (title) " " span.count { (links.count) } }
-            ul.links {
-                @for (url, text) in &links.shown {
-                    li { (links::story(url)) @if let Some(text) = text { " “" (Printable(text)) "”" } }
-                }
-            }
-            @if links.count > links.shown.len() { p { "… " (links.count - links.shown.len()) " more" } }
-        }
-    }
+/// The links whose one end is a URL.
+fn links_of(layout: &Layout, column: &'static str, key: UrlKey) -> anyhow::Result<Links> {
+    let mut links = Links::default();
+    each_link(layout, column, key, |link| {
+        links.add(if column == "source_key" { link.target } else { link.source }, link.text);
+        Ok(())
+    })?;
+    Ok(links)
 }

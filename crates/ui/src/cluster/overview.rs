@@ -104,9 +104,7 @@ fn trouble(stats: &StatsResponse) -> Markup {
                 p { "The server counts them and does not name them. Explain says of a site whether it is in trouble." }
             }
         }
-        @if !stats.hold.is_empty() {
-            section { h2 { "On hold" } ul { @for site in &stats.hold { li { (links::story(site)) } } } }
-        }
+        (links::on_hold(&stats.hold))
     }
 }
 

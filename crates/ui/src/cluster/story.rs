@@ -8,13 +8,12 @@ use printable::Printable;
 use weburl::CanonicalUrl;
 
 use crate::failure::Failure;
-use crate::query::{Fields, with_fields};
-use crate::{frame, links};
+use crate::frame;
+use crate::links::{self, Links};
+use crate::query::Fields;
 
 use super::server::{Server, text};
 
-/// Links shown in each direction; the others are counted.
-const LINKS_SHOWN: usize = 200;
 /// The state of a URL that the crawl does not know.
 const UNKNOWN: &str = "unknown";
 
@@ -43,35 +42,25 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
     let body = html! {
         (form)
         @if let Some(url) = &url {
-            p.actions {
-                a href=(url.as_str()) rel="noreferrer noopener" target="_blank" { "Open in the live web" }
-                " · "
-                a href=(with_fields("/urls", &[("site", &url.site().to_string())])) { "URLs of its site" }
-            }
+            (links::elsewhere(url))
         }
         div.scroll role="region" aria-label="Story" tabindex="0" { pre.story { (links::told(&text(&explained))) } }
         @match &of_page {
             None => { p { "The crawl does not know the URL, so it knows no links of it." } }
             Some(Err(failure)) => { p { "Its links are not known now: " (Printable(failure.text())) } }
             Some(Ok(ends)) => {
-                (list("Links from the page", &ends.from, |link| &link.target))
-                (list("Links to the page", &ends.to, |link| &link.source))
+                (listed("Links from the page", &ends.from, |link| &link.target))
+                (listed("Links to the page", &ends.to, |link| &link.source))
             }
         }
     };
     Ok(frame::page("Explain", "/url", &body))
 }
 
-fn list(title: &str, all: &[Link], end: fn(&Link) -> &str) -> Markup {
-    html! {
-        section {
-            h2 { (title) " " span.count { (all.len()) } }
-            ul.links {
-                @for link in all.iter().take(LINKS_SHOWN) {
-                    li { (links::story(end(link))) @if !link.text.is_empty() { " “" (Printable(&link.text)) "”" } }
-                }
-            }
-            @if all.len() > LINKS_SHOWN { p { "… " (all.len() - LINKS_SHOWN) " more" } }
-        }
+fn listed(title: &str, all: &[Link], end: fn(&Link) -> &str) -> Markup {
+    let mut links = Links::default();
+    for link in all {
+        links.add(end(link), Some(&link.text[..]).filter(|text| !text.is_empty()));
     }
+    links.list(title)
 }
