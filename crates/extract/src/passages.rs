@@ -17,11 +17,15 @@ pub struct Passages {
     pub count: u32,
 }
 
+/// Marks of the passages that a sample got last. Texts repeat phrases: without them a sample is sorted over and over for its repeats.
+const MARKS: usize = 256;
+
 /// The passages of a text, and its [fingerprint](simhash): both need its words.
 #[must_use]
 pub fn with_fingerprint(text: &str) -> (Passages, u64) {
     let mut passages = Passages::default();
     let (mut before, mut words, mut max) = ([0; 2], 0, u32::MAX);
+    let mut marks = [u32::MAX; MARKS];
     let fingerprint = simhash::of_words(text, |word, is_number| {
         if is_number {
             return;
@@ -29,7 +33,7 @@ pub fn with_fingerprint(text: &str) -> (Passages, u64) {
         let hash = hash([before[0], before[1], word]);
         before = [before[1], word];
         words += 1;
-        if words > 2 && hash < max {
+        if words > 2 && hash < max && std::mem::replace(&mut marks[hash as usize % MARKS], hash) != hash {
             passages.sample.push(hash);
             if passages.sample.len() == 2 * PASSAGES_MAX {
                 max = passages.shorten().unwrap_or(max);
@@ -86,6 +90,20 @@ mod tests {
     fn the_fingerprint_is_that_of_the_text() {
         let text = words(0..500);
         assert_eq!(with_fingerprint(&text).1, simhash::of_text(&text));
+    }
+
+    #[test]
+    fn a_sample_of_a_text_with_repeats_has_the_smallest() {
+        // Phrases that come again soon, late, and in passages that fell out of the sample before.
+        for (distinct, length) in [(3, 50), (40, 3_000), (300, 3_000), (5_000, 20_000)] {
+            let text: String = (0..length).map(|n: usize| format!("w{} ", n * n * 7 / 11 % distinct)).collect();
+            let mut hashes = std::collections::BTreeSet::new();
+            let mut words = Vec::new();
+            simhash::for_each_word(&text, |word, _| words.push(word));
+            hashes.extend(words.windows(3).map(|three| hash([three[0], three[1], three[2]])));
+            let smallest: Vec<u32> = hashes.into_iter().take(PASSAGES_MAX).collect();
+            assert_eq!(of(&text).sample, smallest, "{distinct} of {length}");
+        }
     }
 
     #[test]

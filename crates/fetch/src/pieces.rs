@@ -11,6 +11,10 @@ const PIECE_BYTES_MIN: usize = 4 * 1024;
 /// The same once a body is large. It takes memory as it is filled.
 const LARGE_PIECE_BYTES_MIN: usize = 1 << 20;
 
+/// The longest body that gets room for all of it at once, where its length is known and its room is mapped: pages that are not written to
+/// take no memory. A length that is a lie takes so many addresses at most.
+const WHOLE_BYTES_MAX: usize = 16 << 20;
+
 /// The bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
@@ -32,15 +36,16 @@ impl Pieces {
 
     /// Appends `bytes`, after which `left` more are known to come.
     pub(crate) fn append(&mut self, bytes: &[u8], left: Option<u64>) {
-        let room = self.rest.last().map_or(0, Room::left);
-        let (fitting, beyond) = bytes.split_at(room.min(bytes.len()));
-        if let Some(last) = self.rest.last_mut() {
-            last.append(fitting);
-        }
+        let last = self.rest.last_mut().unwrap_or(&mut self.whole);
+        let (fitting, beyond) = bytes.split_at(last.left().min(bytes.len()));
+        last.append(fitting);
         if !beyond.is_empty() {
             let left = left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+            let all = beyond.len().saturating_add(left);
             let least = if self.length < MAPPED_BYTES_MIN { PIECE_BYTES_MIN } else { LARGE_PIECE_BYTES_MIN };
-            let mut piece = Room::with_capacity(least.min(beyond.len().saturating_add(left)).max(beyond.len()));
+            // What comes into one room need not be moved.
+            let whole = Some(all).filter(|all| self.is_empty() && *all <= WHOLE_BYTES_MAX).and_then(Room::mapped);
+            let mut piece = whole.unwrap_or_else(|| Room::with_capacity(least.min(all).max(beyond.len())));
             piece.append(beyond);
             self.rest.push(piece);
         }
@@ -120,14 +125,39 @@ mod tests {
             for (n, bytes) in body.chunks(50_000).enumerate() {
                 pieces.append(bytes, left.map(|left| left + (body.len() - (n + 1) * 50_000) as u64));
             }
-            assert!(pieces.rest.len() < 20, "{}", pieces.rest.len());
+            // All of it fits into one that is known to be so long.
+            let expect = if left.is_some() { 1..=1 } else { 9..=19 };
+            assert!(expect.contains(&pieces.rest.len()), "{}", pieces.rest.len());
             let mapped = pieces.rest.iter().filter(|piece| matches!(piece, Room::Mapped(_))).count();
-            assert!(mapped >= 9, "{mapped}");
+            assert!(mapped >= *expect.start(), "{mapped}");
             assert!(matches!(pieces.whole, Room::Heap(_)));
             let whole = pieces.into_whole();
             assert!(matches!(whole, Room::Mapped(_)) && whole.capacity() == body.len());
             assert!(whole.as_slice() == body);
         }
+    }
+
+    #[test]
+    fn a_length_beyond_all_measure_takes_little_room() {
+        let mut pieces = Pieces::default();
+        pieces.append(b"few", Some(u64::MAX));
+        pieces.append(b"more", Some(u64::MAX - 4));
+        assert_eq!((pieces.len(), room(&pieces)), (7, PIECE_BYTES_MIN));
+    }
+
+    #[test]
+    fn a_large_body_of_known_length_is_not_moved() {
+        let mut pieces = Pieces::default();
+        let body: Vec<u8> = (0..3_000_000_u32).map(|n| (n >> 3) as u8).collect();
+        let mut left = body.len() as u64;
+        for bytes in body.chunks(10_000) {
+            left -= bytes.len() as u64;
+            pieces.append(bytes, Some(left));
+        }
+        let place = pieces.rest[0].as_slice().as_ptr();
+        let whole = pieces.into_whole();
+        assert!(whole.as_slice() == body);
+        assert_eq!((whole.as_slice().as_ptr(), whole.capacity()), (place, body.len()));
     }
 
     #[test]

@@ -38,11 +38,13 @@ impl From<Vec<u8>> for Room {
 impl Room {
     /// Room for so many bytes. It comes from the heap if the system maps no more.
     pub(crate) fn with_capacity(bytes: usize) -> Self {
-        let pages = (bytes >= MAPPED_BYTES_MIN).then(|| MmapOptions::new().len(bytes).map_anon());
-        match pages {
-            Some(Ok(pages)) => Room::Mapped(Box::new(Mapped { pages, length: 0 })),
-            Some(Err(_)) | None => Room::Heap(Vec::with_capacity(bytes)),
-        }
+        Room::mapped(bytes).unwrap_or_else(|| Room::Heap(Vec::with_capacity(bytes)))
+    }
+
+    /// Pages for so many bytes; `None` if these are few, or the system maps no more.
+    pub(crate) fn mapped(bytes: usize) -> Option<Self> {
+        let pages = (bytes >= MAPPED_BYTES_MIN).then(|| MmapOptions::new().len(bytes).map_anon())?.ok()?;
+        Some(Room::Mapped(Box::new(Mapped { pages, length: 0 })))
     }
 
     pub(crate) fn capacity(&self) -> usize {

@@ -44,11 +44,13 @@ impl Novelty {
     /// frame of its site.
     pub fn brings(&mut self, site: SiteKey, features: Features) -> bool {
         let Features { passages, passages_count, media } = features;
-        let before = self.last.remove(&site).unwrap_or_default();
+        // Apart from what follows, whose branches nobody can foresee: so the memory is asked for all marks at once.
+        let are_new: Vec<bool> = passages.iter().map(|passage| self.remember(site, u64::from(*passage))).collect();
+        let mut before = self.last.remove(&site).unwrap_or_default().into_iter().peekable();
         let (mut own, mut new) = (0, 0);
-        for passage in &passages {
-            let is_new = self.remember(site, u64::from(*passage));
-            let is_own = before.binary_search(passage).is_err();
+        for (passage, is_new) in passages.iter().zip(are_new) {
+            while before.next_if(|other| other < passage).is_some() {}
+            let is_own = before.peek() != Some(passage);
             own += usize::from(is_own);
             new += usize::from(is_own && is_new);
         }

@@ -81,9 +81,9 @@ fn find(text: &str, is_wanted: impl Fn(u8) -> bool) -> usize {
     text.bytes().position(is_wanted).unwrap_or(text.len())
 }
 
-/// Up to the last slash.
+/// Up to the last slash. Paths are short: to look at one byte after the other is the fastest.
 fn parent(path: &str) -> &str {
-    &path[..path.rfind('/').map_or(0, |slash| slash + 1)]
+    &path[..path.bytes().rposition(|byte| byte == b'/').map_or(0, |slash| slash + 1)]
 }
 
 /// Whether a path, or the rest of one, stands for itself: no dot segments (a segment that begins with a dot may be one),

@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
-
 use crate::percent;
 
 /// Which fragments are pages.
@@ -55,9 +53,9 @@ pub fn target_of(reference: &str) -> &str {
     }
 }
 
-/// What stands in front of the fragment, and the fragment. Every link passes here.
+/// What stands in front of the fragment, and the fragment. References are short: to look at one byte after the other is the fastest.
 fn split(reference: &str) -> Option<(&str, &str)> {
-    let at = memchr(b'#', reference.as_bytes())?;
+    let at = reference.bytes().position(|byte| byte == b'#')?;
     Some((&reference[..at], &reference[at + 1..]))
 }
 
