@@ -40,7 +40,8 @@ pub struct Content {
     pub content_type: Option<String>,
     /// The label of the payload; `None` without a payload.
     pub digest: Option<PayloadDigest>,
-    /// The digest of the body without its content coding; `None` without a body, or if it is incomplete: equal beginnings prove nothing.
+    /// The digest of the body without its content coding, that of a sitemap [apart](ContentDigest::apart); `None` without a body, or if it is
+    /// incomplete: equal beginnings prove nothing.
     pub digest_of_content: Option<ContentDigest>,
     /// The digest of the answer's block in the archive, if there is one; `None` without a payload.
     pub block_digest: Option<warc::Digest>,
@@ -172,6 +173,9 @@ pub(crate) fn look_into_answer(outcome: &FetchOutcome, purpose: Purpose, setting
     let mut content = Content { content_type: response.headers.get("content-type").map(bounded), ..Content::default() };
     if let Some(exchange) = outcome.exchanges.last().filter(|exchange| !exchange.payload.is_empty()) {
         time(Stage::Digest, || digest(exchange, response, settings, &mut content));
+        if purpose == Purpose::Sitemap {
+            content.digest_of_content = content.digest_of_content.map(ContentDigest::apart);
+        }
     }
     content.finding = match (response.status, purpose) {
         (301..=303 | 307 | 308, _) => Finding::Redirect(redirect_target(&outcome.url, response, settings)),

@@ -26,6 +26,15 @@ impl ContentDigest {
         ContentDigest(bytes)
     }
 
+    /// The same content in an answer that is no page, as that to a request for a sitemap. A page with this content is no duplicate of it: its
+    /// text is read and searched.
+    #[must_use]
+    pub fn apart(mut self) -> Self {
+        // No body is so long that its length has this bit.
+        self.0[32] |= 0x80;
+        self
+    }
+
     /// As it is stored.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; ContentDigest::BYTES] {
@@ -63,6 +72,8 @@ mod tests {
         let digest = ContentDigest::of(b"abc");
         assert_eq!(digest.as_bytes()[..4], [0x64, 0x37, 0xb3, 0xac], "the test vector of BLAKE3");
         assert_eq!(digest.as_bytes()[32..], [0, 0, 0, 0, 0, 0, 0, 3]);
+        assert_eq!(digest.apart().as_bytes()[32..], [0x80, 0, 0, 0, 0, 0, 0, 3]);
+        assert_ne!(digest.apart(), digest);
     }
 
     #[test]

@@ -18,8 +18,8 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use model::{Fetched, Purpose, Timestamp, Validators};
-use store::{Batch, Store, StoreError};
+use model::{ContentDigest, Fetched, Purpose, Timestamp, Validators};
+use store::{Batch, Entry, Store, StoreError};
 use weburl::UrlKey;
 
 use crate::Scenario;
@@ -376,4 +376,10 @@ impl Oracle {
     pub fn into_violations(self) -> Vec<Violation> {
         self.findings.all
     }
+}
+
+/// The content of a body in the answer for a URL.
+fn content_of(entry: &Entry, body: &[u8]) -> ContentDigest {
+    let content = ContentDigest::of(body);
+    if entry.candidate.purpose == Purpose::Sitemap { content.apart() } else { content }
 }

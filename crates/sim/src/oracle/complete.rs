@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{ContentDigest, Outcome, Purpose};
+use model::{Outcome, Purpose};
 use store::{Entry, Store, StoreError};
 use weburl::UrlKey;
 
 use super::closure::{Expected, closure};
-use super::{Check, Findings};
+use super::{Check, Findings, content_of};
 use crate::Scenario;
 use crate::server::body_of;
 use crate::time::TrueTime;
@@ -165,8 +165,10 @@ impl AtEnd<'_> {
 
     /// Of all URLs with one content, one holds it, and the others name it. What broke off is no content: it may have gone on in any way.
     fn judge_duplicates(&self, entries: &[Entry], findings: &mut Findings) -> Result<(), StoreError> {
-        let mut holders: BTreeMap<String, UrlKey> = BTreeMap::new();
-        let payload_of = |entry: &Entry| match &self.scenario.web.pages.get(entry.candidate.url.as_str())?.reply {
+        let mut holders: BTreeMap<(bool, String), UrlKey> = BTreeMap::new();
+        // A page is no duplicate of a sitemap.
+        let is_sitemap = |entry: &Entry| entry.candidate.purpose == Purpose::Sitemap;
+        let reply_of = |entry: &Entry| match &self.scenario.web.pages.get(entry.candidate.url.as_str())?.reply {
             Reply::Html(html) if html.breaks_after.is_none() => Some(format!("{html:?}")),
             Reply::Document(content) => Some(format!("document {content}")),
             Reply::Image(content) => Some(format!("image {content}")),
@@ -175,6 +177,7 @@ impl AtEnd<'_> {
             Reply::SitemapIndex(urls) => Some(format!("index {urls:?}")),
             _ => None,
         };
+        let payload_of = |entry: &Entry| Some((is_sitemap(entry), reply_of(entry)?));
         let fetched = |entry: &&Entry| entry.visit.as_ref().is_some_and(|visit| visit.status == 200);
         let fetched: Vec<&Entry> = entries.iter().filter(fetched).collect();
         for entry in &fetched {
@@ -191,7 +194,7 @@ impl AtEnd<'_> {
             }
             let body = self.scenario.web.pages.get(entry.candidate.url.as_str()).map(|page| body_of(&page.reply));
             if let (Some(label), Some(body)) = (visit.digest, body)
-                && self.store.holder(ContentDigest::of(&body), label)? != holders.get(&payload).copied()
+                && self.store.holder(content_of(entry, &body), label)? != holders.get(&payload).copied()
             {
                 let detail = format!("the store has another holder of {}'s content", entry.candidate.url);
                 findings.add(Check::Duplicates, self.now, detail);

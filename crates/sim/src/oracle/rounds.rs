@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use model::{ContentDigest, Fetched, Headers, Outcome, Purpose, Timestamp, Validators};
+use model::{Fetched, Headers, Outcome, Purpose, Timestamp, Validators};
 use store::{Batch, Entry, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
 
-use super::{Check, Findings, Request, robots_txt};
+use super::{Check, Findings, Request, content_of, robots_txt};
 use crate::rounds::{Rounds, waiting_again};
 use crate::server::body_of;
 use crate::time::TrueTime;
@@ -239,7 +239,7 @@ impl Judge {
             reply.filter(|reply| !matches!(reply, Reply::Html(html) if html.breaks_after.is_some())).map(body_of);
         if let (Some(label), Some(body)) = (visit.digest, body.filter(|body| !body.is_empty() && web.is_honest(url)))
             && visit.outcome.is_fetched()
-            && store.holder(ContentDigest::of(&body), label)?.is_none()
+            && store.holder(content_of(entry, &body), label)?.is_none()
         {
             findings.add(Check::Current, now, format!("{url} is known by a content that it has no more"));
         }
