@@ -16,7 +16,7 @@ pub fn time(text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
     match text.parse::<Span>() {
         Ok(Span(ago)) => Ok(Timestamp(now.0.saturating_sub(u64::try_from(ago.as_micros()).unwrap_or(u64::MAX)))),
         Err(_) => bail!(usage(format!(
-            "--since `{text}` is no date (2026-11-21), no time in UTC (2026-11-21T08:30:00Z), and no time ago (7d, 12h)"
+            "since `{text}`: no date (2026-11-21), no time in UTC (2026-11-21T08:30:00Z), and no time ago (7d, 12h)"
         ))),
     }
 }
@@ -39,7 +39,7 @@ mod tests {
         }
         for text in ["yesterday", "", "-1d", "2026-13-01"] {
             let error = time(text, now).expect_err("no time").to_string();
-            assert!(error.contains(&format!("--since `{text}`")), "{error}");
+            assert!(error.contains(&format!("since `{text}`: no date")), "{error}");
         }
     }
 }

@@ -36,8 +36,19 @@ pub enum PatternError {
     #[error("there is nothing to search for")]
     Empty,
     /// It is no regular expression.
-    #[error("{0}")]
-    Regex(#[from] regex::Error),
+    #[error("`{expression}` is no regular expression: {}", in_a_line(error))]
+    Regex {
+        /// What was given.
+        expression: String,
+        /// What is wrong with it, over several lines.
+        error: regex::Error,
+    },
+}
+
+/// What is wrong, without the drawing of where.
+fn in_a_line(error: &regex::Error) -> String {
+    let drawn = error.to_string();
+    drawn.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
 impl Pattern {
@@ -71,7 +82,8 @@ impl Pattern {
         if expression.is_empty() {
             return Err(PatternError::Empty);
         }
-        Ok(Pattern::Regex(RegexBuilder::new(expression).case_insensitive(ignore_case).build()?))
+        let built = RegexBuilder::new(expression).case_insensitive(ignore_case).build();
+        built.map(Pattern::Regex).map_err(|error| PatternError::Regex { expression: expression.to_owned(), error })
     }
 
     fn count(&self, text: &str) -> u64 {
@@ -379,7 +391,8 @@ mod tests {
         check(Pattern::regex("x*", false).unwrap(), "axxb", 1);
         assert_eq!(Pattern::text(" \t", false).unwrap_err(), PatternError::Empty);
         assert_eq!(Pattern::regex("", false).unwrap_err(), PatternError::Empty);
-        assert!(matches!(Pattern::regex("(", false), Err(PatternError::Regex(_))));
+        let error = Pattern::regex("a(", false).map(|_| ()).expect_err("no group ends").to_string();
+        assert_eq!(error, "`a(` is no regular expression: unclosed group");
     }
 
     #[test]
