@@ -1,5 +1,6 @@
 //! `argiope client`: asks a server what its API has, by gRPC.
 
+mod listing;
 mod watching;
 
 use std::io::Write;
@@ -9,7 +10,7 @@ use anyhow::anyhow;
 use api::{
     AddSeedsRequest, AgainRequest, ChangesRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainRequest,
     FreshnessRequest, GetWorkersRequest, LinksRequest, OverlapRequest, PageRankRequest, PathRequest, PauseRequest,
-    ResumeRequest, SearchRequest, StatsRequest, SteerRequest, UrlsRequest,
+    ResumeRequest, SearchRequest, StatsRequest, SteerRequest,
 };
 use ask::since::time;
 use clap::{Args, Subcommand};
@@ -134,23 +135,7 @@ enum Method {
         url: String,
     },
     /// List the URLs of the crawl
-    Urls {
-        /// Only URLs of this site: example.org, or https://example.org:8443
-        #[arg(long, value_name = "SITE", default_value = "")]
-        site: String,
-        /// Only URLs in this state: waiting, or an outcome such as http_error; may be repeated
-        #[arg(long, value_name = "STATE")]
-        state: Vec<String>,
-        /// Only URLs that match a pattern; may be repeated
-        #[arg(long, value_name = "PATTERN")]
-        only: Vec<String>,
-        /// Only URLs after this one, as an earlier answer says
-        #[arg(long, value_name = "URL", default_value = "")]
-        after: String,
-        /// How many to show
-        #[arg(long, value_name = "N", default_value_t = 1_000)]
-        limit: u32,
-    },
+    Urls(listing::Listing),
     /// List what visits found changed
     Changes {
         /// Since this time: a date, a time in UTC, or how long ago (7d) [default: the begin of the last round]
@@ -263,10 +248,7 @@ impl Session {
             Method::Links { url } => self.told(client.links(LinksRequest { url }).await?),
             Method::Path { url1, url2 } => self.told(client.path(PathRequest { url1, url2 }).await?),
             Method::Explain { url } => self.told(client.explain(ExplainRequest { url }).await?),
-            Method::Urls { site, state, only, after, limit } => {
-                let request = UrlsRequest { site, states: state, patterns: only, after, limit };
-                self.told(client.urls(request).await?)
-            }
+            Method::Urls(listing) => listing.list(self).await,
             Method::Changes { since, site, limit } => {
                 let since = since.map_or(0.0, seconds);
                 self.told(client.changes(ChangesRequest { since, site, limit }).await?)

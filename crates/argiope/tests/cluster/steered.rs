@@ -1,11 +1,12 @@
 //! A crawl by several workers is steered: a change is in force with all of them when it is confirmed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use serde_json::{Value, json};
 use testdb::until;
-use testweb::{Reply, Request, Web, from_fn};
+use testweb::{Pages, Reply, Request, Web, from_fn};
 
 use crate::lab::{Lab, Laid};
 
@@ -88,6 +89,36 @@ fn every_worker_goes_by_a_change_when_it_is_confirmed() {
     steer(&lab, &["release", "b.test"]);
     until("the pages of the third", || outcome(&lab, "html") == two_sites / 2 * 3);
     assert!(lab.web.log().iter().all(|entry| !entry.target.starts_with("/1")), "they are excluded");
+}
+
+/// More URLs than an answer of the server has.
+#[test]
+fn all_urls_are_listed_with_as_many_answers_as_it_takes() {
+    const URLS: usize = 10_100;
+    let links: String = (1..URLS).map(|n| format!("<a href=http://b.test/{n}>{n}</a> ")).collect();
+    let pages = Pages::new().html("/", links);
+    let lab = Lab::new(Laid::apart(Web::new().site("a.test", pages), &["a.test", "b.test"]), &[]);
+    let _worker = lab.worker();
+    steer(&lab, &["hold", "b.test"]);
+    steer(&lab, &["seeds", "http://a.test/", "http://b.test/"]);
+    until("the links", || lab.served.asked(&["stats"])["waiting"] == URLS);
+
+    let lines = |arguments: &[&str]| {
+        let ran = lab.served.client(arguments);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.stdout.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = lines(&["--json", "urls", "--all", "--state", "waiting"]);
+    let urls = |lines: &[String]| {
+        let url = |line: &String| serde_json::from_str::<Value>(line).expect("JSON")["url"].to_string();
+        lines.iter().map(url).collect::<BTreeSet<_>>()
+    };
+    assert_eq!((all.len(), urls(&all).len()), (URLS, URLS), "each once");
+    let told = lines(&["urls", "--all", "--site", "b.test"]);
+    assert_eq!((told.len(), told.last().map(String::as_str)), (URLS + 1, Some("10100 URLs")));
+    let some = lab.served.asked(&["urls", "--limit", "10050", "--state", "waiting"]);
+    assert_eq!(some["urls"].as_array().map(Vec::len), Some(10_050));
+    assert!(some["next"].as_str().is_some_and(|next| next.starts_with("http://b.test/")), "{}", some["next"]);
 }
 
 #[test]

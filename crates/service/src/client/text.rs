@@ -204,15 +204,19 @@ impl Text for ChangesResponse {
     }
 }
 
+impl Text for Url {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        write!(out, "{:>16}  {}", self.state, Printable(&self.url))?;
+        match self.reason.as_str() {
+            "" => writeln!(out),
+            reason => writeln!(out, "  ({})", Printable(reason)),
+        }
+    }
+}
+
 impl Text for UrlsResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
-        for Url { url, state, reason, .. } in &self.urls {
-            write!(out, "{state:>16}  {}", Printable(url))?;
-            match reason.as_str() {
-                "" => writeln!(out)?,
-                reason => writeln!(out, "  ({})", Printable(reason))?,
-            }
-        }
+        self.urls.iter().try_for_each(|url| url.write_text(out))?;
         write!(out, "{}", counted(self.urls.len() as u64, "URL"))?;
         match self.next.as_str() {
             "" => writeln!(out),

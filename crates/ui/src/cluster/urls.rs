@@ -44,7 +44,7 @@ fn form(fields: &Fields) -> Markup {
             label { "Pattern" input type="text" name="match" value=(fields.get("match")) placeholder="*/docs/*"; }
             button { "Filter" }
         }
-        p.count { "The server lists URLs in the order of their sites, without sizes, types and titles. " code { "argiope client urls --json" } " makes a file of them." }
+        p.count { "The server lists URLs in the order of their sites, without sizes, types and titles. " code { "argiope client urls --all --json" } " makes a file of them." }
     }
 }
 
