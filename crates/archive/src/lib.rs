@@ -76,6 +76,8 @@ pub enum Seal {
     Now,
     /// At once, if it was begun before this time.
     IfBegunBefore(Timestamp),
+    /// At once, if it has this serial number or a lower one: that segment is sealed then, whether it was already or not.
+    UpTo(u32),
 }
 
 /// A sealed segment. Its index is being made.
@@ -436,6 +438,7 @@ impl Archive {
         let is_due = |current: &mut Current| match seal {
             Seal::Now => true,
             Seal::IfBegunBefore(time) => current.begun_at < time,
+            Seal::UpTo(serial) => current.segment.serial <= serial,
         };
         self.current.take_if(is_due).map_or(Ok(false), |current| self.end(current).map(|()| true))
     }

@@ -430,12 +430,17 @@ mod tests {
         let first = sealed.try_recv().expect("it is reported").indexed().expect("an index");
         recorder.seal(Seal::Now).expect("nothing to seal");
         recorder.commit(vec![exchange()]).expect("a commit");
-        recorder.seal(Seal::Now).expect("sealed");
+        recorder.seal(Seal::UpTo(0)).expect("it was sealed before");
+        assert!(sealed.try_recv().is_err(), "the next is not meant");
+        recorder.seal(Seal::UpTo(1)).expect("sealed");
         let second = sealed.try_recv().expect("it is reported").indexed().expect("an index");
+        recorder.commit(vec![exchange()]).expect("a commit");
+        recorder.seal(Seal::Now).expect("sealed");
+        let third = sealed.try_recv().expect("it is reported").indexed().expect("an index");
         assert!(sealed.try_recv().is_err(), "once each");
-        assert_eq!([first.serial, second.serial], [0, 1]);
+        assert_eq!([first.serial, second.serial, third.serial], [0, 1, 2]);
         let segments: Vec<Segment> = store.segments().expect("segments");
-        assert_eq!(segments, [first, second]);
+        assert_eq!(segments, [first, second, third]);
         assert!(segments.iter().all(|segment| archive::index_path(&dir.path().join(&segment.name)).exists()));
     }
 }
