@@ -214,6 +214,13 @@ pub trait Worker: Send + Sync {
     /// The store failed.
     fn own_site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError>;
 
+    /// Sites whose robots.txt has its record in a segment of this worker that is not sealed, with the serial numbers of these segments.
+    /// If such a site gets another owner, that one does not rely on the file ([`Worker::own_site`]), and requests it again.
+    ///
+    /// # Errors
+    /// The store failed.
+    fn unsealed_robots(&self) -> Result<Vec<(SiteKey, u32)>, WorkerError>;
+
     /// As [`store::Store::holder`].
     ///
     /// # Errors

@@ -276,6 +276,12 @@ impl Worker for PostgresWorker {
         self.reader.site_of(self.id.0, key)
     }
 
+    fn unsealed_robots(&self) -> Result<Vec<(SiteKey, u32)>, WorkerError> {
+        let doing = "looking for robots.txt files in unsealed segments";
+        let rows = self.session.query(doing, statements::UNSEALED_ROBOTS, self.with(Vec::new()))?;
+        Ok(rows.iter().map(segments::site_and_serial).collect::<Result<_, _>>()?)
+    }
+
     fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
         self.reader.holder(content, label)
     }

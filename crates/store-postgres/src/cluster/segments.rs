@@ -3,10 +3,11 @@
 use coordination::{WorkerError, WorkerId, WrittenSegment};
 use postgres::Row;
 use store::StoreError;
+use weburl::SiteKey;
 
 use super::PostgresWorker;
 use super::statements;
-use crate::numbers::limit;
+use crate::numbers::{from_ordered, limit};
 use crate::rows::Columns;
 
 /// Visits undone in one transaction, at most; as many duplicates of them again.
@@ -32,6 +33,11 @@ impl PostgresWorker {
         self.session.query("freeing what dead workers owned", statements::FREE, Vec::new())?;
         Ok(())
     }
+}
+
+pub(super) fn site_and_serial(row: &Row) -> Result<(SiteKey, u32), StoreError> {
+    let mut columns = Columns::of("robots", row);
+    Ok((SiteKey(from_ordered(columns.next()?)), columns.narrow::<i64, _>()?))
 }
 
 pub(super) fn written(row: &Row) -> Result<WrittenSegment, StoreError> {

@@ -112,6 +112,9 @@ pub(super) const NEXT_SERIAL: &str = "SELECT nextval('segment_serial')";
 pub(super) const SEAL: &str = "WITH alive AS MATERIALIZED (
         SELECT worker FROM worker WHERE worker = $1 AND state <> 'dead' FOR SHARE)
     UPDATE segment s SET is_sealed = true FROM alive WHERE s.worker = alive.worker AND s.serial = $2 RETURNING s.serial";
+pub(super) const UNSEALED_ROBOTS: &str =
+    "SELECT r.site_key, r.segment FROM segment g JOIN robots r ON r.segment = g.serial
+    WHERE g.worker = $1 AND NOT g.is_sealed AND NOT g.is_lost";
 pub(super) const SEGMENTS: &str =
     "SELECT serial, name, length, worker, is_sealed FROM segment WHERE NOT is_lost ORDER BY serial";
 pub(super) const LOST_SEGMENTS: &str = "SELECT name FROM segment WHERE NOT is_sealed AND is_lost ORDER BY serial";

@@ -213,8 +213,12 @@ fn what_is_known_of_a_robots_txt_goes_with_the_segment_of_its_record() {
             .expect("commit");
     };
     asked(&stays[0], sealed);
+    let unsealed = || one.unsealed_robots().expect("unsealed");
+    assert_eq!(unsealed(), [(stays[0].site().key(), sealed)]);
     one.seal(sealed).expect("sealed");
     asked(&goes[0], open);
+    assert_eq!(unsealed(), [(goes[0].site().key(), open)]);
+    assert_eq!(other.unsealed_robots().expect("unsealed"), [], "each has its own");
     let knows = |worker: &PostgresWorker, url: &CanonicalUrl| {
         worker.own_site(url.site().key()).expect("site").expect("known").robots.is_some()
     };
