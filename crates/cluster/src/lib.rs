@@ -11,7 +11,7 @@
 //! its arguments. The engine works as in a crawl by one process.
 //!
 //! Invariants: a worker sends requests only while its lease is valid. A group is handed over only when nothing of it is under
-//! way. A worker that lost its lease drops all its state and joins again.
+//! way, and its robots.txt files are sealed, if they can be soon. A worker that lost its lease drops all its state and joins again.
 
 pub mod happening;
 pub mod lease;
@@ -19,6 +19,7 @@ pub mod life;
 pub mod ownership;
 pub mod placement;
 mod placing;
+mod sealing;
 pub mod store;
 
 pub use lease::Lease;

@@ -1,6 +1,6 @@
 //! A worker from joining to leaving: threads renew its lease, and keep its groups in line with the shared state.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +19,7 @@ use crate::lease::{self, Lease};
 use crate::ownership::Owned;
 use crate::placement::Placement;
 use crate::placing;
+use crate::sealing::Sealing;
 use crate::store::{Changing, WorkerStore};
 
 /// How often a worker polls for changes by others.
@@ -89,6 +90,8 @@ pub struct Engine {
     pub by_address: bool,
     /// The runtime for lookups and measurements.
     pub runtime: tokio::runtime::Handle,
+    /// Has its segments up to this serial number sealed, soon. It is called again until they are.
+    pub seal: Box<dyn Fn(u32) + Send>,
 }
 
 impl Life {
@@ -150,7 +153,7 @@ impl Life {
     pub fn start(self: &Arc<Self>, engine: Engine) -> std::io::Result<Vec<JoinHandle<()>>> {
         let spawn =
             |name: &str, run: Box<dyn FnOnce() + Send>| std::thread::Builder::new().name(name.to_owned()).spawn(run);
-        let Engine { orders, store, fetcher, by_address, runtime } = engine;
+        let Engine { orders, store, fetcher, by_address, runtime, seal } = engine;
         let (renewing, placing, ruling) = (self.clone(), self.clone(), self.clone());
         let surveyor = placing::Surveyor::new(self.worker.clone(), fetcher, by_address, self.placement, runtime);
         let rule = move || {
@@ -158,8 +161,11 @@ impl Life {
                 life: &ruling,
                 orders,
                 store,
+                seal,
                 arriving: HashMap::new(),
                 moving: HashMap::new(),
+                departing: BTreeSet::new(),
+                sealing: Sealing::default(),
                 handed_over: BTreeMap::new(),
                 changing: None,
                 look_again_at: Duration::ZERO,
@@ -270,10 +276,14 @@ struct Rule<'l> {
     life: &'l Life,
     orders: mpsc::Sender<Control>,
     store: Arc<WorkerStore>,
+    seal: Box<dyn Fn(u32) + Send>,
     /// Its groups that must not get requests yet, with the time from which they may.
     arriving: HashMap<GroupName, (Duration, Epoch)>,
     /// Groups being released: their next owners, and the sites with something under way.
     moving: HashMap<GroupName, (Option<WorkerId>, BTreeSet<SiteKey>)>,
+    /// Sites with nothing under way that move to another address.
+    departing: BTreeSet<SiteKey>,
+    sealing: Sealing,
     /// Groups given away since that was told last, by their next owners.
     handed_over: BTreeMap<Option<WorkerId>, usize>,
     /// A change for the engine to apply. The engine reports when it has.
@@ -314,8 +324,9 @@ impl Rule<'_> {
             self.look_again()?;
         }
         for site in std::mem::take(&mut *self.life.released.lock().unwrap_or_else(PoisonError::into_inner)) {
-            self.released(site)?;
+            self.released(site);
         }
+        self.give_away()?;
         for (to, count) in std::mem::take(&mut self.handed_over) {
             (self.life.tell)(Happening::HandedOver(count, to));
         }
@@ -429,10 +440,8 @@ impl Rule<'_> {
                 continue;
             }
             let sites = self.life.owned.set_leaving(&group, true);
-            self.moving.insert(group.clone(), (to, sites.iter().copied().collect()));
-            if sites.is_empty() {
-                self.hand_over(&group)?;
-            } else {
+            self.moving.insert(group, (to, sites.iter().copied().collect()));
+            if !sites.is_empty() {
                 self.send(Control::Release(sites));
             }
         }
@@ -442,17 +451,53 @@ impl Rule<'_> {
         Ok(())
     }
 
-    fn released(&mut self, site: SiteKey) -> Result<(), WorkerError> {
-        let Some(group) = self.life.owned.group(site) else { return Ok(()) };
-        if let Some(address) = self.life.owned.moving_to(site) {
-            self.move_to(site, &group, address)?;
-        } else if !self.moving.contains_key(&group) {
+    fn released(&mut self, site: SiteKey) {
+        let Some(group) = self.life.owned.group(site) else { return };
+        if self.life.owned.moving_to(site).is_some() {
+            // Its group does not go before it.
+            self.departing.insert(site);
+        } else if let Some((_, waiting)) = self.moving.get_mut(&group) {
+            waiting.remove(&site);
+        } else {
             // It became its own again while it was let go of.
             self.tell(vec![site], false);
         }
-        let Some((_, waiting)) = self.moving.get_mut(&group) else { return Ok(()) };
-        waiting.remove(&site);
-        if waiting.is_empty() { self.hand_over(&group) } else { Ok(()) }
+    }
+
+    /// Gives away what is to go and has nothing under way. What would be lost with this worker is sealed before.
+    fn give_away(&mut self) -> Result<(), WorkerError> {
+        let departing = std::mem::take(&mut self.departing);
+        let has_nothing_under_way = self.moving.iter().filter(|(_, (_, waiting))| waiting.is_empty());
+        let going: HashSet<GroupName> = has_nothing_under_way.map(|(group, _)| group.clone()).collect();
+        if departing.is_empty() && going.is_empty() {
+            return Ok(());
+        }
+        let owned = &self.life.owned;
+        let goes = |site| departing.contains(&site) || owned.group(site).is_some_and(|group| going.contains(&group));
+        let awaited = self.sealing.awaited(lease::now(), &self.life.worker.unsealed_robots()?, goes);
+        if let Some(serial) = awaited.up_to {
+            (self.seal)(serial);
+        }
+        let staying: HashSet<GroupName> = awaited.sites.iter().filter_map(|site| owned.group(*site)).collect();
+        for site in departing {
+            if awaited.sites.contains(&site) {
+                self.departing.insert(site);
+            } else {
+                self.depart(site)?;
+            }
+        }
+        going.difference(&staying).try_for_each(|group| self.hand_over(group))
+    }
+
+    /// Moves a site to its other address.
+    fn depart(&mut self, site: SiteKey) -> Result<(), WorkerError> {
+        let owned = &self.life.owned;
+        let Some((group, address)) = owned.group(site).zip(owned.moving_to(site)) else { return Ok(()) };
+        self.move_to(site, &group, address)?;
+        if let Some((_, waiting)) = self.moving.get_mut(&group) {
+            waiting.remove(&site);
+        }
+        Ok(())
     }
 
     /// Moves a site with nothing under way to another address. The present or next owner of that address continues with the site.

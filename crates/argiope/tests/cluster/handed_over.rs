@@ -8,7 +8,7 @@ use testdb::until;
 
 use crate::lab::{Lab, Laid, SEED, SHORT_LEASE, Worker};
 use crate::watched::Watch;
-use crate::workers::check_delay;
+use crate::workers::{beyond, check_delay};
 use testkit::judge::address_of;
 
 const WORKERS: usize = 4;
@@ -107,14 +107,7 @@ impl Unrest {
 
     /// Enters bids by which a group is nearest to one of the workers that are alive.
     fn bid(&self, group: &str, to: usize) {
-        let to = self.workers[to].1.name();
-        let bids = format!(
-            "INSERT INTO argiope.bid SELECT '{group}', worker, CASE WHEN name = '{to}' THEN 0 ELSE 1000000 END
-                FROM argiope.worker WHERE state = 'alive' ORDER BY worker
-            ON CONFLICT (politeness_group, worker) DO UPDATE SET rtt_us = excluded.rtt_us"
-        );
-        // Who takes away the bids of the dead meanwhile may wait for this, and this for him: then one of both has no effect.
-        let _ = self.lab.database.lock().expect("nobody panicked").client().batch_execute(&bids);
+        bid(&self.lab, group, &self.workers[to].1.name());
     }
 
     /// One of those that own something, by its place among them that are alive.
@@ -154,6 +147,43 @@ impl Unrest {
             }
         }
     }
+}
+
+/// Enters bids by which a group is nearest to the worker of this name.
+fn bid(lab: &Lab, group: &str, to: &str) {
+    let bids = format!(
+        "INSERT INTO argiope.bid SELECT '{group}', worker, CASE WHEN name = '{to}' THEN 0 ELSE 1000000 END
+            FROM argiope.worker WHERE state = 'alive' ORDER BY worker
+        ON CONFLICT (politeness_group, worker) DO UPDATE SET rtt_us = excluded.rtt_us"
+    );
+    // Who takes away the bids of the dead meanwhile may wait for this, and this for him: then one of both has no effect.
+    let _ = lab.database.lock().expect("nobody panicked").client().batch_execute(&bids);
+}
+
+#[test]
+fn the_next_owner_of_a_group_asks_for_nothing_that_the_one_before_was_answered() {
+    const SITES: i64 = 3;
+    const PAGES: u64 = 150;
+    const ADDRESS: &str = "127.0.0.2";
+    const DELAY: Duration = Duration::from_millis(50);
+    // Slow: most pages are left when the group is handed over. Nothing is sealed by then for other reasons.
+    let lab = Lab::new(Laid::out(SITES.unsigned_abs(), PAGES, 1).every(DELAY), &[]);
+    let workers = [lab.worker(), lab.worker()];
+    lab.served.add(SEED);
+    until("each robots.txt to be answered", || lab.number("SELECT count(*) FROM argiope.robots") == SITES);
+    let owners = lab.owners();
+    let other = workers.iter().map(Worker::name).find(|name| !owners.contains(name)).expect("one owns nothing");
+    bid(&lab, ADDRESS, &other);
+    until("the other to own it", || lab.owners().contains(&other));
+    let answer = lab.crawl();
+    assert_eq!(answer["fetched"], PAGES, "{answer}");
+    let recorded =
+        "SELECT count(DISTINCT g.worker) FROM argiope.visit v JOIN argiope.segment g ON g.serial = v.segment";
+    assert_eq!(lab.number(recorded), 2, "each has recorded pages");
+    let log = lab.web.log();
+    check_delay(&log, DELAY);
+    let twice = beyond(&log, 1);
+    assert!(twice.is_empty(), "asked for twice: {twice:#?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use testdb::until;
 use testweb::{LogEntry, Named};
 
 use crate::lab::{DELAY, Lab, Laid, SEED};
-use crate::workers::check_polite;
+use crate::workers::{beyond, check_polite};
 use testkit::judge::{address_of, check_gaps, site_of};
 
 const SITES: u64 = 4;
@@ -16,6 +16,17 @@ const PAGES: u64 = 200;
 
 const FIRST: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 const SECOND: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
+
+/// Has the database note whether each site that moves takes a robots.txt with it that is sealed.
+const MOVED: &str = "
+    CREATE TABLE argiope.moved (site text, is_sealed boolean);
+    CREATE FUNCTION argiope.moved() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO argiope.moved SELECT NEW.site, g.is_sealed
+            FROM argiope.robots r JOIN argiope.segment g ON g.serial = r.segment WHERE r.site_key = NEW.site_key;
+        RETURN NULL;
+    END $$;
+    CREATE TRIGGER moved AFTER UPDATE OF politeness_group ON argiope.site FOR EACH ROW
+        WHEN (OLD.politeness_group <> NEW.politeness_group) EXECUTE FUNCTION argiope.moved();";
 
 fn groups(lab: &Lab) -> Vec<(String, String)> {
     let rows = lab.query("SELECT site, politeness_group FROM argiope.site ORDER BY site");
@@ -38,6 +49,7 @@ fn sites_whose_address_dies_move_to_where_their_names_lead() {
         Named::At(if moves && !moved.load(SeqCst) { SECOND } else { FIRST })
     });
     let lab = Lab::new(laid, &["--dns-servers", &names.address().to_string()]);
+    lab.execute(MOVED);
     let _workers = [lab.worker(), lab.worker(), lab.worker()];
     lab.served.add(SEED);
     until("the second address is asked", || dying.requests() > 20);
@@ -57,10 +69,15 @@ fn sites_whose_address_dies_move_to_where_their_names_lead() {
     let answer = lab.crawl();
     assert_eq!((&answer["fetched"], &answer["failed"]), (&PAGES.into(), &0.into()), "{answer}");
     assert_eq!(groups(&lab), all_on_first());
+    let moved = |which: &str| lab.number(&format!("SELECT count(*) FROM argiope.moved {which}"));
+    assert!(moved("") > 0 && moved("WHERE NOT is_sealed") == 0, "the next owner relies on what is sealed");
     check_gaps(&before, address_of, DELAY);
     check_polite(&lab.web.log());
     let mut log = [before, lab.web.log()].concat();
-    log.retain(|entry| entry.target != "/robots.txt");
+    // Whoever asks a site has its robots.txt from who asked it before.
+    let robots: Vec<LogEntry> = log.extract_if(.., |entry| entry.target == "/robots.txt").collect();
+    let twice = beyond(&robots, 1);
+    assert!(twice.is_empty(), "asked for twice: {twice:#?}");
     log.sort_by_key(|entry| entry.start_us);
     check_gaps(&log, site_of, DELAY);
     let moved = |entry: &LogEntry| address_of(entry) == FIRST.to_string() && site_of(entry).contains("s0001");

@@ -49,7 +49,7 @@ pub fn asked(log: &[LogEntry]) -> BTreeMap<String, usize> {
 }
 
 /// The URLs that were asked for more often, with each request.
-fn beyond(log: &[LogEntry], times_max: usize) -> Vec<(String, Vec<&LogEntry>)> {
+pub fn beyond(log: &[LogEntry], times_max: usize) -> Vec<(String, Vec<&LogEntry>)> {
     let often = asked(log).into_iter().filter(|(_, times)| *times > times_max);
     let requests =
         |url: &str| log.iter().filter(|entry| format!("{}{}", site_of(entry), entry.target) == url).collect();

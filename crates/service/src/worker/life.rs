@@ -100,6 +100,7 @@ impl Working {
             fetcher: session.fetcher().clone(),
             by_address,
             runtime: runtime.handle().clone(),
+            seal: seal_up_to(seal.clone()),
         })?;
         let ended = runtime.block_on(self.crawl(session, &life, &seal, &mut leaving));
         // Whatever became of the session: when this is done, all that was sealed is final, and its threads write no more.
@@ -185,6 +186,14 @@ fn of_database(error: &anyhow::Error) -> Option<String> {
         Some(CrawlError::Record(RecordError::Store(error)) | CrawlError::Store(error)) => Some(error.to_string()),
         _ => error.downcast_ref::<StoreError>().map(ToString::to_string),
     }
+}
+
+/// Has segments sealed up to a serial number.
+fn seal_up_to(seal: mpsc::Sender<Seal>) -> Box<dyn Fn(u32) + Send> {
+    Box::new(move |serial| {
+        // Where another order waits, this is called again.
+        let _ = seal.try_send(Seal::UpTo(serial));
+    })
 }
 
 /// Has segments sealed that were begun long ago, or where nothing comes any more. Never ends.
