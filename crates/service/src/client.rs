@@ -37,6 +37,18 @@ impl Interceptor for Bearer {
     }
 }
 
+/// How an answer begins, in words of the library, that is not of this protocol.
+const FOREIGN: &str = "grpc-status header missing";
+
+/// What a server said against a request.
+#[must_use]
+pub fn said(status: &Status) -> String {
+    if status.message().starts_with(FOREIGN) {
+        return "what answers is no server's port for clients, which `argiope server --clients` gives".to_owned();
+    }
+    status.message().to_owned()
+}
+
 /// A client of the API.
 pub type Client = CrawlerClient<InterceptedService<Channel, Bearer>>;
 

@@ -22,7 +22,7 @@ use tonic::{Code, Response, Status};
 
 use super::steer::What;
 use service::access::ClientAccess;
-use service::client::{Client, Text, connect};
+use service::client::{Client, Text, connect, said};
 use settings::units::Span;
 use settings::usage;
 
@@ -207,7 +207,7 @@ pub fn run(args: ClientArgs) -> anyhow::Result<ExitCode> {
             Ok(()) => Ok(ExitCode::SUCCESS),
             Err(error) => Err(match error.downcast::<Status>() {
                 Ok(status) if status.code() == Code::InvalidArgument => usage(status.message()),
-                Ok(status) => anyhow!("the server at {}: {}", args.server, status.message()),
+                Ok(status) => anyhow!("the server at {}: {}", args.server, said(&status)),
                 Err(error) => error,
             }),
         }

@@ -8,7 +8,7 @@ use api::GetWorkersRequest;
 use clap::Args;
 use crawl::CrawlDir;
 use service::access::{ClientAccess, Proof};
-use service::client::{Client, connect};
+use service::client::{Client, connect, said};
 use service::here::serve_here;
 use service::port::{Refusal, http};
 use settings::usage;
@@ -68,8 +68,9 @@ pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
 /// The server, if one is given.
 ///
 /// # Errors
-/// More than one server is given, or directories beside it.
+/// More than one server is given, or directories beside it, or an address is mistyped.
 fn server(given: &[PathBuf]) -> anyhow::Result<Option<&str>> {
+    given.iter().try_for_each(|given| mistaken(given).map_or(Ok(()), |mistake| Err(usage(mistake))))?;
     let servers: Vec<&str> = given.iter().filter_map(|given| address(given)).collect();
     match servers[..] {
         [] => Ok(None),
@@ -86,11 +87,23 @@ fn address(given: &Path) -> Option<&str> {
     (is_address && !given.exists()).then_some(text)
 }
 
+/// What is wrong with an address that cannot be meant for a directory.
+fn mistaken(given: &Path) -> Option<String> {
+    let text = given.to_str().filter(|_| !given.exists())?;
+    if text.contains("://") {
+        return Some(format!("{text}: a server is given as HOST:PORT, without a scheme and a path"));
+    }
+    let (host, port) = text.rsplit_once(':')?;
+    let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_mistaken = !host.contains('/') && is_number && port.parse::<u16>().is_err();
+    is_mistaken.then(|| format!("{text}: {port} is no port: the last one is {}", u16::MAX))
+}
+
 /// A connection to a server that lets us ask.
 async fn client(server: &str, proof: &Proof) -> anyhow::Result<Client> {
     let client = connect(server, proof).await?;
     let asked = client.clone().get_workers(GetWorkersRequest {}).await;
-    asked.map_err(|status| anyhow!("the server at {server}: {}", status.message()))?;
+    asked.map_err(|status| anyhow!("the server at {server}: {}", said(&status)))?;
     Ok(client)
 }
 
@@ -112,9 +125,15 @@ mod tests {
             ("crawl:old", false),
             ("./127.0.0.1:7871", false),
             (":7871", false),
-            ("127.0.0.1:99999", false),
+            ("crawl:99999x", false),
         ] {
             assert_eq!(of(&[given])?.is_some(), expect, "{given}");
+        }
+        for (given, expect) in [
+            ("127.0.0.1:99999", "127.0.0.1:99999: 99999 is no port: the last one is 65535"),
+            ("http://a.test:7871/", "http://a.test:7871/: a server is given as HOST:PORT, without a scheme and a path"),
+        ] {
+            assert_eq!(of(&[given]).expect_err(given).to_string(), expect);
         }
         assert!(of(&["a:1", "b:1"]).is_err() && of(&["a:1", "crawl"]).is_err());
         Ok(())

@@ -164,6 +164,10 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
     contains(&ui.page("/workers"), &["No worker has joined", group, "Without an owner for"]);
     assert!(lab.served.client(&["workers"]).stdout.contains(&format!("{group}  without an owner for")), "in words");
 
+    // What the server answers is not called silence.
+    let search = ui.get("/search?q=page").body;
+    assert!(search.contains("no workers are alive") && !search.contains("gives no answer"), "{search}");
+
     // Without the server the page says so, and so do the samples.
     lab.served.kill();
     until("the page to say it", || ui.get("/").status == 502);

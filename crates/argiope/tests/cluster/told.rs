@@ -4,6 +4,7 @@ use api::crawler_client::CrawlerClient;
 use api::{StatsRequest, StatsResponse};
 use serde_json::{Value, json};
 use testdb::{Postgres, until};
+use testkit::ran::argiope;
 use tokio_stream::StreamExt;
 use tonic_reflection::pb::v1::ServerReflectionRequest;
 use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
@@ -11,7 +12,7 @@ use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
 use crate::pretended::{Page, Pretended};
-use crate::served::{Served, post};
+use crate::served::{Served, one_line, post};
 
 fn web(url: &str) -> Page {
     Page::Links(vec![format!("{}/more", url.trim_end_matches('/')), "http://other.test/".to_owned()])
@@ -88,6 +89,10 @@ fn what_a_url_and_a_site_are_is_told() {
 fn what_cannot_be_answered_is_refused_clearly() {
     let database = Postgres::start();
     let server = Served::first(&database, &[]);
+    for arguments in [&["client", "--server", &server.workers, "stats"][..], &["ui", &server.workers]] {
+        let refused = one_line(&argiope(arguments));
+        assert!(refused.contains(&server.workers) && refused.contains("argiope server --clients"), "{refused}");
+    }
     for (method, request, status, code, expect) in [
         (
             "Domains",

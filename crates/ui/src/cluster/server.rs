@@ -1,12 +1,13 @@
 //! The server whose crawl is shown: questions to it, and the words for a server that gives no answer.
 
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
 use api::{StatsRequest, StatsResponse};
 use engine::clock::Clock;
 use model::{Outcome, Timestamp};
-use service::client::{Client, Text};
+use service::client::{Client, Text, said};
 use settings::units::human_bytes;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::{sleep, timeout};
@@ -169,11 +170,14 @@ async fn in_time<T>(name: &str, answer: impl Future<Output = Result<Response<T>,
 }
 
 fn failure(name: &str, status: &Status) -> Failure {
-    let said = status.message().to_owned();
+    let said = said(status);
+    // What the library says of a connection has a cause; what a server says has none.
+    let is_answer = status.source().is_none();
     match status.code() {
         Code::InvalidArgument => Failure::Unusable(said),
         Code::NotFound => Failure::NotFound(said),
         Code::FailedPrecondition | Code::ResourceExhausted => Failure::Unready(said),
+        _ if is_answer => Failure::Unanswered(format!("the server at {name}: {said}")),
         _ => Failure::Unanswered(format!("the server at {name} gives no answer: {said}")),
     }
 }
