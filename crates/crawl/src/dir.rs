@@ -397,9 +397,31 @@ impl CrawlDir {
         }
     }
 
+    /// Refuses to change a crawl by several workers in its directory. Its settings and changes are in the database. The files here are
+    /// copies that its server writes, so a change of theirs would count for nobody.
+    ///
+    /// # Errors
+    /// It is one; or `crawl.toml` or the database cannot be read.
+    pub fn refuse_of_workers(&self) -> anyhow::Result<()> {
+        let options = self.options()?;
+        let Some(address) = &options.store else { return Ok(()) };
+        match store_postgres::crawl_of_workers(&address.address()?, &schema_of(&options)?)? {
+            Some(id) if self.has_mark_of(&id) => bail!(usage(format!(
+                "{}: the archive of a crawl by several workers, whose server makes all changes: start it, and use `argiope client steer`, \
+                 or `argiope ui HOST:PORT` with its port for clients",
+                self.root.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a view in a database is that of this directory.
     fn is_mine(&self, view: &dyn CrawlView) -> bool {
-        matches!((read_text(&self.mark()), view.crawl_id()), (Ok(mark), Ok(id)) if mark.trim_end() == id)
+        view.crawl_id().is_ok_and(|id| self.has_mark_of(&id))
+    }
+
+    fn has_mark_of(&self, crawl_id: &str) -> bool {
+        read_text(&self.mark()).is_ok_and(|mark| mark.trim_end() == crawl_id)
     }
 
     fn mark(&self) -> PathBuf {

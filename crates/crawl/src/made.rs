@@ -52,8 +52,9 @@ impl Made {
 /// Makes a change, of the running crawl or of its directory. It may take fifteen seconds, and blocks the thread.
 ///
 /// # Errors
-/// The change cannot be used or needs a running crawl, the directory is in use, or the disk fails.
+/// The change cannot be used or needs a running crawl, several workers crawl, the directory is in use, or the disk fails.
 pub fn make(dir: &CrawlDir, change: &Change) -> anyhow::Result<Made> {
+    dir.refuse_of_workers()?;
     // The watch gets the order in any case: a round at its end heeds nothing any more.
     let ends_watch = matches!(change, Change::Stop) && watch_lock::stop(dir)?;
     until_free(|| {
@@ -76,6 +77,7 @@ pub fn make(dir: &CrawlDir, change: &Change) -> anyhow::Result<Made> {
 /// # Errors
 /// As [`make`].
 pub fn take_back(dir: &CrawlDir, order: &TakeBack) -> anyhow::Result<Option<Made>> {
+    dir.refuse_of_workers()?;
     let made = until_free(|| {
         if live::take_back(dir.root(), order)? {
             return Ok(Made::InForce);
@@ -129,6 +131,7 @@ pub fn affected(opened: &Opened, change: &Change) -> anyhow::Result<Affected> {
 /// # Errors
 /// As [`affected`].
 pub fn counting(opened: &Opened, change: &Change) -> anyhow::Result<Counting> {
+    opened.dir.refuse_of_workers()?;
     let runs = if *change == Change::Stop { goes_on(&opened.dir) } else { opened.is_running() };
     if let (false, Some(unready)) = (runs, change.unready_without_run(&opened.dir)) {
         return Err(unready.into());

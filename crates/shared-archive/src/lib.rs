@@ -209,6 +209,24 @@ impl SharedArchive {
     /// # Errors
     /// The archive cannot be read.
     pub fn text(&self, name: &str) -> Result<Option<String>, SharedArchiveError> {
+        self.text_begin(name, TEXT_BYTES_MAX)
+    }
+
+    /// The whole text of an object that may be longer. `None` if there is no such object.
+    ///
+    /// # Errors
+    /// The archive cannot be read, or the text has more bytes than `bytes_max`.
+    pub fn whole_text(&self, name: &str, bytes_max: usize) -> Result<Option<String>, SharedArchiveError> {
+        match self.text_begin(name, bytes_max + 1)? {
+            Some(text) if text.len() > bytes_max => Err(SharedArchiveError::Read {
+                url: self.url.clone(),
+                detail: format!("{name} has more than {bytes_max} bytes"),
+            }),
+            text => Ok(text),
+        }
+    }
+
+    fn text_begin(&self, name: &str, bytes_max: usize) -> Result<Option<String>, SharedArchiveError> {
         let key = key(name)?;
         let read = async {
             let object = match self.store.get(&key).await {
@@ -217,12 +235,12 @@ impl SharedArchive {
                 Err(error) => return Err(error),
             };
             let (mut pieces, mut text) = (object.into_stream(), Vec::new());
-            while text.len() < TEXT_BYTES_MAX
+            while text.len() < bytes_max
                 && let Some(piece) = pieces.try_next().await?
             {
                 text.extend_from_slice(&piece);
             }
-            text.truncate(TEXT_BYTES_MAX);
+            text.truncate(bytes_max);
             Ok(Some(String::from_utf8_lossy(&text).into_owned()))
         };
         self.wait(read).map_err(|error| SharedArchiveError::read(&self.url, &error))

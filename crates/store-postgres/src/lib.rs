@@ -86,6 +86,14 @@ pub fn read(address: &Address, schema: &Schema) -> Result<Option<Box<dyn CrawlVi
     Ok(Some(if open.is_empty() { below } else { Box::new(SealedView { below, open }) }))
 }
 
+/// The id of the crawl in a schema, if a server has set it up for several workers: only servers change its settings then.
+///
+/// # Errors
+/// The server cannot be reached, or does not let us in.
+pub fn crawl_of_workers(address: &Address, schema: &Schema) -> Result<Option<String>, StoreError> {
+    Reader::open(address, schema)?.crawl_of_workers()
+}
+
 impl PostgresStore {
     /// Opens the store in a schema, which is made if it is not there.
     ///

@@ -119,6 +119,9 @@ const SEEDS: &str = "SELECT url FROM seed ORDER BY number";
 const OPEN_SEGMENTS: &str = "SELECT serial FROM segment WHERE worker IS NOT NULL AND NOT is_sealed";
 const HOLDS_CRAWL: &str = "SELECT to_regclass('meta') IS NOT NULL";
 const CRAWL_ID: &str = "SELECT crawl_id FROM meta WHERE version = $1";
+const HOLDS_SETUP: &str = "SELECT to_regclass('meta') IS NOT NULL AND to_regclass('crawl') IS NOT NULL";
+/// Of any format.
+const CRAWL_OF_WORKERS: &str = "SELECT crawl_id FROM meta WHERE EXISTS (SELECT FROM crawl)";
 const SEGMENTS: &str = "SELECT serial, name, length FROM segment WHERE NOT is_lost ORDER BY serial";
 
 // Lengths are summed up as they are, and the sum taken as the 64 bits it is of.
@@ -284,6 +287,17 @@ impl Reader {
             return Ok(None);
         }
         let rows = self.session.query(doing, CRAWL_ID, vec![Box::new(migrations::current())])?;
+        rows.first().map(|row| Columns::of("meta", row).next()).transpose()
+    }
+
+    /// The same of a crawl that a server has set up for several workers, of any format.
+    pub(crate) fn crawl_of_workers(&self) -> Result<Option<String>, StoreError> {
+        let doing = "looking for a crawl by several workers";
+        let holds = self.session.query(doing, HOLDS_SETUP, Vec::new())?;
+        if !holds.first().map_or(Ok(false), |row| Columns::of("crawl", row).next())? {
+            return Ok(None);
+        }
+        let rows = self.session.query(doing, CRAWL_OF_WORKERS, Vec::new())?;
         rows.first().map(|row| Columns::of("meta", row).next()).transpose()
     }
 

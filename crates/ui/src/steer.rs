@@ -13,7 +13,7 @@ use crawl::{Affected, Change, Changed, CrawlDir, Options};
 use maud::{Markup, html};
 use printable::{Printable, counted};
 use settings::site_name::SiteName;
-use settings::usage;
+use settings::{Usage, usage};
 
 use crate::base::to;
 use crate::effects::{Effect, SoFar};
@@ -47,11 +47,19 @@ pub fn changes() -> impl Iterator<Item = &'static str> {
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
     let read = |crawl: &Standing| {
         let dir = CrawlDir::existing(crawl.root())?;
-        Ok((Changed::all_of(&dir)?, dir.options()?, goes_on(&dir)))
+        // Where the database does not answer, the change itself says so.
+        let refused = dir.refuse_of_workers().err().filter(|error| error.is::<Usage>()).map(|error| error.to_string());
+        Ok((Changed::all_of(&dir)?, dir.options()?, goes_on(&dir), refused))
     };
-    let (changes, options, goes_on) = ui.ask(read).await?;
-    let at_once = at_once(options.paused == Some(true), goes_on);
-    Ok(frame::page("Steer", "/steer", &html! { (at_once) (forms(goes_on)) (journal(&changes, &options)) }))
+    let (changes, options, goes_on, refused) = ui.ask(read).await?;
+    let body = match refused {
+        Some(why) => html! { p { (Printable(&why)) "." } (journal(&changes, None)) },
+        None => {
+            let at_once = at_once(options.paused == Some(true), goes_on);
+            html! { (at_once) (forms(goes_on)) (journal(&changes, Some(&options))) }
+        }
+    };
+    Ok(frame::page("Steer", "/steer", &body))
 }
 
 /// What needs no confirmation, as far as there is something to pause, resume or stop.
@@ -90,14 +98,15 @@ pub(crate) fn forms(goes_on: bool) -> Markup {
     }
 }
 
-fn journal(changes: &[Changed], options: &Options) -> Markup {
+/// The changes, each with what takes it back if that can be done here: the options in force say what that is.
+fn journal(changes: &[Changed], options: Option<&Options>) -> Markup {
     html! {
         section {
             h2 { "Journal" }
             @if changes.is_empty() { p { "No changes so far." } }
             ol.journal reversed {
                 @for changed in changes.iter().rev().take(CHANGES_SHOWN) {
-                    li { time datetime=(changed.at) { (changed.at) } " " (Printable(&changed.change.to_string())) (undo(changed, options)) }
+                    li { time datetime=(changed.at) { (changed.at) } " " (Printable(&changed.change.to_string())) @if let Some(options) = options { (undo(changed, options)) } }
                 }
             }
         }

@@ -153,6 +153,8 @@ pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
     let dir = CrawlDir::existing(&args.dir)?;
     let sites = args.what.sites();
     let change = args.what.change()?;
+    // Before anything is said of the change.
+    dir.refuse_of_workers()?;
     if !sites.is_empty() {
         match Opened::new(&args.dir) {
             Ok(opened) => say_unknown(&opened, &sites)?,

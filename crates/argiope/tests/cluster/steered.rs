@@ -231,3 +231,41 @@ fn changes_are_kept_by_the_database_and_wrong_ones_are_refused() {
     lab.served = crate::served::Served::start_as(&again);
     assert_eq!(lab.served.asked(&["stats"])["paused"], json!(true));
 }
+
+#[test]
+fn the_archive_is_steered_by_the_server_alone_and_its_journal_loses_no_line() {
+    let mut lab = Lab::new(Laid::apart(web(), &HOSTS), &[]);
+    steer(&lab, &["exclude", "*/1*"]);
+    let dir = lab.shared();
+    let root = dir.to_str().expect("UTF-8");
+    let files = || ["crawl.toml", "changes.jsonl"].map(|name| std::fs::read_to_string(dir.join(name)).expect("a file"));
+    let before = files();
+    let refuses = || {
+        for change in [&["pause"][..], &["hold", "a.test"], &["remove", "*"], &["stop"], &["--dry-run", "exclude", "*"]] {
+            let told = testkit::ran::argiope(&[&["steer", root], change].concat());
+            let names_way_out = told.stderr.contains("`argiope client steer`") && told.stdout.is_empty();
+            assert!(told.code == 2 && names_way_out, "{change:?}: {told:?}");
+        }
+    };
+    // Whether the server runs or not.
+    refuses();
+    lab.served.kill();
+    refuses();
+    let ui = testkit::ui::Ui::start_with(&[root]);
+    let page = ui.page("/steer");
+    assert!(page.contains("`argiope client steer`") && !page.contains("<form method=\"post\""), "{page}");
+    for sure in ["", "&sure=yes"] {
+        let answer = ui.post(&ui.own(), &format!("what=pause&to={sure}"));
+        assert!(answer.status == 400 && answer.body.contains("`argiope client steer`"), "{}", answer.body);
+    }
+    assert_eq!(files(), before);
+
+    // What others have written stays when the next server starts, and makes changes.
+    let other = "{\"at\":\"2026-11-26T00:00:00.000Z\",\"change\":\"resume\"}\n";
+    std::fs::write(dir.join("changes.jsonl"), format!("{}{other}", before[1])).expect("written");
+    let url = lab.database.lock().expect("nobody panicked").url();
+    lab.served = crate::served::Served::start_as(&["--store", &url]);
+    steer(&lab, &["pause"]);
+    let lines = files()[1].lines().map(str::to_owned).collect::<Vec<_>>();
+    assert!(lines.len() == 3 && lines[1] == other.trim_end() && lines[2].ends_with("\"pause\"}"), "{lines:?}");
+}

@@ -1,5 +1,7 @@
 //! What commands find that open the archive as a crawl's directory: the settings in force, and the changes.
 
+use std::collections::HashSet;
+
 use crawl::{Changed, dir};
 use model::Timestamp;
 use settings::options::Options;
@@ -8,8 +10,10 @@ use store_postgres::cluster::Control;
 
 /// What the settings begin with.
 const HEADER: &str = "The settings of a crawl by several workers.";
-/// Changes that the archive's file of them has, the last ones.
+/// Changes that are looked for in the archive's journal, the last ones: earlier ones are there, or were made while storage failed.
 const CHANGES_MAX: usize = 10_000;
+/// The longest journal in the archive that is added to, in bytes.
+const JOURNAL_BYTES_MAX: usize = 64 << 20;
 
 /// Writes the settings in force and the changes into the archive, where commands read them that open it as a crawl's directory. What cannot be
 /// written now is written after the next change, or when a server starts.
@@ -20,12 +24,28 @@ pub(super) fn publish(control: &Control) -> anyhow::Result<()> {
     let Options { store, store_schema, .. } = toml::from_str(&kept)?;
     let options = Options { store, store_schema, ..toml::from_str(&in_force.settings)? };
     archive.put_text(dir::SETTINGS, &stored(&options)?)?;
-    let mut lines = String::new();
-    for changed in read(control.changes(CHANGES_MAX)?) {
-        lines.push_str(&serde_json::to_string(&changed)?);
-        lines.push('\n');
+    let journal = archive.whole_text(dir::CHANGES, JOURNAL_BYTES_MAX)?.unwrap_or_default();
+    match with_changes(&journal, &read(control.changes(CHANGES_MAX)?))? {
+        Some(longer) => Ok(archive.put_text(dir::CHANGES, &longer)?),
+        None => Ok(()),
     }
-    Ok(archive.put_text(dir::CHANGES, &lines)?)
+}
+
+/// A journal with those changes added that it lacks; `None` if it has them all. Others may have written to it, so every line stays.
+fn with_changes(journal: &str, changes: &[Changed]) -> anyhow::Result<Option<String>> {
+    let there: Vec<Changed> = journal.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let there: HashSet<(&str, String)> =
+        there.iter().map(|changed| (changed.at.as_str(), changed.change.to_string())).collect();
+    let mut longer = journal.to_owned();
+    for changed in changes.iter().filter(|changed| !there.contains(&(&changed.at, changed.change.to_string()))) {
+        // A line that a crash cut ends here.
+        if !longer.is_empty() && !longer.ends_with('\n') {
+            longer.push('\n');
+        }
+        longer.push_str(&serde_json::to_string(changed)?);
+        longer.push('\n');
+    }
+    Ok(Some(longer).filter(|longer| longer.len() > journal.len()))
 }
 
 /// Changes as they are stored. Those that a later version made are left out.
@@ -39,4 +59,26 @@ pub(super) fn read(changes: Vec<(Timestamp, String)>) -> Vec<Changed> {
 /// Settings as they are stored.
 pub(super) fn stored(options: &Options) -> anyhow::Result<String> {
     options.to_toml(HEADER)
+}
+
+#[cfg(test)]
+mod tests {
+    use crawl::Change;
+
+    use super::*;
+
+    #[test]
+    fn a_journal_keeps_every_line_and_gets_what_it_lacks() -> anyhow::Result<()> {
+        let change = |at: &str, change| Changed { at: at.to_owned(), change, replaced: None };
+        let ours = [change("2026-11-26T00:00:01.000Z", Change::Pause), change("2026-11-26T00:00:03.000Z", Change::Resume)];
+        let first = with_changes("", &ours[..1])?.expect("a line");
+        assert_eq!(first, "{\"at\":\"2026-11-26T00:00:01.000Z\",\"change\":\"pause\"}\n");
+        // Lines of others, of a later version, and one that was cut.
+        let others = "{\"at\":\"2026-11-26T00:00:02.000Z\",\"change\":{\"exclude\":[\"*.pdf\"]}}\n{\"at\":\"x\",\"change\":\"fly\"}\n{\"at\":";
+        let journal = format!("{first}{others}");
+        let longer = with_changes(&journal, &ours)?.expect("a line more");
+        assert_eq!(longer, format!("{journal}\n{{\"at\":\"2026-11-26T00:00:03.000Z\",\"change\":\"resume\"}}\n"));
+        assert_eq!(with_changes(&longer, &ours)?, None);
+        Ok(())
+    }
 }

@@ -319,6 +319,8 @@ fn free(url: &str, crawl_id: &str) -> anyhow::Result<()> {
     for name in dir::NAMES_OF_SHARED {
         archive.remove(&name.join("/"))?;
     }
+    // Its changes are none of the next crawl.
+    archive.remove(dir::CHANGES)?;
     // Last: without it the others would be nobody's.
     Ok(archive.remove(&mark_name)?)
 }
