@@ -11,6 +11,7 @@ mod errands;
 mod fetched;
 mod front;
 mod in_parts;
+mod kept_out;
 mod known;
 mod links;
 mod network;
@@ -48,6 +49,7 @@ use aside::Asides;
 use dates::Dates;
 use errands::Errands;
 use in_parts::InParts;
+use kept_out::KeptOut;
 use network::OwnNetwork;
 use places::Places;
 use remembered::Remembered;
@@ -102,6 +104,7 @@ pub struct State {
     next_parked: u64,
     /// Sites whose budget is spent and that have left memory: they are not read again for each link to them.
     spent: HashSet<SiteKey>,
+    kept_out: KeptOut,
     in_flight: HashMap<TaskId, Flight>,
     next_task: u64,
     /// Fetches of this run that the program itself broke.
@@ -233,6 +236,7 @@ impl State {
             parked: BTreeMap::new(),
             next_parked: 0,
             spent: HashSet::default(),
+            kept_out: KeptOut::default(),
             in_flight: HashMap::default(),
             next_task: 0,
             fetches_lost: 0,

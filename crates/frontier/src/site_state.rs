@@ -142,6 +142,8 @@ pub struct SiteState {
     loaded_to: Option<Position>,
     /// The store's queue has nothing that is not in memory or taken.
     all_loaded: bool,
+    /// URLs were passed over since their budget is spent: they are in the store's queue, and no more in memory.
+    passed_over: bool,
     /// The window was cut or dropped since a read of the queue began: the read may lie behind a gap.
     cut: bool,
     sweep: Sweep,
@@ -182,6 +184,7 @@ impl SiteState {
             taken: HashSet::default(),
             loaded_to: None,
             all_loaded: false,
+            passed_over: false,
             cut: false,
             sweep: Sweep::default(),
             waits_for: if record.failures_in_a_row > 0 { Reason::BackOff } else { Reason::Delay },
@@ -412,7 +415,20 @@ impl SiteState {
         self.queue.clear();
         self.loaded_to = None;
         self.all_loaded = false;
+        self.passed_over = false;
         self.cut = is_being_read;
+    }
+
+    /// True if URLs were passed over ([`SiteState::take_ending`]). [`SiteState::reload`] has them read again.
+    #[must_use]
+    pub fn has_passed_over(&self) -> bool {
+        self.passed_over
+    }
+
+    /// True if URLs were passed over, and no others are left.
+    #[must_use]
+    pub fn has_passed_over_all(&self) -> bool {
+        self.passed_over && self.all_loaded && self.queue.is_empty()
     }
 
     /// Takes in a URL that was put into the store's queue. It stays out of memory if it lies beyond what is loaded, and makes
@@ -459,7 +475,8 @@ impl SiteState {
     /// True if there is no work for it, in memory or in the store, and nothing under way.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.all_loaded && self.queue.is_empty() && !self.sweep.leaves_something() && !self.is_under_way()
+        let is_through = self.all_loaded && self.queue.is_empty() && !self.passed_over;
+        is_through && !self.sweep.leaves_something() && !self.is_under_way()
     }
 
     /// True if a visit or a record of it is under way.

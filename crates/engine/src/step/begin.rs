@@ -21,6 +21,7 @@ impl State {
             self.add_seed(seed);
             self.sitemap_sites.add_seed(seed);
         }
+        self.begin_with_patterns(now);
         self.new_seeds(now, seeds);
         self.search = SiteSearch::Wanted(None);
     }

@@ -78,6 +78,11 @@ impl State {
             self.commands.push(Command::Load { site, with_record: false, after, max: window });
         }
         front.held |= pages_are_over && front.waits_with_pages_alone();
+        if front.state.has_passed_over_all() && !front.held {
+            front.held = true;
+            self.looked_through(now, site);
+        }
+        let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
         let waits_for_rules =
             front.reading.is_under_way() || matches!(front.state.robots(), RobotsState::InFlight { .. });
         if front.has_turn() && !front.resolving && !front.held && !front.waits_for_share && !waits_for_rules {
@@ -279,9 +284,13 @@ impl State {
                     Some(settled) => self.settle(now, site, &queued, settled),
                     None => return self.fetch(now, site, group, queued),
                 },
+                Next::Held(Reason::SiteBudget) => match self.next_kept_out(site) {
+                    Some((queued, settled)) => self.settle(now, site, &queued, settled),
+                    None => break,
+                },
                 Next::Held(reason) => {
                     if let Some(front) = self.front(site) {
-                        front.held |= matches!(reason, Reason::SiteBudget | Reason::CrawlBudget);
+                        front.held |= reason == Reason::CrawlBudget;
                     }
                     break;
                 }

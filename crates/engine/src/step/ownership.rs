@@ -24,6 +24,7 @@ impl State {
             }
             self.released.remove(site);
             self.spent.remove(site);
+            let looks_through = self.looks_through(*site);
             match self.sites.get_mut(site) {
                 Some(Slot::Loading(loading)) => (loading.changed, loading.leaving) = (true, false),
                 Some(Slot::Here(front)) => {
@@ -32,6 +33,7 @@ impl State {
                         front.leaving = Leaving::No;
                     }
                     front.state.reload(front.loading);
+                    front.held &= !looks_through;
                     self.park(*site, false);
                     self.prepare(now, *site);
                 }

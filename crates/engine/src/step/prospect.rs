@@ -222,6 +222,9 @@ impl State {
             _ if front.reading.is_under_way() => Reason::Robots,
             _ if front.waits_for_share => Reason::Share,
             Next::Held(Reason::Nothing) if front.is_busy() || state.has_waiting() => Reason::UnderWay,
+            Next::Held(Reason::SiteBudget) if self.peek_kept_out(front).is_some() => {
+                return self.held_on_bench(now, front);
+            }
             Next::Held(reason) => reason,
             _ => return self.held_on_bench(now, front),
         };
@@ -253,6 +256,12 @@ impl State {
             return Turn::Truth(url.clone());
         }
         match self.peek_of(front, now) {
+            Next::Held(Reason::SiteBudget) => match self.peek_kept_out(front) {
+                Some((queued, Settled { outcome, reason, .. })) => {
+                    Turn::Settle { url: queued.candidate.url.clone(), outcome, reason }
+                }
+                None => Turn::Nothing,
+            },
             Next::Held(_) => Turn::Nothing,
             Next::Robots => Turn::Robots,
             Next::ReadRules => Turn::ReadRules,

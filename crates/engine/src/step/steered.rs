@@ -24,6 +24,7 @@ impl State {
         self.settings.details = before.details;
         // Other patterns judge what was found otherwise.
         self.remembered.forget_settled();
+        self.compare_patterns(now, &before.filter);
         self.change_delays(now, &before);
         self.open_budgets();
         self.hold_others(now, &before.held_sites);
@@ -51,6 +52,9 @@ impl State {
         for slot in self.sites.values_mut() {
             if let Slot::Here(front) = slot {
                 front.held = false;
+                if front.state.has_passed_over() {
+                    front.state.reload(front.loading);
+                }
             }
         }
         self.sites_missed |= !self.spent.is_empty();

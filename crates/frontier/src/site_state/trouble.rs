@@ -322,7 +322,7 @@ impl SiteState {
     /// Goes back to the start of the queue if only URLs that were put off or left behind remain. True if it did.
     pub fn begin_sweep(&mut self, now: Timestamp, politeness: &Politeness) -> bool {
         let is_through = self.all_loaded && self.queue.is_empty() && self.taken.is_empty() && !self.is_under_way();
-        if !is_through || !self.sweep.leaves_something() {
+        if !is_through || !self.sweep.leaves_something() || self.passed_over {
             return false;
         }
         (self.loaded_to, self.all_loaded) = (None, false);

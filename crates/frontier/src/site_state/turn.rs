@@ -63,6 +63,32 @@ impl SiteState {
         is_held.then_some(Next::Held(Reason::SiteBudget))
     }
 
+    /// Takes the first URL in memory of which `end` says that it ends without a request, where the site's budget is spent. Those before it
+    /// are passed over. `None` where no more are in memory, or where one comes that the budget does not hold up.
+    pub fn take_ending(&mut self, end: impl Fn(&Queued) -> Option<Settled>) -> Option<(Queued, Settled)> {
+        loop {
+            let first = self.queue.first()?;
+            if !waits_for_budget(first) {
+                return None;
+            }
+            let ended = end(first);
+            let (position, waiting) = self.queue.pop_first()?;
+            match ended {
+                Some(settled) => {
+                    self.taken.insert(position.url);
+                    return Some((waiting, settled));
+                }
+                None => self.passed_over = true,
+            }
+        }
+    }
+
+    /// What [`SiteState::take_ending`] would return. Nothing is taken or passed over.
+    pub fn peek_ending(&self, end: impl Fn(&Queued) -> Option<Settled>) -> Option<(&Queued, Settled)> {
+        let held = self.queue.iter().take_while(|waiting| waits_for_budget(waiting));
+        held.into_iter().find_map(|waiting| Some((waiting, end(waiting)?)))
+    }
+
     /// Takes the first URL of the queue that is not put off.
     fn pop_first(&mut self, traps: &TrapRules) -> Option<(Position, Queued)> {
         loop {
@@ -135,6 +161,11 @@ impl SiteState {
             self.count_shape(shape, rule, traps);
         }
     }
+}
+
+/// Whether a spent budget of pages holds up a URL.
+fn waits_for_budget(waiting: &Queued) -> bool {
+    waiting.visited.is_none() && waiting.again.is_none() && waiting.candidate.purpose != Purpose::Requisite
 }
 
 /// A name that does not resolve says so for each of its URLs; other failures say that the site was given up.

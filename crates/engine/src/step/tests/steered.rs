@@ -182,6 +182,52 @@ fn a_larger_budget_lets_sites_go_on() {
 }
 
 #[test]
+fn an_exclude_counts_for_sites_whose_budget_is_spent_before_or_after_it() {
+    for is_spent_first in [true, false] {
+        let mut settings = without_robots();
+        settings.site_rules.pages_per_site_max = Some(1);
+        let mut crawl = crawl(settings.clone());
+        // Of the site with three seeds, one is asked for, one waits for ever, and one is to be excluded.
+        let waiting: Vec<&str> = SEEDS
+            .into_iter()
+            .filter(|seed| seed.starts_with("http://a.test/") && !crawl.asked().contains(seed))
+            .collect();
+        let [_, excluded] = waiting[..] else { panic!("{waiting:?}") };
+        if is_spent_first {
+            answer_all(&mut crawl, 0);
+            answer_one_of(&mut crawl, "http://a.test/", 200, &[]);
+            crawl.wait(Duration::from_secs(5));
+        }
+        settings.filter.exclude.push(Pattern::new(excluded).expect("a pattern"));
+        change(&mut crawl, &settings);
+        if !is_spent_first {
+            answer_one_of(&mut crawl, "http://a.test/", 200, &[]);
+        }
+        crawl.wait(Duration::from_secs(5));
+        let of_a: Vec<_> = outcomes(&crawl).into_iter().filter(|(url, _)| url.starts_with("http://a.test/")).collect();
+        assert!(of_a.len() == 2 && of_a.contains(&(excluded.to_owned(), Outcome::Excluded)), "{of_a:?}");
+        // The other one is read again when the budget has grown.
+        settings.site_rules.pages_per_site_max = None;
+        change(&mut crawl, &settings);
+        answer_all(&mut crawl, 20);
+        assert_eq!(outcomes(&crawl).len(), SEEDS.len(), "{is_spent_first}");
+        assert!(crawl.end.is_some());
+    }
+}
+
+#[test]
+fn a_spent_site_is_looked_through_once_and_takes_no_place() {
+    let mut settings = Settings { sites_in_front_max: 1, ..without_robots() };
+    settings.site_rules.pages_per_site_max = Some(1);
+    let mut crawl = Driven::begin(settings.clone(), &SEEDS);
+    settings.filter.exclude.push(Pattern::new("http://c.test/*").expect("a pattern"));
+    change(&mut crawl, &settings);
+    answer_all(&mut crawl, 60);
+    assert_eq!(outcomes(&crawl).len(), 2, "one of each site");
+    assert!(crawl.end.is_some(), "the run ends, whatever waits");
+}
+
+#[test]
 fn new_seeds_are_recorded_and_fetched() {
     let mut crawl = crawl(without_robots());
     crawl.happen(Event::NewSeeds(vec![url("http://c.test/")]));
