@@ -4,6 +4,10 @@ const board = document.getElementById("numbers");
 if (board) {
   const KEPT_MAX = 3600;
   const REREAD_EVERY = 5;
+  const REREAD_HISTORY_EVERY = 300;
+  // The seconds over which the rate runs, and those after which samples do not belong together: nobody watched in between.
+  const RATE_OVER = 10;
+  const GAP = 60;
   // The path of the crawl, if it is one of several.
   const base = board.dataset.base ?? "";
   const wasRunning = board.dataset.running !== undefined;
@@ -22,11 +26,20 @@ if (board) {
   let minutes = [];
   let rates = [];
 
+  const withRates = (points) => points.slice(1).map((point, before) => ({
+    at: point.at, bytes: point.bytes, from: points[before].at, rate: Math.max(0, rate(points[before], point)),
+  }));
+
+  // Samples where somebody watched, and the minutes of the crawl elsewhere. Both are in the order of time.
   const ratesOf = () => {
-    const since = samples[0]?.at ?? Infinity;
-    const points = minutes.filter((moment) => moment.at < since).map(({ at, pages, bytes }) => ({ at, visited: pages, bytes }));
-    points.push(...samples);
-    return points.slice(1).map((point, before) => ({ ...point, rate: Math.max(0, rate(points[before], point)) }));
+    const sampled = withRates(samples).filter(({ from, at }) => at - from <= GAP);
+    const inMinutes = withRates(minutes.map(({ at, pages, bytes }) => ({ at, visited: pages, bytes })));
+    let next = 0;
+    const elsewhere = inMinutes.filter(({ at }) => {
+      while (next < sampled.length && sampled[next].at < at) next += 1;
+      return next >= sampled.length || at <= sampled[next].from;
+    });
+    return [...elsewhere, ...sampled].sort((one, other) => one.at - other.at);
   };
 
   const say = (chosen) => {
@@ -88,7 +101,6 @@ if (board) {
     minutes = await answer.json();
     draw();
   };
-  readHistory().catch(() => {});
 
   // Outcomes, sites in trouble, pause and changes.
   const reread = async () => {
@@ -99,12 +111,19 @@ if (board) {
     if (rest) document.getElementById("rest").replaceWith(rest);
   };
 
-  const show = (last) => {
+  // The first of the last samples that belong together: within some seconds, or taken one after the other while this page watched.
+  const rateFrom = (last, received) => {
+    const first = samples.findIndex((sample) => sample.at >= last.at - RATE_OVER);
+    return samples[received > 2 ? Math.min(first, samples.length - 2) : first];
+  };
+
+  const show = (last, received) => {
     for (const name of ["fetched", "waiting", "again", "urls", "sites", "size"]) {
       if (numbers.has(name)) numbers.get(name).textContent = last[name];
     }
-    if (samples.length > 1) {
-      const now = rate(samples[Math.max(0, samples.length - 11)], last);
+    const from = rateFrom(last, received);
+    if (from.at < last.at) {
+      const now = rate(from, last);
       numbers.get("rate").textContent = now.toFixed(now < 10 ? 1 : 0);
       numbers.get("rate").parentElement.hidden = false;
     }
@@ -114,6 +133,8 @@ if (board) {
   const follow = () => {
     // The first event has the samples so far, of an earlier crawl perhaps.
     let received = 0;
+    // It has what happened while nobody watched.
+    readHistory().catch(() => {});
     events = new EventSource(`${base}/events`);
     const stale = document.getElementById("stale");
     events.onopen = () => {
@@ -138,8 +159,9 @@ if (board) {
       samples.push(...news.filter((sample) => sample.running));
       samples.splice(0, Math.max(0, samples.length - KEPT_MAX));
       if (received === 1 || !last.running) return;
-      show(last);
+      show(last, received);
       if (received % REREAD_EVERY === 0) reread().catch(() => {});
+      if (received % REREAD_HISTORY_EVERY === 0) readHistory().catch(() => {});
     };
   };
 
@@ -148,7 +170,8 @@ if (board) {
     if (document.hidden) events?.close();
     else follow();
   });
-  if (!document.hidden) follow();
+  if (document.hidden) readHistory().catch(() => {});
+  else follow();
 }
 
 const parsed = async (link) => {
