@@ -15,9 +15,10 @@ use store_embedded::EmbeddedStore;
 use store_postgres::{PostgresStore, Schema};
 
 use crate::held::Held;
+use crate::socket::{self, STATE};
+use crate::stream;
 use crate::tables::UNSETTLED;
 use crate::unready::is_in_use;
-use crate::{socket, stream};
 use settings::options::Options;
 use settings::plan::Plan;
 use settings::secrets_file::{self, SECRETS, Secrets};
@@ -40,7 +41,6 @@ pub const CHANGES: &str = "changes.jsonl";
 const HISTORY: &str = "history.jsonl";
 /// The name of the file with the cookies.
 pub const COOKIES: &str = "cookies.jsonl";
-const STATE: &str = "state";
 const DATASET: &str = "dataset";
 
 /// The file that makes a directory on shared storage a crawl with its state in a database: its name and its content.

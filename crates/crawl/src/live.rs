@@ -13,12 +13,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use engine::clock::Clock;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use settings::{Usage, usage};
 use store::{CrawlView, StoreError};
 use view_wire::{RemoteView, WireError};
 
 use crate::held::Identity;
-use crate::socket::{connect, socket_in};
+use crate::socket::{connect, socket_in, stopped};
 use crate::steer::{Change, TakeBack};
 use crate::{LiveView, Scheduler, Unready};
 
@@ -57,6 +59,9 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 const THINKS_MAX: Duration = Duration::from_secs(3_600);
 /// The longest that a crawl may take to complete its files.
 const PUBLISH_TIME_MAX: Duration = Duration::from_secs(300);
+/// How often is looked whether the process that is asked was stopped, in seconds; and how long it may be stopped.
+const LOOK_WHETHER_STOPPED_EVERY_S: u64 = 1;
+const STOPPED_TIME_MAX: Duration = Duration::from_secs(10);
 /// The longest reply to a publish request, in bytes.
 const ANSWER_BYTES_MAX: u64 = 4_096;
 
@@ -264,7 +269,7 @@ impl Drop for Live {
 /// # Errors
 /// Another version of this program runs it.
 pub fn view(root: &Path) -> anyhow::Result<Option<LiveView>> {
-    let Some(mut live) = connect(root, VIEW) else { return Ok(None) };
+    let Some(mut live) = asked(root, VIEW)? else { return Ok(None) };
     // A busy crawl may take long to answer.
     live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
     let _ = live.flush();
@@ -317,9 +322,44 @@ fn ordered(root: &Path, request: &str) -> anyhow::Result<bool> {
     }
 }
 
+/// A connection on which a running crawl begins to answer a request; `None` if none runs.
+///
+/// # Errors
+/// The process that crawls is stopped, and was for a while.
+fn asked(root: &Path, request: &str) -> anyhow::Result<Option<UnixStream>> {
+    await_going_on(root)?;
+    let Some(live) = connect(root, request) else { return Ok(None) };
+    // A busy crawl may take long to answer: the read has its own limit.
+    for _ in 0..PUBLISH_TIME_MAX.as_secs() / LOOK_WHETHER_STOPPED_EVERY_S {
+        let mut polled = [PollFd::new(&live, PollFlags::IN)];
+        let wait = Timespec { tv_sec: LOOK_WHETHER_STOPPED_EVERY_S.cast_signed(), tv_nsec: 0 };
+        if poll(&mut polled, Some(&wait)).is_ok_and(|ready| ready > 0) {
+            break;
+        }
+        await_going_on(root)?;
+    }
+    Ok(Some(live))
+}
+
+/// Waits while the process that crawls is stopped.
+///
+/// # Errors
+/// It still is after [`STOPPED_TIME_MAX`].
+fn await_going_on(root: &Path) -> anyhow::Result<()> {
+    let clock = Clock::start();
+    let began = clock.now();
+    loop {
+        let Some((process, pid)) = stopped(root) else { return Ok(()) };
+        if clock.now().since(began) >= STOPPED_TIME_MAX {
+            bail!(Unready::Stopped { root: root.to_owned(), process, pid });
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
 /// The answer of a running crawl to a request; `None` if none runs, it ended just now, or it cannot answer this.
 fn answer_to(root: &Path, request: &str) -> anyhow::Result<Option<String>> {
-    let Some(mut live) = connect(root, request) else { return Ok(None) };
+    let Some(mut live) = asked(root, request)? else { return Ok(None) };
     live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
     let mut said = String::new();
     match (&mut live).take(ANSWER_BYTES_MAX).read_to_string(&mut said) {

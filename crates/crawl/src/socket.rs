@@ -7,13 +7,24 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
+use store_embedded::EmbeddedStore;
+
+/// The name of the directory of the state. Its lock says who crawls.
+pub(crate) const STATE: &str = "state";
 /// The name of the socket.
 pub(crate) const SOCKET: &str = "live.socket";
 
 /// Whether a crawl runs in a directory that can be asked.
 #[must_use]
 pub fn runs(root: &Path) -> bool {
-    connect(root, "").is_some()
+    // A process that is stopped takes no connections: after some, who connects would wait for it.
+    stopped(root).is_some() || connect(root, "").is_some()
+}
+
+/// The process that crawls in a directory, if it is stopped (SIGSTOP, Ctrl-Z): in words, and its number. Not known of a crawl with its state in
+/// a database.
+pub(crate) fn stopped(root: &Path) -> Option<(String, u32)> {
+    EmbeddedStore::stopped_by(&root.join(STATE))
 }
 
 /// Connects to the crawl that runs in a directory, and sends this request.

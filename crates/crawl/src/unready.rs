@@ -25,6 +25,16 @@ pub enum Unready {
     /// What takes a change back is something else by now.
     #[error("somebody has changed the crawl meanwhile")]
     Outdated,
+    /// The process that crawls is stopped, and answers nothing until it goes on.
+    #[error("{}: {process} crawls there and is stopped: `kill -CONT {pid}` lets it go on", root.display())]
+    Stopped {
+        /// The directory.
+        root: PathBuf,
+        /// The process in words, and its number.
+        process: String,
+        /// Its number.
+        pid: u32,
+    },
     /// Another process has it, and cannot be asked.
     #[error("{} is in use by another command, or by a crawl that cannot be asked: try again when it has ended", root.display())]
     InUse {

@@ -9,16 +9,33 @@ const LOCKS: &str = "/proc/locks";
 
 /// Another process that has this file locked, in parentheses; empty where none is known.
 pub(crate) fn of(file: &File) -> String {
-    let known = || {
-        let metadata = file.metadata().ok()?;
-        let locks = fs::read_to_string(LOCKS).ok()?;
-        let pid = locks.lines().find_map(|line| holder(line, metadata.dev(), metadata.ino()))?;
-        Some(match command(pid) {
-            Some(command) => format!(" (`{command}`, process {pid})"),
-            None => format!(" (process {pid})"),
-        })
-    };
-    known().unwrap_or_default()
+    pid_of(file).map(|pid| format!(" ({})", named(pid))).unwrap_or_default()
+}
+
+/// Another process that has this file locked and is stopped: it does nothing until somebody lets it go on. In words, with its number.
+pub(crate) fn stopped(file: &File) -> Option<(String, u32)> {
+    let pid = pid_of(file)?;
+    let status = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    is_stopped(&status).then(|| (named(pid), pid))
+}
+
+fn pid_of(file: &File) -> Option<u32> {
+    let metadata = file.metadata().ok()?;
+    let locks = fs::read_to_string(LOCKS).ok()?;
+    locks.lines().find_map(|line| holder(line, metadata.dev(), metadata.ino()))
+}
+
+/// Whether a process is stopped by a signal or by a debugger, by its line such as `4711 (argiope) T 1 …` (proc(5)). Its name may have any
+/// characters.
+fn is_stopped(status: &str) -> bool {
+    status.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+}
+
+fn named(pid: u32) -> String {
+    match command(pid) {
+        Some(command) => format!("`{command}`, process {pid}"),
+        None => format!("process {pid}"),
+    }
 }
 
 /// The process in a line such as `1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF`, if it is another one and has this file locked.
@@ -59,6 +76,15 @@ fn command(pid: u32) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_is_stopped_by_its_line() {
+        for (status, expect) in
+            [("1 (a) T 0", true), ("1 (a) t 0", true), ("1 (a) S 0", false), ("1 (a) T) R 0", false), ("", false)]
+        {
+            assert_eq!(is_stopped(status), expect, "{status}");
+        }
+    }
 
     #[test]
     fn the_holder_of_a_lock_is_read_from_the_kernels_list() {

@@ -76,6 +76,12 @@ impl EmbeddedStore {
         Mirror::apart(dir)?.map(|mirror| EmbeddedStore::open_mirror(dir, options, mirror)).transpose()
     }
 
+    /// The process that has the store in the directory `dir` open, if it is stopped: in words, and its number.
+    #[must_use]
+    pub fn stopped_by(dir: &Path) -> Option<(String, u32)> {
+        holder::stopped(&fresh::open_to_read(&dir.join(LOCK_FILE)).ok()?)
+    }
+
     /// The number of the last batch that was committed to the store in the directory `dir`; `None` if none is known.
     ///
     /// # Errors

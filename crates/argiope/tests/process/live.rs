@@ -253,3 +253,32 @@ fn what_a_busy_crawl_answers_fits_together() {
     running.signal("INT");
     running.end().expect_code(3);
 }
+
+#[test]
+fn a_crawl_that_is_stopped_keeps_nobody_waiting_and_is_named() {
+    let (served, root) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = root.path().join("crawl");
+    let running = Running::start(&mut crawl(&served, &dir, &[]));
+    wait_for_all(&dir, &running);
+    running.signal("STOP");
+    let questions: [(&str, &[&str]); 4] =
+        [("status", &[]), ("explain", &["http://h1.live.test/"]), ("steer", &["pause"]), ("search", &["silk"])];
+    let asked = questions.map(|(command, more)| {
+        let mut asked = Command::new(BINARY);
+        asked.arg(command).arg(&dir).args(more);
+        Running::start(&mut asked)
+    });
+    for (asked, question) in asked.into_iter().zip(questions) {
+        let Ended { stderr, .. } = asked.end().expect_code(1);
+        for expect in ["`argiope crawl`, process ", "crawls there and is stopped: `kill -CONT "] {
+            assert!(stderr.contains(expect), "{question:?}: {stderr}");
+        }
+    }
+    // A process that goes on meanwhile answers.
+    let mut asked = Command::new(BINARY);
+    let asked = Running::start(asked.arg("status").arg(&dir));
+    running.signal("CONT");
+    asked.end().expect_code(0);
+    let changes = std::fs::read_to_string(dir.join("changes.jsonl")).unwrap_or_default();
+    assert_eq!(changes, "", "what was not confirmed was not made");
+}
