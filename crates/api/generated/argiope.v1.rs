@@ -73,6 +73,9 @@ pub struct CrawlResponse {
     pub outcome: ::prost::alloc::string::String,
     #[prost(string, tag = "5")]
     pub reason: ::prost::alloc::string::String,
+    /// URLs of these sites that are left in the queue: max-pages-per-site is spent there.
+    #[prost(uint64, tag = "6")]
+    pub waiting: u64,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -351,6 +354,9 @@ pub struct ExplainResponse {
     /// Its site as of the last commit; none if it had no turn yet.
     #[prost(message, optional, tag = "11")]
     pub site: ::core::option::Option<SiteState>,
+    /// Of a URL that waits: the rule by which it ends as `excluded`, such as `exclude *.pdf`. Empty if none does.
+    #[prost(string, tag = "12")]
+    pub excluded_by: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -391,6 +397,9 @@ pub struct SiteState {
     pub given_up: bool,
     #[prost(uint64, tag = "14")]
     pub pages_fetched: u64,
+    /// max-pages-per-site, if it is set. A site that has fetched so many is asked for no new page.
+    #[prost(uint64, optional, tag = "15")]
+    pub pages_max: ::core::option::Option<u64>,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -399,7 +408,7 @@ pub struct UrlsRequest {
     /// Only URLs of this site: example.org, <https://example.org> or example.org:8443. Default: of all.
     #[prost(string, tag = "1")]
     pub site: ::prost::alloc::string::String,
-    /// Only URLs in one of these states: waiting, or an outcome such as http_error. Default: in all.
+    /// Only URLs in one of these states: waiting, an outcome such as http_error, or failed for all outcomes of failures. Default: in all.
     #[prost(string, repeated, tag = "2")]
     pub states: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Only URLs that match one of these patterns. Default: all.
@@ -555,6 +564,9 @@ pub struct StatsResponse {
     /// The last changes, the oldest first.
     #[prost(message, repeated, tag = "17")]
     pub changes: ::prost::alloc::vec::Vec<Changed>,
+    /// Sites whose max-pages-per-site is spent and that have URLs left in the queue.
+    #[prost(uint64, tag = "18")]
+    pub sites_spent: u64,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -677,6 +689,9 @@ pub struct SteerResponse {
     /// With dry_run of retry: the URLs that it would visit again.
     #[prost(uint64, tag = "6")]
     pub again: u64,
+    /// What somebody should know of the change: sites that it names and that the crawl does not know.
+    #[prost(string, repeated, tag = "7")]
+    pub notes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]

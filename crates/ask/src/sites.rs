@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crawl::Change;
+use settings::site_name::SiteName;
 use store::{CrawlView, StoreError};
 use weburl::{Site, SiteKey, UrlKey};
 
@@ -56,6 +58,21 @@ pub fn unknown(
         }
     }
     Ok(Some(Unknown { name: name.to_owned(), nearest }))
+}
+
+/// What somebody should know of a change: the sites that it names and that the crawl does not know.
+///
+/// # Errors
+/// The state cannot be read.
+pub fn unknown_of(view: &dyn CrawlView, change: &Change) -> Result<Vec<String>, StoreError> {
+    let names: Vec<&SiteName> = match change {
+        Change::Hold(names) | Change::Release(names) => names.iter().collect(),
+        Change::DelayFor(delays) => delays.iter().map(|delay| &delay.site).collect(),
+        _ => return Ok(Vec::new()),
+    };
+    let unknown = |name: &&SiteName| unknown(view, &name.to_string(), name.keys()).transpose();
+    let unknown = names.iter().filter_map(unknown).collect::<Result<Vec<_>, _>>()?;
+    Ok(unknown.iter().map(|unknown| format!("{unknown}: it counts once the crawl finds the site")).collect())
 }
 
 /// The same for a name that fits sites by a rule of its own.

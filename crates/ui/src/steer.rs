@@ -6,13 +6,11 @@ use ask::sites;
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use crawl::made::{Made, goes_on, make};
-use crawl::opened::Opened;
 use crawl::standing::Standing;
 use crawl::steer::{TakeBack, Undo};
 use crawl::{Affected, Change, Changed, CrawlDir, Options};
 use maud::{Markup, html};
 use printable::{Printable, counted};
-use settings::site_name::SiteName;
 use settings::{Usage, usage};
 
 use crate::base::to;
@@ -48,7 +46,7 @@ pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> 
     let read = |crawl: &Standing| {
         let dir = CrawlDir::existing(crawl.root())?;
         // Where the database does not answer, the change itself says so.
-        let refused = dir.refuse_of_workers().err().filter(|error| error.is::<Usage>()).map(|error| error.to_string());
+        let refused = dir.refuse_of_workers().err().filter(anyhow::Error::is::<Usage>).map(|error| error.to_string());
         Ok((Changed::all_of(&dir)?, dir.options()?, goes_on(&dir), refused))
     };
     let (changes, options, goes_on, refused) = ui.ask(read).await?;
@@ -56,7 +54,7 @@ pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> 
         Some(why) => html! { p { (Printable(&why)) "." } (journal(&changes, None)) },
         None => {
             let at_once = at_once(options.paused == Some(true), goes_on);
-            html! { (at_once) (forms(goes_on)) (journal(&changes, Some(&options))) }
+            html! { (at_once) (forms(goes_on, SETTING)) (journal(&changes, Some(&options))) }
         }
     };
     Ok(frame::page("Steer", "/steer", &body))
@@ -82,15 +80,19 @@ pub(crate) fn at_once(is_paused: bool, goes_on: bool) -> Markup {
     }
 }
 
+/// A setting that can be changed, as an example: of a crawl by one process, and of one by several workers, which has no budget of all pages.
+pub(crate) const SETTING: &str = "max-pages";
+pub(crate) const SETTING_OF_WORKERS: &str = "max-pages-per-site";
+
 /// Of a crawl that rests, without the changes that only a run takes.
-pub(crate) fn forms(goes_on: bool) -> Markup {
+pub(crate) fn forms(goes_on: bool, setting: &str) -> Markup {
     html! {
         div.forms {
             @for (what, title, label, example) in FORMS.iter().filter(|(what, ..)| goes_on || *what != "seeds") {
                 form method="post" action=(to("/steer")) {
                     h2 { (title) }
                     (links::hidden("what", what))
-                    label { (label) textarea name="to" rows="3" required placeholder=(example) {} }
+                    label { (label) textarea name="to" rows="3" required placeholder=(example.replace(SETTING, setting)) {} }
                     button { "Show the effect …" }
                 }
             }
@@ -200,18 +202,6 @@ fn taken_back(undo: &[Change], made: &str) -> Response {
     frame::page("Changed", "/steer", &body).into_response()
 }
 
-/// What somebody should know of a change: the sites that the crawl does not know.
-fn notes(opened: &Opened, change: &Change) -> anyhow::Result<Vec<String>> {
-    let names: Vec<&SiteName> = match change {
-        Change::Hold(names) | Change::Release(names) => names.iter().collect(),
-        Change::DelayFor(delays) => delays.iter().map(|delay| &delay.site).collect(),
-        _ => return Ok(Vec::new()),
-    };
-    let unknown = |name: &&SiteName| sites::unknown(opened.view(), &name.to_string(), name.keys()).transpose();
-    let unknown = names.iter().filter_map(unknown).collect::<Result<Vec<_>, _>>()?;
-    Ok(unknown.iter().map(|unknown| format!("{unknown}: it counts once the crawl finds the site")).collect())
-}
-
 /// Refuses a change that has a file read. Every user of this machine may use the port, and a file may be its owner's alone.
 fn refuse_files(root: &Path, change: &Change) -> anyhow::Result<()> {
     let before = CrawlDir::existing(root)?.options()?;
@@ -243,7 +233,7 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
     let look = move |crawl: &Standing| {
         refuse_files(crawl.root(), &asked)?;
         let opened = crawl.now()?;
-        let notes = notes(&opened, &asked)?;
+        let notes = sites::unknown_of(opened.view(), &asked)?;
         effects.of(opened, &asked, notes)
     };
     Ok(shown(&*ui.ask(look).await?).into_response())

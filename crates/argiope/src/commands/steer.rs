@@ -106,14 +106,6 @@ pub enum What {
 }
 
 impl What {
-    /// The sites that a change names.
-    fn sites(&self) -> Vec<SiteName> {
-        match self {
-            What::Hold { sites } | What::Release { sites } | What::Delay { sites, .. } => sites.clone(),
-            _ => Vec::new(),
-        }
-    }
-
     /// The change.
     ///
     /// # Errors
@@ -151,13 +143,12 @@ impl What {
 /// The directory holds no crawl, the change cannot be used, or the disk fails.
 pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
     let dir = CrawlDir::existing(&args.dir)?;
-    let sites = args.what.sites();
     let change = args.what.change()?;
     // Before anything is said of the change.
     dir.refuse_of_workers()?;
-    if !sites.is_empty() {
+    if matches!(change, Change::Hold(_) | Change::Release(_) | Change::DelayFor(_)) {
         match Opened::new(&args.dir) {
-            Ok(opened) => say_unknown(&opened, &sites)?,
+            Ok(opened) => sites::unknown_of(opened.view(), &change)?.iter().for_each(|note| console::say!("{note}")),
             // A round of a watch begins or ends. The change waits longer for that than this remark.
             Err(error) if matches!(error.downcast_ref(), Some(Unready::InUse { .. })) => {}
             Err(error) => return Err(error),
@@ -169,14 +160,4 @@ pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
     };
     printed::print(&format!("{change}: {told}\n"))?;
     Ok(ExitCode::from(exit::DONE))
-}
-
-/// Says which sites the crawl does not know.
-fn say_unknown(opened: &Opened, sites: &[SiteName]) -> anyhow::Result<()> {
-    for site in sites {
-        if let Some(unknown) = sites::unknown(opened.view(), &site.to_string(), site.keys())? {
-            console::say!("{unknown}: it counts once the crawl finds the site");
-        }
-    }
-    Ok(())
 }

@@ -241,7 +241,8 @@ fn the_archive_is_steered_by_the_server_alone_and_its_journal_loses_no_line() {
     let files = || ["crawl.toml", "changes.jsonl"].map(|name| std::fs::read_to_string(dir.join(name)).expect("a file"));
     let before = files();
     let refuses = || {
-        for change in [&["pause"][..], &["hold", "a.test"], &["remove", "*"], &["stop"], &["--dry-run", "exclude", "*"]] {
+        for change in [&["pause"][..], &["hold", "a.test"], &["remove", "*"], &["stop"], &["--dry-run", "exclude", "*"]]
+        {
             let told = testkit::ran::argiope(&[&["steer", root], change].concat());
             let names_way_out = told.stderr.contains("`argiope client steer`") && told.stdout.is_empty();
             assert!(told.code == 2 && names_way_out, "{change:?}: {told:?}");
@@ -268,4 +269,101 @@ fn the_archive_is_steered_by_the_server_alone_and_its_journal_loses_no_line() {
     steer(&lab, &["pause"]);
     let lines = files()[1].lines().map(str::to_owned).collect::<Vec<_>>();
     assert!(lines.len() == 3 && lines[1] == other.trim_end() && lines[2].ends_with("\"pause\"}"), "{lines:?}");
+}
+
+#[test]
+fn a_site_whose_budget_is_spent_ends_what_is_excluded_and_keeps_no_crawl_waiting() {
+    let lab = Lab::new(Laid::apart(web(), &HOSTS), &[]);
+    let _worker = lab.worker();
+    let stats = |name: &str| lab.served.asked(&["stats"])[name].clone();
+    steer(&lab, &["set", "--max-pages-per-site", "5"]);
+    // It answers though URLs are left.
+    let told = lab.served.asked(&["crawl", "http://a.test/"]);
+    assert_eq!((&told["fetched"], &told["outcome"], &told["waiting"]), (&json!(5), &json!("html"), &json!(PAGES - 4)));
+    let told = lab.served.client(&["crawl", "http://a.test/"]).stdout;
+    assert!(told.contains("16 URLs left in the queue: max-pages-per-site is spent"), "{told}");
+    assert_eq!((stats("sites_spent"), stats("waiting")), (json!(1), json!(PAGES - 4)));
+    let told = lab.served.client(&["stats"]).stdout;
+    assert!(told.contains("1 site with URLs left, whose max-pages-per-site is spent"), "{told}");
+    // A URL that nobody will come to.
+    let told = lab.served.asked(&["crawl", "http://a.test/new"]);
+    assert_eq!((&told["outcome"], &told["reason"]), (&json!("waiting"), &json!("max-pages-per-site is spent")));
+
+    // As `argiope steer` says it.
+    let note = "no such site in the crawl: a.tset; nearest: a.test: it counts once the crawl finds the site";
+    assert_eq!(steer(&lab, &["hold", "a.tset"])["notes"], json!([note]));
+
+    // What is excluded ends, though the site has no more turns; until then the explanation has both.
+    let waiting = lab.served.asked(&["urls", "--state", "waiting", "--only", "*/1*"])["urls"].clone();
+    let waiting: Vec<String> =
+        waiting.as_array().expect("URLs").iter().map(|url| url["url"].as_str().expect("a URL").to_owned()).collect();
+    assert!(waiting.len() as u64 >= ONES - 4, "{waiting:?}");
+    steer(&lab, &["pause"]);
+    steer(&lab, &["exclude", "*/1*"]);
+    let told = lab.served.client(&["explain", &waiting[0]]).stdout;
+    for expect in ["it ends as excluded: exclude */1*", "its budget is spent: 5 pages fetched, max-pages-per-site = 5"]
+    {
+        assert!(told.contains(expect), "{expect}: {told}");
+    }
+    let ui = testkit::ui::Ui::start_with(&[&lab.served.clients]);
+    let page = ui.page(&format!("/url?u={}", waiting[0]));
+    assert!(page.contains("exclude */1*") && page.contains("max-pages-per-site = 5"), "{page}");
+    steer(&lab, &["resume"]);
+    until("what is excluded to end", || outcome(&lab, "excluded") == waiting.len() as u64);
+    let story = lab.served.asked(&["explain", &waiting[0]]);
+    assert_eq!((&story["state"], &story["reason"]), (&json!("excluded"), &json!("exclude */1*")));
+    assert_eq!(outcome(&lab, "html"), 5);
+    // The rest is fetched with a larger budget.
+    let left = stats("waiting").as_u64().expect("a number");
+    assert!(left > 0);
+    steer(&lab, &["unset", "max-pages-per-site"]);
+    until("the rest", || outcome(&lab, "html") == 5 + left);
+    assert_eq!(stats("sites_spent"), json!(0));
+}
+
+#[test]
+fn a_change_says_what_it_cannot_do() {
+    let lab = Lab::new(Laid::apart(web(), &HOSTS), &[]);
+    // A stop is for workers that are there.
+    for stop in [&["steer", "stop"][..], &["steer", "--dry-run", "stop"]] {
+        let refused = lab.served.client(stop);
+        assert!(
+            refused.code == 1 && refused.stderr.contains("no worker is there, so there is nothing to stop"),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(lab.served.asked(&["stats"])["changes"], json!([]));
+    let ui = testkit::ui::Ui::start_with(&[&lab.served.clients]);
+    let page = ui.post(&ui.own(), "what=stop&to=");
+    assert!(page.status == 409 && page.body.contains("there is nothing to stop"), "{}", page.body);
+
+    // A crawl that begins while nothing can be fetched waits.
+    steer(&lab, &["pause"]);
+    steer(&lab, &["hold", "a.test"]);
+    let page = ui.post_to("/steer/crawl", &ui.own(), "u=a.test&depth=0").body;
+    for expect in ["It waits", "the crawl is paused", "no worker is there", "a.test is on hold"] {
+        assert!(page.contains(expect) && !page.contains("It has begun"), "{expect}: {page}");
+    }
+
+    // Sites that the crawl does not know.
+    let note = "no such site in the crawl: a.tset: it counts once the crawl finds the site";
+    for change in [&["hold", "a.tset"][..], &["release", "a.tset"], &["delay", "5s", "a.tset"]] {
+        assert_eq!(steer(&lab, change)["notes"], json!([note]), "{change:?}");
+    }
+    assert_eq!(steer(&lab, &["hold", "a.test"])["notes"], json!([]));
+    let told = lab.served.client(&["steer", "--dry-run", "hold", "a.tset"]).stdout;
+    assert!(told.contains(note), "{told}");
+    let effect = ui.post(&ui.own(), "what=hold&to=a.tset");
+    assert!(effect.status == 200 && effect.body.contains(note), "{}", effect.body);
+
+    // Forms that offer what can be done.
+    let page = ui.page("/steer");
+    assert!(page.contains("max-pages-per-site = 10000") && !page.contains("max-pages = "), "{page}");
+    for worker in ["", "nobody"] {
+        let drain = ui.post_to("/workers/drain", &ui.own(), &format!("worker={worker}"));
+        assert!(drain.status == 404 && drain.body.contains("there is no worker"), "{}", drain.body);
+    }
+    let page = ui.page("/changes");
+    assert!(page.contains("the crawl had one round so far") && page.contains("name=\"since\""), "{page}");
+    assert_eq!(lab.served.asked(&["urls", "--state", "failed"])["urls"], json!([]));
 }

@@ -47,6 +47,9 @@ impl Text for CrawlResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
         write_outcome(out, &self.outcome, &self.reason)?;
         writeln!(out, "{} fetched, {} failed", self.fetched, self.failed)?;
+        if self.waiting > 0 {
+            writeln!(out, "{} left in the queue: max-pages-per-site is spent", counted(self.waiting, "URL"))?;
+        }
         self.owner.as_ref().map_or(Ok(()), |owner| write_owner(out, owner))
     }
 }
@@ -140,6 +143,9 @@ impl Text for ExplainResponse {
         writeln!(out, "{}", Printable(&self.url))?;
         let state = if self.status > 0 { format!("{} {}", self.state, self.status) } else { self.state.clone() };
         write_outcome(out, &state, &self.reason)?;
+        if !self.excluded_by.is_empty() {
+            writeln!(out, "it ends as excluded: {}", Printable(&self.excluded_by))?;
+        }
         if self.state != "unknown" {
             writeln!(out, "depth {}", self.depth)?;
         }
@@ -167,6 +173,13 @@ fn write_site(out: &mut dyn Write, site: &SiteState) -> Result<()> {
         ("", _) => writeln!(out, "robots.txt was not requested yet")?,
         (_, "") => writeln!(out, "{asked}")?,
         (_, by) => writeln!(out, "{asked}; {verdict}: {}", Printable(by))?,
+    }
+    if let Some(max) = site.pages_max.filter(|max| site.pages_fetched >= *max) {
+        let fetched = counted(site.pages_fetched, "page");
+        writeln!(
+            out,
+            "its budget is spent: {fetched} fetched, max-pages-per-site = {max}: its URLs wait for a larger one"
+        )?;
     }
     match (site.trouble.as_str(), site.given_up) {
         ("", _) if site.failures_in_a_row > 0 => {
@@ -258,6 +271,10 @@ impl Text for StatsResponse {
         if self.sites_aside > 0 {
             writeln!(out, "{} in trouble", counted(self.sites_aside, "site"))?;
         }
+        if self.sites_spent > 0 {
+            let sites = counted(self.sites_spent, "site");
+            writeln!(out, "{sites} with URLs left, whose max-pages-per-site is spent")?;
+        }
         if !self.hold.is_empty() {
             writeln!(out, "on hold: {}", Printable(&self.hold.join(" ")))?;
         }
@@ -273,17 +290,18 @@ impl Text for StatsResponse {
 
 impl Text for SteerResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
-        if self.at.is_empty() {
-            let affected = Affected { queued: self.queued, fetched: self.fetched, again: self.again };
-            return writeln!(out, "{affected}");
-        }
         match (self.workers, self.workers_behind) {
-            (0, 0) => writeln!(out, "noted; it counts for the workers that join"),
-            (going, 0) => writeln!(out, "in force with {}", counted(going, "worker")),
+            _ if self.at.is_empty() => {
+                let affected = Affected { queued: self.queued, fetched: self.fetched, again: self.again };
+                writeln!(out, "{affected}")?;
+            }
+            (0, 0) => writeln!(out, "noted; it counts for the workers that join")?,
+            (going, 0) => writeln!(out, "in force with {}", counted(going, "worker"))?,
             (going, behind) => {
-                writeln!(out, "noted; in force with {}, not yet with {behind}", counted(going, "worker"))
+                writeln!(out, "noted; in force with {}, not yet with {behind}", counted(going, "worker"))?;
             }
         }
+        self.notes.iter().try_for_each(|note| writeln!(out, "{}", Printable(note)))
     }
 }
 

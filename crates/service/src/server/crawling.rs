@@ -19,7 +19,7 @@ use store::{CrawlView, StoreError};
 use store_postgres::cluster::{Control, Outcomes, Reach};
 use tokio::sync::mpsc;
 use tonic::Status;
-use weburl::{CanonicalUrl, Scope, ScopeKind, UrlKey, UserInfo, registrable_domain};
+use weburl::{CanonicalUrl, Scope, ScopeKind, SiteKey, UrlKey, UserInfo, registrable_domain};
 
 use super::service::Service;
 use console::message::tell_all;
@@ -262,8 +262,13 @@ impl Crawling {
         let CallState { visit, reach, .. } = standing;
         let outcomes = self.service.ask(move |control| control.outcomes(&reach)).await?;
         let (_, owner) = self.service.owner(self.seed.key().site).await?;
-        let (outcome, reason) = visit.map(|visit| (visit.outcome.to_string(), visit.reason)).unwrap_or_default();
-        Ok(CrawlResponse { owner, fetched: fetched(&outcomes), failed: failed(&outcomes), outcome, reason })
+        let (outcome, reason) = match visit {
+            Some(visit) => (visit.outcome.to_string(), visit.reason),
+            None if outcomes.waiting > 0 => ("waiting".to_owned(), "max-pages-per-site is spent".to_owned()),
+            None => Default::default(),
+        };
+        let (fetched, failed, waiting) = (fetched(&outcomes), failed(&outcomes), outcomes.waiting);
+        Ok(CrawlResponse { owner, fetched, failed, outcome, reason, waiting })
     }
 }
 
@@ -281,12 +286,23 @@ impl CallState {
             area.add_seed(&target);
             last = control.get(target.key())?;
         }
-        // Where it leads is not known before it is visited. It may be just now, and then its own site does not wait any more.
-        let is_known = last.is_none_or(|entry| entry.visit.is_some());
-        let is_done = is_known && !control.is_waiting(&area.reach)? && area.admit(control)? == 0;
+        let pages_max = settings.site_rules.pages_per_site_max;
+        // Where it leads is not known before it is visited. It may be just now, and then its own site does not wait any more. It is never
+        // visited where the budget of its site is spent.
+        let is_known = match last.filter(|entry| entry.visit.is_none()) {
+            None => true,
+            Some(entry) => is_spent(control, entry.candidate.url.key().site, pages_max)?,
+        };
+        let is_done = is_known && !control.is_waiting(&area.reach, pages_max)? && area.admit(control)? == 0;
         let visit = first.and_then(|entry| entry.visit);
         Ok(CallState { is_done, visit, reach: area.reach })
     }
+}
+
+/// Whether a site has had as many pages as it may have.
+fn is_spent(control: &Control, site: SiteKey, pages_max: Option<u64>) -> Result<bool, StoreError> {
+    let Some(max) = pages_max else { return Ok(false) };
+    Ok(control.site(site)?.is_some_and(|record| record.pages_fetched >= max))
 }
 
 fn fetched(outcomes: &Outcomes) -> u64 {

@@ -1,8 +1,9 @@
 //! `Explain`: the state of a URL, and of its site.
 
 use api::{ExplainResponse, SiteState};
+use engine::Settings;
 use frontier::RobotsState;
-use model::{SiteRecord, Timestamp};
+use model::{Purpose, SiteRecord, Timestamp, Via};
 use settings::plan::Plan;
 use store::{CrawlView, Entry};
 use store_postgres::cluster::Reach;
@@ -42,7 +43,13 @@ pub(super) async fn explain(service: &Service, given: &str) -> Result<ExplainRes
     let Some(entry) = entry else {
         return Ok(ExplainResponse { state: "unknown".to_owned(), ..told });
     };
+    let is_waiting = entry.visit.is_none();
+    let excluded_by = match is_waiting {
+        true => excluded_by(service, &entry, &plan).await?,
+        false => String::new(),
+    };
     let told = ExplainResponse {
+        excluded_by,
         state: "waiting".to_owned(),
         depth: entry.candidate.depth,
         found_on: found_on.map(|found_on| found_on.candidate.url.to_string()).unwrap_or_default(),
@@ -58,6 +65,22 @@ pub(super) async fn explain(service: &Service, given: &str) -> Result<ExplainRes
             ..told
         },
     })
+}
+
+/// The rule by which a URL that waits ends as `excluded`, as the worker judges it when it comes to the URL; empty if none does.
+async fn excluded_by(service: &Service, entry: &Entry, plan: &Plan) -> Result<String, Status> {
+    let (key, purpose) = (entry.candidate.url.key(), entry.candidate.purpose);
+    let is_seed = match entry.candidate.via {
+        Via::Seed | Via::Redirect => service.ask(move |control| control.count_seeds(&[key])).await? > 0,
+        _ => false,
+    };
+    let Settings { filter, images, .. } = &plan.settings;
+    let judged = match purpose {
+        Purpose::Page => filter.judge_waiting(&entry.candidate.url, is_seed || *images),
+        Purpose::Requisite => filter.judge_waiting(&entry.candidate.url, true),
+        Purpose::Sitemap | Purpose::Robots => Ok(()),
+    };
+    Ok(judged.err().map(|rule| rule.to_string()).unwrap_or_default())
 }
 
 /// A site as its record has it: what its owner goes by.
@@ -76,6 +99,7 @@ fn site_state(record: SiteRecord, url: &CanonicalUrl, plan: &Plan) -> SiteState 
         failures_in_a_row: record.failures_in_a_row,
         given_up: record.given_up.is_some(),
         pages_fetched: record.pages_fetched,
+        pages_max: rules.pages_per_site_max,
         ..SiteState::default()
     };
     if let Some(robots) = &record.robots {

@@ -1,7 +1,7 @@
 //! `Urls`: the URLs of the crawl by site, state or pattern.
 
 use api::{Url, UrlsRequest, UrlsResponse};
-use ask::urls::{Listed, Selection};
+use ask::urls::{Listed, Selection, State};
 use settings::plan;
 use tonic::Status;
 
@@ -20,8 +20,9 @@ pub(super) async fn urls(service: &Service, request: UrlsRequest) -> Result<Urls
     let UrlsRequest { site, states, patterns, after, limit } = request;
     let wrong = |why: &dyn std::fmt::Display| Status::invalid_argument(message(why));
     let mut selection = Selection { sites: service.sites(&site).await?.into_iter().collect(), ..Selection::default() };
-    selection.states =
-        states.iter().map(|word| word.parse()).collect::<Result<_, _>>().map_err(|error: String| wrong(&error))?;
+    for word in &states {
+        selection.states.extend(State::named(word).map_err(|error| wrong(&error))?);
+    }
     let pattern = |text: &String| plan::pattern("patterns", text);
     selection.patterns = patterns.iter().map(pattern).collect::<Result<_, _>>().map_err(|error| wrong(&error))?;
     let after = match after.as_str() {

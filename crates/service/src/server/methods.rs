@@ -152,8 +152,13 @@ impl Crawler for Service {
 
     async fn stats(&self, _: Request<StatsRequest>) -> Result<Response<StatsResponse>, Status> {
         let plan = self.plan().await?;
-        let (totals, counts, members) =
-            self.ask(|control| Ok((control.totals()?, control.counts()?, control.members()?))).await?;
+        let pages_max = plan.settings.site_rules.pages_per_site_max;
+        let (totals, counts, members, sites_spent) = self
+            .ask(move |control| {
+                let spent = pages_max.map_or(Ok(0), |max| control.sites_spent(max))?;
+                Ok((control.totals()?, control.counts()?, control.members()?, spent))
+            })
+            .await?;
         let changes = steering::last(self, CHANGES_TOLD).await?;
         Ok(Response::new(StatsResponse {
             urls: totals.urls,
@@ -171,6 +176,7 @@ impl Crawler for Service {
             left_of_round: totals.again,
             hold: plan.options.hold.iter().map(ToString::to_string).collect(),
             sites_aside: counts.sites_aside,
+            sites_spent,
             unsealed_bytes: counts.unsealed_bytes,
             changes: changes
                 .into_iter()

@@ -70,7 +70,8 @@ mod tests {
     #[test]
     fn a_journal_keeps_every_line_and_gets_what_it_lacks() -> anyhow::Result<()> {
         let change = |at: &str, change| Changed { at: at.to_owned(), change, replaced: None };
-        let ours = [change("2026-11-26T00:00:01.000Z", Change::Pause), change("2026-11-26T00:00:03.000Z", Change::Resume)];
+        let ours =
+            [change("2026-11-26T00:00:01.000Z", Change::Pause), change("2026-11-26T00:00:03.000Z", Change::Resume)];
         let first = with_changes("", &ours[..1])?.expect("a line");
         assert_eq!(first, "{\"at\":\"2026-11-26T00:00:01.000Z\",\"change\":\"pause\"}\n");
         // Lines of others, of a later version, and one that was cut.

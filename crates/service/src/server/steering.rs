@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use anyhow::bail;
 use api::{SteerRequest, SteerResponse};
+use ask::sites;
+use coordination::Member;
 use crawl::steer::{Removed, Retried};
 use crawl::{Affected, Change, Changed};
 use engine::clock::Clock;
@@ -52,10 +54,12 @@ pub(super) async fn make(service: &Service, change: Change) -> Result<SteerRespo
             crawling::add(service, urls).await?;
         }
         Change::Stop => {
-            service.ask(|control| control.members()?.iter().try_for_each(|member| control.drain(member.id))).await?;
+            let members = members_to_stop(service).await?;
+            service.ask(move |control| members.iter().try_for_each(|member| control.drain(member.id))).await?;
         }
         _ => {}
     }
+    let notes = notes(service, &change).await?;
     queue(service, &change).await?;
     let text = serde_json::to_string(&change).map_err(|error| Status::internal(message(error)))?;
     let at = Clock::start().date();
@@ -74,7 +78,7 @@ pub(super) async fn make(service: &Service, change: Change) -> Result<SteerRespo
         console::say!("the archive has earlier settings still: {error:#}");
     }
     console::say!("changed: {change}");
-    Ok(SteerResponse { at: at.to_rfc3339(), workers: going, workers_behind: behind, ..SteerResponse::default() })
+    Ok(SteerResponse { at: at.to_rfc3339(), workers: going, workers_behind: behind, notes, ..SteerResponse::default() })
 }
 
 /// Makes a change of the queue. Workers learn of it by hints: each reads the queues of its sites again.
@@ -126,13 +130,37 @@ async fn followed(service: &Service, number: i64) -> Result<GoingBy, Status> {
     }
 }
 
+/// The workers that a stop concerns.
+///
+/// # Errors
+/// There are none. A worker that joins later is not stopped.
+async fn members_to_stop(service: &Service) -> Result<Vec<Member>, Status> {
+    let members = service.ask(Control::members).await?;
+    match members.is_empty() {
+        true => Err(Status::failed_precondition(
+            "no worker is there, so there is nothing to stop: `pause` counts for workers that join later, too",
+        )),
+        false => Ok(members),
+    }
+}
+
+/// What somebody should know of a change.
+async fn notes(service: &Service, change: &Change) -> Result<Vec<String>, Status> {
+    let change = change.clone();
+    service.ask(move |control| sites::unknown_of(control, &change)).await
+}
+
 async fn affected(service: &Service, change: Change) -> Result<SteerResponse, Status> {
+    if change == Change::Stop {
+        members_to_stop(service).await?;
+    }
+    let notes = notes(service, &change).await?;
     let (_, plan) = service.in_force().await?;
     settings_after(&change, &plan).map_err(wrong)?;
     let count = move |control: &Control| Ok(Affected::by(&change, &plan.options, control));
     let Affected { queued, fetched, again } =
         service.ask(count).await?.map_err(|error| Status::unavailable(message(format_args!("{error:#}"))))?;
-    Ok(SteerResponse { queued, fetched, again, ..SteerResponse::default() })
+    Ok(SteerResponse { queued, fetched, again, notes, ..SteerResponse::default() })
 }
 
 fn wrong(error: anyhow::Error) -> Status {

@@ -320,15 +320,27 @@ impl Control {
         rows.iter().map(|row| Columns::of("url", row).url()).collect()
     }
 
-    /// Whether any of these sites has a queue.
+    /// Whether anything is left to do of these sites: whether one has a queue, and may have more pages than so many, its budget. The queue of
+    /// a site whose budget is spent waits for a larger one, but for URLs to be visited again that come first, and for requisites.
     ///
     /// # Errors
     /// The store failed.
-    pub fn is_waiting(&self, reach: &Reach) -> Result<bool, StoreError> {
+    pub fn is_waiting(&self, reach: &Reach, pages_per_site_max: Option<u64>) -> Result<bool, StoreError> {
         let mut parameters = parameters(reach);
         parameters.push(Box::new(reach.all));
+        parameters.push(Box::new(budget(pages_per_site_max)));
         let rows = self.session.query("looking for URLs that wait", statements::IS_WAITING, parameters)?;
         rows.first().map_or(Ok(false), |row| Columns::of("queue", row).next())
+    }
+
+    /// Sites with a queue whose budget of so many pages is spent.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn sites_spent(&self, pages_per_site_max: u64) -> Result<u64, StoreError> {
+        let parameters: Parameters = vec![Box::new(budget(Some(pages_per_site_max)))];
+        let rows = self.session.query("counting sites whose budget is spent", statements::SITES_SPENT, parameters)?;
+        rows.first().map_or(Ok(0), |row| count(&mut Columns::of("site", row)))
     }
 
     /// What became of the URLs of these sites.
@@ -529,6 +541,11 @@ fn writer(address: &Address, schema: &Schema) -> Result<(Writer, String), StoreE
     let mut columns = Columns::of("writer", row);
     let (id, process) = (columns.next()?, columns.next()?);
     Ok((Writer::new(session, id, process, 0), crawl_id.unwrap_or_default()))
+}
+
+/// A budget of pages, as the database compares it.
+fn budget(pages_max: Option<u64>) -> Option<i64> {
+    pages_max.map(|max| i64::try_from(max).unwrap_or(i64::MAX))
 }
 
 fn shared(row: &Row) -> Result<Shared, StoreError> {

@@ -166,8 +166,8 @@ fn what_was_excluded_is_admitted_once_and_in_pieces_of_any_number() {
     settled.extend(["http://b.a.test/", "http://a.test/", "http://x-a.test/", "http://other.test/"].map(excluded));
     let control = open(&place);
     join(&place).commit(&[], ALL_SEEDS, &Batch { settled, ..Batch::default() }).expect("committed");
-    let waits = |name, below| control.is_waiting(&hosts(name, below)).expect("read");
-    assert!(!control.is_waiting(&Reach { all: true, ..Reach::default() }).expect("read"));
+    let waits = |name, below| control.is_waiting(&hosts(name, below), None).expect("read");
+    assert!(!control.is_waiting(&Reach { all: true, ..Reach::default() }, None).expect("read"));
     let is_even = |url: &CanonicalUrl| url.as_str().ends_with(['0', '2', '4', '6', '8']);
     let below = [("a.test".to_owned(), true)];
     assert_eq!(control.admit(&below, &[], is_even).expect("admitted"), URLS / 2);

@@ -1,12 +1,14 @@
 //! What begins: a crawl from a URL to a depth, and a round of visits to known pages.
 
-use api::{AgainRequest, CrawlProgressResponse, CrawlRequest};
+use api::{AgainRequest, CrawlProgressResponse, CrawlRequest, StatsResponse};
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use maud::{Markup, html};
 use printable::counted;
+use settings::site_name::SiteName;
 use settings::units::Span;
 use settings::usage;
+use weburl::{CanonicalRules, CanonicalUrl};
 
 use crate::failure::Failure;
 use crate::frame;
@@ -47,11 +49,30 @@ pub(super) async fn crawl(State(server): State<Server>, form: String) -> Result<
     let told = match first {
         Some(CrawlProgressResponse { response: Some(response), .. }) => text(&response),
         Some(CrawlProgressResponse { waiting, done, .. }) => {
-            format!("It has begun: {} of its sites waiting, {done} done.", counted(waiting, "URL"))
+            let numbers = format!("{} of its sites waiting, {done} done", counted(waiting, "URL"));
+            match waits_for(&*server.stats().await?, fields.get("u")) {
+                why if why.is_empty() => format!("It has begun: {numbers}."),
+                why => format!("It is noted: {numbers}. It waits: {}.", why.join("; ")),
+            }
         }
         None => "The server has ended the answer.".to_owned(),
     };
     Ok(page("Crawl from a URL", &told).into_response())
+}
+
+/// What keeps workers from fetching a URL now.
+fn waits_for(stats: &StatsResponse, given: &str) -> Vec<String> {
+    // As the server reads it: without a scheme it is http.
+    let with_scheme = if given.contains("://") { given.to_owned() } else { format!("http://{given}") };
+    let site = CanonicalUrl::parse(&with_scheme, &CanonicalRules::default()).ok().map(|url| url.key().site);
+    let is_its = |held: &&String| {
+        let keys = held.parse::<SiteName>().ok().map(|name| name.keys().collect::<Vec<_>>());
+        keys.unwrap_or_default().into_iter().any(|key| Some(key) == site)
+    };
+    let paused = stats.paused.then(|| "the crawl is paused until somebody resumes it".to_owned());
+    let alone = (stats.workers == 0).then(|| "no worker is there, until one joins".to_owned());
+    let held = stats.hold.iter().find(is_its).map(|held| format!("{held} is on hold until somebody releases it"));
+    [paused, alone, held].into_iter().flatten().collect()
 }
 
 /// Begins a round.

@@ -24,14 +24,21 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
         site: fields.get("site").to_owned(),
         limit: CHANGES_SHOWN,
     };
-    let found = server.ask_all(async |mut client| client.changes(request).await).await?;
+    let found = match server.ask_all(async |mut client| client.changes(request).await).await {
+        // There was one round: the form takes a time.
+        Err(Failure::Unready(why)) => Err(why),
+        found => Ok(found?),
+    };
     let body = html! {
         form.filter action="/changes" {
             label { "Since; without a time, in the last round" input type="text" name="since" value=(fields.get("since")) placeholder="7d or 2026-11-21"; }
             label { "Site" input type="text" name="site" value=(fields.get("site")) placeholder="example.org"; }
             button { "Show" }
         }
-        (table(&found))
+        @match &found {
+            Ok(found) => { (table(found)) }
+            Err(why) => { p role="status" { (Printable(why)) "." } }
+        }
     };
     Ok(frame::page("Changes", "/changes", &body))
 }

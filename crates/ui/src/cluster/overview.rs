@@ -104,6 +104,12 @@ fn trouble(stats: &StatsResponse) -> Markup {
                 p { "The server counts them and does not name them. Explain says of a site whether it is in trouble." }
             }
         }
+        @if stats.sites_spent > 0 {
+            section {
+                h2 { "Sites whose budget is spent " span.count { (stats.sites_spent) } }
+                p { "Their URLs wait for a larger max-pages-per-site." }
+            }
+        }
         (links::on_hold(&stats.hold))
     }
 }

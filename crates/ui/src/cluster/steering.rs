@@ -20,7 +20,7 @@ pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, F
     let stats = server.stats().await?;
     let body = html! {
         (steer::at_once(stats.paused, true))
-        (steer::forms(true))
+        (steer::forms(true, steer::SETTING_OF_WORKERS))
         h2 { "Begin" }
         (begun::forms())
         section {
@@ -73,17 +73,18 @@ fn is_in_force(answer: &SteerResponse) -> bool {
 }
 
 async fn effect(server: &Server, change: &Change) -> Result<Response, Failure> {
+    let request = request(change, true);
+    let mut answer = server.ask_all(async |mut client| client.steer(request).await).await?;
+    let notes = std::mem::take(&mut answer.notes);
     let said = match change {
         Change::Stop => "All workers hand over their sites, seal their segments, and end.".to_owned(),
-        _ => {
-            let request = request(change, true);
-            text(&server.ask_all(async |mut client| client.steer(request).await).await?) + "."
-        }
+        _ => text(&answer) + ".",
     };
     let (what, values) = change.words();
     let body = html! {
         p { strong { (Printable(&change.to_string())) } }
         p role="status" { (said) }
+        @for note in &notes { p { (Printable(note)) } }
         form method="post" action="/steer" {
             (links::hidden("what", what)) (links::hidden("to", &values.join("\n"))) (links::hidden("sure", "yes"))
             button { "Do it" }

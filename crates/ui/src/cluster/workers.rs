@@ -171,6 +171,12 @@ pub(super) async fn drain(State(server): State<Server>, form: String) -> Result<
         server.forget().await;
         return Ok(Redirect::to("/workers").into_response());
     }
+    let answer = server.ask(async |mut client| client.get_workers(GetWorkersRequest {}).await).await?;
+    if !answer.workers.iter().any(|one| one.id == worker || one.name == worker) {
+        return Err(Failure::NotFound(format!(
+            "there is no worker `{worker}` alive: the page Workers names those there are"
+        )));
+    }
     let body = html! {
         p { "The worker " strong { (Printable(&worker)) } " hands over its sites, seals its segments, and ends. It does not join again by itself." }
         form method="post" action="/workers/drain" {

@@ -18,9 +18,18 @@ pub(super) const SETTLED: &str = r#"SELECT url FROM url
     WHERE settled AND (host_backwards(url) COLLATE "C", site_key, url_key) > ($1, $2, $3) AND host_backwards(url) COLLATE "C" < $4
     ORDER BY host_backwards(url) COLLATE "C", site_key, url_key LIMIT $5"#;
 // One statement, and so of one moment: a link from the last URL of one site to the first of another is seen on this side or that.
-pub(super) const IS_WAITING: &str = "SELECT CASE WHEN $4 THEN EXISTS (SELECT FROM queue) ELSE EXISTS (
-        SELECT FROM sites_of($1, $2, $3) AS s(site_key)
-            WHERE EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)) END";
+// Of a site whose budget is spent, the first of the queue counts if it was visited before, and what has to be shown with pages.
+pub(super) const IS_WAITING: &str = "SELECT CASE WHEN $4 AND $5::bigint IS NULL THEN EXISTS (SELECT FROM queue) ELSE EXISTS (
+        SELECT FROM (SELECT site_key FROM site WHERE $4 UNION ALL SELECT site_key FROM unplaced WHERE $4 UNION ALL SELECT k FROM sites_of($1, $2, $3) AS k WHERE NOT $4) s
+            WHERE EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)
+            AND ($5::bigint IS NULL
+                OR NOT EXISTS (SELECT FROM site t WHERE t.site_key = s.site_key AND t.pages_fetched >= $5)
+                OR EXISTS (SELECT FROM (SELECT * FROM queue q WHERE q.site_key = s.site_key ORDER BY q.rank, q.url_key LIMIT 1) f
+                    JOIN visit v ON v.site_key = f.site_key AND v.url_key = f.url_key)
+                OR EXISTS (SELECT FROM queue q JOIN url u ON u.site_key = q.site_key AND u.url_key = q.url_key
+                    WHERE q.site_key = s.site_key AND q.rank = 0 AND u.purpose = 'requisite'))) END";
+pub(super) const SITES_SPENT: &str = "SELECT count(*) FROM site s
+    WHERE s.pages_fetched >= $1 AND EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)";
 pub(super) const OUTCOMES: &str = "WITH reach AS MATERIALIZED (SELECT * FROM sites_of($1, $2, $3) AS s(site_key))
     SELECT NULL, count(*) FROM reach r JOIN queue q ON q.site_key = r.site_key
     UNION ALL SELECT o.outcome::text, sum(o.visits)::bigint FROM (
