@@ -43,9 +43,12 @@ pub fn is_cut(visit: &Visit) -> bool {
 #[must_use]
 pub fn condition(last: &Visit, is_probe: bool, pages_of_site: u64) -> Validators {
     let turns = (pages_of_site / 2).clamp(*PROBED_ONE_IN.start(), *PROBED_ONE_IN.end());
-    let turn = u64::from(last.past.not_modified).wrapping_add(last.key.url) % turns;
-    let has_whole_content =
-        last.digest.is_some() && last.outcome.is_fetched() && last.duplicate_of.is_none() && !is_cut(last);
+    let turn = u64::from(last.past.unchanged()).wrapping_add(last.key.url) % turns;
+    let has_whole_content = last.digest.is_some()
+        && last.outcome.is_fetched()
+        && last.duplicate_of.is_none()
+        && !is_cut(last)
+        && !last.past.is_lost();
     if !has_whole_content || is_probe || turn == turns - 1 {
         return Validators::default();
     }
@@ -98,8 +101,8 @@ pub fn follow(visit: &mut Visit, last: &Visit, was_asked_in_any_case: bool) -> b
             false => last.past.changed_at,
         },
         not_modified: match visit.outcome {
-            Outcome::NotModified => last.past.not_modified.saturating_add(1),
-            _ if is_same => last.past.not_modified.saturating_add(u32::from(was_asked_in_any_case)),
+            Outcome::NotModified => last.past.unchanged().saturating_add(1),
+            _ if is_same => last.past.unchanged().saturating_add(u32::from(was_asked_in_any_case)),
             _ => 0,
         },
     };
@@ -172,6 +175,7 @@ mod tests {
             (Visit { past: turn(126), ..page(1, "a") }, true),
             (Visit { past: turn(127), ..page(1, "a") }, false),
             (Visit { past: turn(128), ..page(1, "a") }, true),
+            (Visit { past: turn(Past::LOST), ..page(1, "a") }, false),
         ] {
             assert_eq!(asked(&last), is_asked_so, "{last:?}");
         }
@@ -222,6 +226,10 @@ mod tests {
             assert_eq!(now.past.changed_at, if changes > 0 { now.at } else { AT });
             assert_eq!((last.past.found_change(AT), now.past.found_change(now.at)), (None, Some(changes > 0)));
         }
+        // What the archive has lost and the server still has is recorded again, and counts from there. The tag is still the right one.
+        let lost = Visit { past: Past { visits: 3, not_modified: Past::LOST, ..Past::default() }, ..page(1, "a") };
+        let (now, _) = followed(page(1, "a"), &lost);
+        assert_eq!((now.past.not_modified, now.past.changes, now.validators.etag.as_deref()), (1, 0, Some("a")));
         // Where nothing was known, nothing has changed, and the content is as old as this visit.
         let excluded = Visit::without_fetch(page(1, "").key, Outcome::Excluded, String::new(), AT);
         let (now, _) = followed(page(1, "a"), &excluded);

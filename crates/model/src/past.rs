@@ -35,11 +35,27 @@ pub struct Past {
     pub first_at: Timestamp,
     /// The time of the visit that first found the present content.
     pub changed_at: Timestamp,
-    /// How many times in a row, to this visit, the server answered that nothing has changed.
+    /// How many times in a row, to this visit, the server answered that nothing has changed; or [`Past::LOST`].
     pub not_modified: u32,
 }
 
 impl Past {
+    /// Stands in place of [`Past::not_modified`] where the archive has lost the content of the visit: the next request asks for it in any
+    /// case. The validators stay, since they tell what the server is like.
+    pub const LOST: u32 = u32::MAX;
+
+    /// True where the archive has lost the content.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.not_modified == Past::LOST
+    }
+
+    /// How many times in a row the server answered that nothing has changed, since the content was recorded.
+    #[must_use]
+    pub fn unchanged(&self) -> u32 {
+        if self.is_lost() { 0 } else { self.not_modified }
+    }
+
     /// Whether the visit at this time, the last, found another content than the one before. `None` where nothing was known before.
     #[must_use]
     pub fn found_change(&self, at: Timestamp) -> Option<bool> {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Candidate, Outcome, RobotsAnswer, SiteRecord, Visit};
+use model::{Candidate, Outcome, RobotsAnswer, SiteRecord, Timestamp, Visit};
 use postgres::types::ToSql;
 use store::{Batch, Change, Writes, way_to_new};
 use weburl::UrlKey;
@@ -77,6 +77,14 @@ pub(crate) fn places(batch: &Batch) -> Parameters {
     arguments.column("p_segment", &rows, |(_, location)| location.map(|location| i64::from(location.segment)));
     arguments.column("p_offset", &rows, |(_, location)| location.map(|location| plain(location.offset)));
     arguments.column("p_record_length", &rows, |(_, location)| location.map(|location| plain(location.length)));
+    arguments.values
+}
+
+/// Who recorded contents that are lost, and when, if that is known: the arguments of a statement over `unnest($1, …)`.
+pub(crate) fn contents(lost: &[(UrlKey, Option<Timestamp>)]) -> Parameters {
+    let mut arguments = Arguments::default();
+    arguments.keys("l", lost, |(url, _)| *url);
+    arguments.column("l_content_at", lost, |(_, at)| at.map(|at| plain(at.0)));
     arguments.values
 }
 

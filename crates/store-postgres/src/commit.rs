@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use database::Address;
+use model::{Outcome, Past, Timestamp, Visit};
 use postgres::Row;
 use stages::{Stage, time};
-use store::{Batch, Committed, StoreError};
+use store::{Batch, Committed, Moved, StoreError};
 use weburl::UrlKey;
 
 use crate::arguments::{self, Who};
@@ -48,6 +49,17 @@ const MOVE: [&str; 2] = [
             AS p(site, url, fetched_at, segment, record_offset, record_length)
         WHERE v.site_key = p.site AND v.url_key = p.url AND v.fetched_at = p.fetched_at",
 ];
+
+/// URLs lose the contents that they hold, where the content of their last visit is the one that they were recorded with at this time: it is lost.
+const FREE: &str = "DELETE FROM holder h
+    USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS l(site, url, content_at)
+    WHERE h.site_key = l.site AND h.url_key = l.url
+        AND NOT EXISTS (SELECT FROM visit v WHERE v.site_key = l.site AND v.url_key = l.url
+            AND coalesce(v.content_at, v.fetched_at) <> coalesce(l.content_at, v.content_at, v.fetched_at))";
+
+/// A URL whose visit was left out so often, since what it repeats is not in the archive, ends without that content. Each time the state forgets
+/// who holds the content, so that the next visit is recorded in full: more than a few times in a row is a fault of this program.
+const LEFT_OUT_MAX: u8 = 5;
 
 /// What is found in a schema.
 pub(crate) struct Opened {
@@ -121,10 +133,12 @@ impl Writer {
                 self.number = who.number;
                 return tried.ok_or_else(|| damaged("writer", "a commit that this process has not made"));
             };
-            let batch = without_orphans(batch, &before.orphans);
+            let unfounded = unfounded(batch, &before.orphans);
+            let batch = without_orphans(batch, &before);
             let applied = Applied::of(&batch, before).inspect_err(|_| self.session.roll_back())?;
             let arguments = arguments::ending(&who, seeds, &batch, &applied).values;
-            if !self.moved(doing, &batch)? {
+            let lost = applied.writes.lost.iter().map(|url| (*url, None));
+            if !self.freed(doing, &lost.chain(unfounded).collect::<Vec<_>>())? || !self.moved(doing, &batch)? {
                 continue;
             }
             let Some(rows) = self.session.within(doing, &END, arguments)? else { continue };
@@ -138,6 +152,11 @@ impl Writer {
         Err(backend(doing, Unusable::Ended))
     }
 
+    /// Takes contents from who holds them, within the transaction. False: the connection is lost, and nothing was written.
+    fn freed(&self, doing: &'static str, lost: &[(UrlKey, Option<Timestamp>)]) -> Result<bool, StoreError> {
+        Ok(lost.is_empty() || self.session.within(doing, FREE, arguments::contents(lost))?.is_some())
+    }
+
     /// Moves records within the transaction. False: the connection is lost, and nothing was written.
     fn moved(&self, doing: &'static str, batch: &Batch) -> Result<bool, StoreError> {
         for statement in MOVE.into_iter().filter(|_| !batch.moved.is_empty()) {
@@ -149,14 +168,42 @@ impl Writer {
     }
 }
 
-/// The batch without these visits: their URLs stay queued.
-fn without_orphans<'b>(batch: &'b Batch, orphans: &BTreeSet<UrlKey>) -> Cow<'b, Batch> {
-    if orphans.is_empty() {
+/// The contents that visits repeat which are left out: who should have recorded them, and when.
+fn unfounded(batch: &Batch, orphans: &BTreeSet<UrlKey>) -> Vec<(UrlKey, Option<Timestamp>)> {
+    let left_out = batch.visits.iter().filter(|visit| orphans.contains(&visit.key));
+    left_out.map(|visit| (visit.duplicate_of.unwrap_or(visit.key), visit.content_at)).collect()
+}
+
+/// The batch without the visits that repeat what is not there: their URLs stay queued, and the requests count. A page is asked for in any
+/// case then, as its own earlier content is lost.
+fn without_orphans<'b>(batch: &'b Batch, before: &Before) -> Cow<'b, Batch> {
+    if before.orphans.is_empty() {
         return Cow::Borrowed(batch);
     }
     let mut batch = batch.clone();
-    batch.visits.retain(|visit| !orphans.contains(&visit.key));
+    let (left_out, visits) = std::mem::take(&mut batch.visits)
+        .into_iter()
+        .partition::<Vec<_>, _>(|visit| before.orphans.contains(&visit.key));
+    batch.visits = visits;
+    for visit in left_out {
+        if visit.attempts >= LEFT_OUT_MAX {
+            batch.visits.push(without_content(visit));
+            continue;
+        }
+        if let Some(at) = visit.content_at.filter(|_| visit.duplicate_of.is_none()) {
+            batch.moved.push(Moved { key: visit.key, at, location: None });
+        }
+        batch.attempts.extend(before.purpose(visit.key).map(|purpose| (visit.key, purpose, visit.attempts)));
+    }
     Cow::Owned(batch)
+}
+
+/// A visit as a failure, of which nothing is known but that it was made. Its record refers to nothing, and is not referred to.
+fn without_content(visit: Visit) -> Visit {
+    let Visit { key, at, attempts, judged_at, round, past, .. } = visit;
+    let reason = format!("after {attempts} attempts: what it repeats is not in the archive");
+    let failed = Visit::without_fetch(key, Outcome::ConnectionError, reason, at);
+    Visit { attempts, judged_at, round, past: Past { not_modified: 0, ..past }, ..failed }
 }
 
 /// Another worker had the contents of some visits first.

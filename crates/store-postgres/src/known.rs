@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashMap;
-use model::{Candidate, Visit};
+use model::{Candidate, Purpose, Visit};
 use postgres::Row;
 use store::{Batch, Committed, Entry, Known, StoreError, UrlRecord, VisitSummary, Writes, apply};
 use weburl::UrlKey;
@@ -52,6 +52,11 @@ impl Before {
         let mut lists = Columns::of("url", first);
         let (new, orphans) = (keys(&mut lists)?.into_iter().collect(), keys(&mut lists)?.into_iter().collect());
         Ok(Some(Before { urls: urls.iter().map(url).collect::<Result<_, _>>()?, new, orphans }))
+    }
+
+    /// What a known URL is asked for.
+    pub(crate) fn purpose(&self, key: UrlKey) -> Option<Purpose> {
+        self.urls.get(&key).map(|url| url.record.candidate.purpose)
     }
 
     /// The attempts that the database has for a URL if no row says otherwise, and whether there is such a row. `visits` become the last of

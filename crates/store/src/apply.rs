@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashMap;
-use model::{Announcement, Candidate, Distance, LimitSet, Outcome, Position, Purpose, Queued, Timestamp, Visit};
+use model::{Announcement, Candidate, Distance, LimitSet, Outcome, Past, Position, Purpose, Queued, Timestamp, Visit};
 use weburl::UrlKey;
 
 use crate::{Batch, Committed, Moved, Relaxed, StoreError};
@@ -100,6 +100,8 @@ pub struct Writes<'b> {
     pub amended: Vec<Visit>,
     /// Earlier visits whose record was moved. They may be unknown. None of them is in `earlier`.
     pub moved: Vec<Moved>,
+    /// URLs whose present content is lost. They hold none any more: what others have of it is the first. That comes before [`Batch::holders`].
+    pub lost: BTreeSet<UrlKey>,
 }
 
 /// A record before and after a batch.
@@ -244,6 +246,7 @@ pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Co
         followed: BTreeMap::new(),
         amended: BTreeMap::new(),
         moved: BTreeMap::new(),
+        lost: BTreeSet::new(),
         committed,
     };
     for moved in &batch.moved {
@@ -288,6 +291,16 @@ pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Co
     Ok(state.finish())
 }
 
+/// Whether the content of a visit was recorded at this time: by the visit itself, or by one before.
+fn has_content_of(visit: &Visit, at: Timestamp) -> bool {
+    match visit.content_at {
+        // In an earlier archive.
+        Some(_) if visit.content_url.is_some() => visit.at == at,
+        Some(content_at) if visit.duplicate_of.is_none() => content_at == at,
+        _ => visit.at == at,
+    }
+}
+
 /// The URLs that a batch touches, while its parts are applied.
 struct State<'k, 'b, K> {
     known: &'k K,
@@ -301,6 +314,8 @@ struct State<'k, 'b, K> {
     amended: BTreeMap<UrlKey, Visit>,
     /// Earlier visits whose record was moved.
     moved: BTreeMap<(UrlKey, Timestamp), Moved>,
+    /// As [`Writes::lost`].
+    lost: BTreeSet<UrlKey>,
     committed: Committed,
 }
 
@@ -336,11 +351,25 @@ impl<'b, K: Known> State<'_, 'b, K> {
 
     fn move_record(&mut self, moved: Moved) -> Result<(), StoreError> {
         let Some(summary) = self.touch(moved.key)?.and_then(|url| url.now.visit) else { return Ok(()) };
-        let last = self.last(moved.key, summary)?;
-        if last.at == moved.at {
-            self.amended.insert(moved.key, Visit { location: moved.location, ..last });
-        } else {
+        let mut last = self.last(moved.key, summary)?;
+        let is_last = last.at == moved.at;
+        if !is_last {
             self.moved.insert((moved.key, moved.at), moved);
+        }
+        // Whichever of its visits recorded it.
+        let is_of_content = has_content_of(&last, moved.at);
+        if is_of_content {
+            let is_lost = moved.location.is_none();
+            last.past.not_modified = if is_lost { Past::LOST } else { last.past.unchanged() };
+            if is_lost {
+                self.lost.insert(moved.key);
+            }
+        }
+        if is_last {
+            last.location = moved.location;
+        }
+        if is_last || is_of_content {
+            self.amended.insert(moved.key, last);
         }
         Ok(())
     }
@@ -489,6 +518,6 @@ impl<'b, K: Known> State<'_, 'b, K> {
         self.followed.retain(|key, before| self.visits.get(key).is_some_and(|visit| visit.at != before.at));
         let earlier = self.followed.into_values().map(|visit| Visit { outlinks: Vec::new(), ..visit }).collect();
         let (amended, moved) = (self.amended.into_values().collect(), self.moved.into_values().collect());
-        (Writes { urls, visits: self.visits, earlier, amended, moved }, self.committed)
+        (Writes { urls, visits: self.visits, earlier, amended, moved, lost: self.lost }, self.committed)
     }
 }

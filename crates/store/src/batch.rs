@@ -13,7 +13,8 @@ use weburl::{CanonicalUrl, UrlKey};
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// Visits whose record lies elsewhere now, or is lost. They come before all other changes, and change nothing else: a URL that waits in
-    /// a queue stays there. Visits that are not known are left out.
+    /// a queue stays there. Visits that are not known are left out. A URL whose present content is lost, be it recorded by its last visit or by
+    /// one before, holds no content any more, and is asked for in any case ([`Past::LOST`](model::Past::LOST)).
     pub moved: Vec<Moved>,
     /// URLs to reopen, before all other changes. The outcome must allow it ([`Outcome::may_be_reopened`]); others, which may hold a content
     /// for their duplicates, keep it. So do URLs that are in the queue anyway. In a later round the outcome stays too, and the URL is
@@ -33,7 +34,7 @@ pub struct Batch {
     pub settled: Vec<(Candidate, Visit)>,
     /// The visits of URLs with a new outcome.
     pub visits: Vec<Visit>,
-    /// Contents seen for the first time, with their URL. The first holder stays.
+    /// Contents seen for the first time, with their URL. The first holder stays, unless its content is lost.
     pub holders: Vec<(ContentDigest, UrlKey)>,
     /// URLs requested without a final outcome, for which purpose, and the number of requests so far.
     pub attempts: Vec<(UrlKey, Purpose, u8)>,

@@ -57,6 +57,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("what must not be reopened is left alone", not_reopened),
         ("a URL is visited again, and its visits are kept", rounds::visited_again),
         ("a record is moved, and nothing else changes", rounds::records_are_moved),
+        ("a URL whose content is lost holds none, and is asked for in any case", rounds::contents_are_lost),
         ("a URL that is not visited again keeps its visit", rounds::kept),
         ("visits keep their order when the clock was set back", rounds::visited_after_the_clock_was_set_back),
         ("a shorter way to a URL that is to be visited again moves it", rounds::relaxed_again),

@@ -244,6 +244,7 @@ impl State {
             earlier.filter(|visit| visit.at == at).for_each(|visit| visit.location = location);
         }
         let visits = writes.visits.into_iter().map(|(key, visit)| (key, visit.clone()));
+        self.holders.retain(|_, holder| !writes.lost.contains(holder));
         self.visits.extend(visits);
         self.visits.extend(writes.amended.into_iter().map(|visit| (visit.key, visit)));
     }

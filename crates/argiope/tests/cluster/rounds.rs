@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use testdb::until;
+use testkit::crawled::flip;
 use testkit::judge::site_of;
 use testkit::ran::argiope;
 use testweb::{LogEntry, Reply, Request, Web, from_fn};
 
 use crate::lab::{Lab, Laid, Worker};
+use crate::served::Served;
 
 /// Sites, each on an address of its own.
 const HOSTS: [&str; 3] = ["a.test", "b.test", "c.test"];
@@ -65,6 +67,11 @@ impl Pages {
 
     /// A crawl of them, as far as the last page, by workers that seal what they have soon.
     fn crawled(&self, workers: usize) -> (Lab, Vec<Worker>) {
+        self.crawled_to(workers, ALL)
+    }
+
+    /// The same where so many pages are no duplicates.
+    fn crawled_to(&self, workers: usize, distinct: usize) -> (Lab, Vec<Worker>) {
         let web = HOSTS.iter().fold(Web::new(), |web, host| {
             let pages = self.clone();
             web.site(host, from_fn(move |request| pages.reply(host, request)))
@@ -74,7 +81,7 @@ impl Pages {
         HOSTS.iter().for_each(|host| lab.served.add(&format!("http://{host}/")));
         until("the first round to end", || {
             let stats = lab.served.asked(&["stats"]);
-            stats["waiting"] == 0 && stats["outcomes"]["html"] == json!(ALL)
+            stats["waiting"] == 0 && stats["outcomes"]["html"] == json!(distinct)
         });
         (lab, workers)
     }
@@ -279,4 +286,69 @@ fn what_is_wrong_with_a_request_is_said_and_nothing_begins() {
 /// The date as `--since` takes it.
 fn now() -> String {
     engine::clock::Clock::start().date().to_rfc3339()
+}
+
+/// Requests are few where a lost page is asked for once; they had no end where its answer was refused again and again.
+#[test]
+fn a_page_that_a_repair_has_lost_is_asked_for_once_and_recorded_in_full() {
+    const TEXTS: [&str; 2] = ["the first words of page 8 on a.test", "the first words of page 4 on c.test"];
+    let pages = Pages::new();
+    // Another page of the same words, on another site.
+    pages.set("b.test", "/9", "the first words of page 8 on a.test");
+    let (mut lab, workers) = pages.crawled_to(1, ALL - 1);
+    assert_eq!(lab.served.asked(&["again"])["urls"], json!(ALL));
+    until("the second round to end", || ended(&lab));
+    let before_loss = TEXTS.map(|text| texts_with(&lab, text));
+    end(&mut lab, workers);
+
+    let shared = lab.shared();
+    let lost = lab.query(
+        "SELECT s.name, v.record_offset, v.record_length
+            FROM argiope.url u JOIN argiope.earlier_visit v USING (site_key, url_key) JOIN argiope.segment s ON s.serial = v.segment
+            WHERE v.outcome = 'html' AND v.content_at IS NULL AND u.url IN ('http://a.test/8', 'http://b.test/9', 'http://c.test/4')",
+    );
+    assert_eq!(lost.len(), 2, "of the duplicates one is the first");
+    for row in &lost {
+        let (name, offset, length): (String, i64, i64) = (row.get(0), row.get(1), row.get(2));
+        let at = u64::try_from(offset + length / 2).expect("a place");
+        flip(&shared.join("archive").join(name), at);
+    }
+    let repaired = argiope(&["check", "--repair", shared.to_str().expect("UTF-8")]);
+    assert!(repaired.code == 1 && repaired.stdout.contains("`argiope client again`"), "{repaired:?}");
+
+    lab.served = Served::start(&lab.database.lock().expect("nobody panicked"), &[]);
+    let workers = vec![worker(&lab)];
+    let before = lab.web.log().len();
+    assert_eq!(lab.served.asked(&["again"])["urls"], json!(ALL));
+    until("the third round to end", || ended(&lab));
+    let third = asked(&lab.web.log(), before);
+    for url in ["http://a.test/8", "http://b.test/9", "http://c.test/4"] {
+        assert_eq!(third[url], [200], "{url}: {third:?}");
+    }
+    assert_eq!(third.len(), ALL);
+    assert_eq!(TEXTS.map(|text| texts_with(&lab, text)), before_loss);
+    end(&mut lab, workers);
+}
+
+/// However it came about that a state believes in contents which the archive has not, each URL comes to an end.
+#[test]
+fn what_refers_to_nothing_is_recorded_in_full_after_few_requests() {
+    let pages = Pages::new();
+    let (mut lab, workers) = pages.crawled(1);
+    assert_eq!(lab.served.asked(&["again"])["urls"], json!(ALL));
+    until("the second round to end", || ended(&lab));
+    let before_loss = texts_with(&lab, "the first words of page 8 on a.test");
+    until("all to be sealed", || lab.served.asked(&["stats"])["segments_open"] == 0);
+    let first = "fetched_at = (SELECT min(fetched_at) FROM argiope.any_visit WHERE (site_key, url_key) IN
+        (SELECT site_key, url_key FROM argiope.url WHERE url = 'http://a.test/8'))";
+    lab.execute(&format!(
+        "UPDATE argiope.earlier_visit SET segment = NULL, record_offset = NULL, record_length = NULL WHERE {first}"
+    ));
+    let before = lab.web.log().len();
+    assert_eq!(lab.served.asked(&["again"])["urls"], json!(ALL));
+    until("the third round to end", || ended(&lab));
+    let third = asked(&lab.web.log(), before);
+    assert_eq!(third["http://a.test/8"], [304, 200], "the answer that nothing has changed is worth nothing");
+    assert_eq!(texts_with(&lab, "the first words of page 8 on a.test"), before_loss);
+    end(&mut lab, workers);
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
-use fjall::{Keyspace, OwnedWriteBatch};
+use fjall::{Keyspace, OwnedWriteBatch, UserKey};
 use model::{LimitSet, Visit};
 use store::{Batch, Change, Moved, Standing, StoreError};
 use weburl::UrlKey;
@@ -36,7 +36,7 @@ pub(crate) fn stage(
     stage.visits(plan);
     stage.moved(plan)?;
     stage.sites(batch, progress)?;
-    stage.holders(batch)?;
+    stage.holders(batch, &plan.writes.lost)?;
     stage.seeds(batch, progress)?;
     stage.segments(batch);
     stage.to.insert(&tables.meta, keys::PROGRESS, codec::encode_progress(progress));
@@ -152,15 +152,41 @@ impl Stage<'_> {
         Ok(())
     }
 
-    fn holders(&mut self, batch: &Batch) -> Result<(), StoreError> {
+    fn holders(&mut self, batch: &Batch, lost: &BTreeSet<UrlKey>) -> Result<(), StoreError> {
+        let mut freed = self.held_by(&self.tables.contents, lost)?;
         let mut staged = BTreeSet::new();
         for (content, holder) in &batch.holders {
             let content = content.as_bytes();
-            if staged.insert(content) && !self.is_there(&self.tables.contents, content)? {
+            if staged.insert(content)
+                && (freed.remove(&content[..]) || !self.is_there(&self.tables.contents, content)?)
+            {
                 self.to.insert(&self.tables.contents, *content, holder.to_bytes());
             }
         }
+        for content in freed {
+            self.to.remove(&self.tables.contents, content);
+        }
+        for label in self.held_by(&self.tables.holders, lost)? {
+            self.to.remove(&self.tables.holders, label);
+        }
         Ok(())
+    }
+
+    /// What these URLs hold. All of a table is read for that; only a repair has such URLs.
+    fn held_by(&self, table: &Keyspace, holders: &BTreeSet<UrlKey>) -> Result<BTreeSet<UserKey>, StoreError> {
+        let mut held = BTreeSet::new();
+        if holders.is_empty() {
+            return Ok(held);
+        }
+        let holders: BTreeSet<_> = holders.iter().map(|holder| holder.to_bytes()).collect();
+        for entry in table.iter() {
+            let (content, holder) =
+                entry.into_inner().map_err(self.tables.failed("looking for contents that are lost"))?;
+            if holders.contains(&holder[..]) {
+                held.insert(content);
+            }
+        }
+        Ok(held)
     }
 
     fn seeds(&mut self, batch: &Batch, progress: &mut Progress) -> Result<(), StoreError> {

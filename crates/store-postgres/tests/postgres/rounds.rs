@@ -10,7 +10,7 @@ use weburl::{CanonicalUrl, UrlKey};
 
 use crate::cluster::{LONG, QUIET, group, join};
 use crate::place::{ALL_SEEDS, Place};
-use crate::sealed::{Two, begin, close, digest, duplicate, hinted, own, queue, recorded, two, visits};
+use crate::sealed::{Two, begin, close, content, digest, duplicate, hinted, own, queue, recorded, two, visits};
 
 const FIRST: Timestamp = Timestamp(1_000_000);
 const SECOND: Timestamp = Timestamp(2_000_000);
@@ -170,4 +170,35 @@ fn a_duplicate_of_a_visit_that_was_undone_meanwhile_is_left_out_though_the_one_b
     assert_eq!([0, 1].map(|n: usize| last(&store, &theirs[n])), [Some(of_first), None]);
     assert_eq!(queue(&store, &theirs[0]), [theirs[1].key()]);
     assert_eq!(last(&store, &mine[0]).and_then(|visit| visit.digest), Some(digest(1)));
+}
+
+/// A worker that goes on as if its archive had everything requests a URL a few times, not without end.
+#[test]
+fn a_visit_that_repeats_what_is_not_there_counts_and_comes_to_an_end() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let one = join(&place, LONG);
+    let mine = begin(&one, 0, 2);
+    let fence = own(&one);
+    commit(&one, &fence, &visits(mine.iter().zip(1..).map(|(url, payload)| first(url, 0, payload)).collect()));
+    again(&one, &mine[..1]);
+    place.execute("UPDATE visit SET segment = NULL, record_offset = NULL, record_length = NULL WHERE digest = decode(repeat('01', 20), 'hex')");
+    let holder = |payload| one.holder(content(payload), digest(payload)).expect("holder");
+    assert_eq!((holder(1), holder(2)), (Some(mine[0].key()), Some(mine[1].key())));
+    let repeat = |attempts| {
+        let visit = Visit { attempts, content_at: Some(FIRST), ..of_round(2, recorded(&mine[0], 0, 1)) };
+        commit(&one, &fence, &Batch { holders: Vec::new(), ..visits(vec![visit]) });
+        let pending = one.pending(mine[0].site().key(), None, 10).expect("pending");
+        let entry = one.get(mine[0].key()).expect("get").expect("known");
+        (pending.first().map(|queued| queued.attempts), entry.visit.expect("a visit"))
+    };
+    let (attempts, last) = repeat(1);
+    assert_eq!((attempts, last.at, last.past.is_lost()), (Some(1), FIRST, true), "asked for in any case");
+    assert_eq!((holder(1), holder(2)), (None, Some(mine[1].key())), "and recorded in full");
+    for attempts in 2..5 {
+        assert_eq!(repeat(attempts).0, Some(attempts));
+    }
+    let (attempts, last) = repeat(5);
+    assert_eq!((attempts, last.outcome, last.round), (None, Outcome::ConnectionError, 2));
+    assert_eq!(last.reason, "after 5 attempts: what it repeats is not in the archive");
 }

@@ -1,8 +1,8 @@
 //! Visits after the first.
 
 use model::{
-    Announced, Announcement, Announcer, ArchiveLocation, Distance, Outcome, Past, Purpose, Queued, Round, Timestamp,
-    Visit,
+    Announced, Announcement, Announcer, ArchiveLocation, ContentDigest, Distance, Outcome, Past, PayloadDigest,
+    Purpose, Queued, Round, Timestamp, Visit,
 };
 use weburl::UrlKey;
 
@@ -227,6 +227,56 @@ pub(super) fn announced(fixture: &dyn Fixture) {
     store.commit(&Batch { visits: vec![second.clone()], announced, ..Batch::default() }).expect("commit");
     let kept = Visit { outlinks: Vec::new(), ..said(Some(1_300_000), Some(1_500_000)) };
     assert_eq!((last(&*store, PAGE), store.earlier(first.key).expect("earlier")), (Some(second), vec![kept]));
+}
+
+/// Whichever visit recorded the content, and whatever else the URL had before.
+pub(super) fn contents_are_lost(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let (same, changed, other) = ("http://a.test/same", "http://a.test/changed", "http://a.test/other");
+    find(&*store, &[page(same, 1), page(changed, 1), page(other, 1)]);
+    let place = Some(ArchiveLocation { segment: 0, offset: 1, length: 2 });
+    let recorded = |text: &str, outcome, round| Visit {
+        location: place,
+        past: Past { visits: round - 1, not_modified: round - 1, ..Past::default() },
+        ..of_round(text, outcome, round)
+    };
+    let first = |text: &str| recorded(text, Outcome::Html, 1);
+    let confirmed = |text: &str| Visit { content_at: Some(first(text).at), ..recorded(text, Outcome::NotModified, 2) };
+    let batch = |visits: Vec<Visit>| Batch { visits, ..Batch::default() };
+    let contents = [same, changed, other].map(|text| (ContentDigest::of(text.as_bytes()), url(text).key()));
+    let firsts = [same, changed, other].map(first).to_vec();
+    store.commit(&Batch { holders: contents.to_vec(), ..batch(firsts) }).expect("commit");
+    again(&*store, &[same, changed]);
+    end(&*store, &[confirmed(same), recorded(changed, Outcome::Html, 2)]);
+    let holders = |store: &dyn Store| {
+        let label = PayloadDigest([1; 20]);
+        contents.map(|(content, _)| store.holder(content, label).expect("holder").is_some())
+    };
+    assert_eq!(holders(&*store), [true; 3]);
+    let moved = |text: &str, location| Moved { key: url(text).key(), at: first(text).at, location };
+    let lost = vec![moved(same, None), moved(changed, None)];
+    for _ in 0..2 {
+        store.commit(&Batch { moved: lost.clone(), ..Batch::default() }).expect("commit");
+    }
+    drop(store);
+
+    let store = fixture.open();
+    assert_eq!(holders(&*store), [false, true, true], "what is there of the second is a later content");
+    let past_of = |store: &dyn Store, text| last(store, text).expect("a visit").past;
+    assert!(past_of(&*store, same).is_lost());
+    assert_eq!(past_of(&*store, changed), recorded(changed, Outcome::Html, 2).past);
+    assert_eq!(past_of(&*store, other), first(other).past);
+    // Another has the content first now, be it in the commit that says so.
+    let taken = vec![(contents[0].0, url(changed).key()), (contents[2].0, url(changed).key())];
+    let losing = Batch { moved: vec![moved(same, None), moved(other, None)], holders: taken, ..Batch::default() };
+    store.commit(&losing).expect("commit");
+    let label = PayloadDigest([1; 20]);
+    for (content, _) in [contents[0], contents[2]] {
+        assert_eq!(store.holder(content, label).expect("holder"), Some(url(changed).key()));
+    }
+    // Found again.
+    store.commit(&Batch { moved: vec![moved(same, place)], ..Batch::default() }).expect("commit");
+    assert!(!past_of(&*store, same).is_lost());
 }
 
 pub(super) fn records_are_moved(fixture: &dyn Fixture) {
