@@ -80,6 +80,17 @@ pub(crate) fn places(batch: &Batch) -> Parameters {
     arguments.values
 }
 
+/// The rest of moved visits that become earlier ones: the arguments of a statement over `unnest($1, …)`.
+pub(crate) fn followed(batch: &Batch, writes: &Writes<'_>) -> Parameters {
+    let moved: BTreeSet<UrlKey> = batch.moved.iter().map(|moved| moved.key).collect();
+    let rows: Vec<&Visit> = writes.earlier.iter().filter(|visit| moved.contains(&visit.key)).collect();
+    let mut arguments = Arguments::default();
+    arguments.keys("p", &rows, |visit| visit.key);
+    arguments.column("p_fetched_at", &rows, |visit| plain(visit.at.0));
+    arguments.column("p_more", &rows, |visit| text(More::of(visit).as_deref()));
+    arguments.values
+}
+
 /// Who recorded contents that are lost, and when, if that is known: the arguments of a statement over `unnest($1, …)`.
 pub(crate) fn contents(lost: &[(UrlKey, Option<Timestamp>)]) -> Parameters {
     let mut arguments = Arguments::default();

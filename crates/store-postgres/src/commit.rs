@@ -8,7 +8,7 @@ use database::Address;
 use model::{Outcome, Past, Timestamp, Visit};
 use postgres::Row;
 use stages::{Stage, time};
-use store::{Batch, Committed, Moved, StoreError};
+use store::{Batch, Committed, Moved, StoreError, Writes};
 use weburl::UrlKey;
 
 use crate::arguments::{self, Who};
@@ -50,6 +50,11 @@ const MOVE: [&str; 2] = [
         WHERE v.site_key = p.site AND v.url_key = p.url AND v.fetched_at = p.fetched_at",
 ];
 
+/// The rest of what moving changes of visits that the same commit makes earlier ones: those are copied.
+const AMEND: &str = "UPDATE visit v SET more = p.more
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[]) AS p(site, url, fetched_at, more)
+    WHERE v.site_key = p.site AND v.url_key = p.url AND v.fetched_at = p.fetched_at";
+
 /// URLs lose the contents that they hold, where the content of their last visit is the one that they were recorded with at this time: it is lost.
 const FREE: &str = "DELETE FROM holder h
     USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS l(site, url, content_at)
@@ -58,8 +63,9 @@ const FREE: &str = "DELETE FROM holder h
             AND coalesce(v.content_at, v.fetched_at) <> coalesce(l.content_at, v.content_at, v.fetched_at))";
 
 /// A URL whose visit was left out so often, since what it repeats is not in the archive, ends without that content. Each time the state forgets
-/// who holds the content, so that the next visit is recorded in full: more than a few times in a row is a fault of this program.
-const LEFT_OUT_MAX: u8 = 5;
+/// who holds the content, so that the next visit is recorded in full: more than a few times in a row is a fault of this program. What failed before
+/// counts too, so it is more than the retries of a URL.
+const LEFT_OUT_MAX: u8 = 10;
 
 /// What is found in a schema.
 pub(crate) struct Opened {
@@ -138,7 +144,9 @@ impl Writer {
             let applied = Applied::of(&batch, before).inspect_err(|_| self.session.roll_back())?;
             let arguments = arguments::ending(&who, seeds, &batch, &applied).values;
             let lost = applied.writes.lost.iter().map(|url| (*url, None));
-            if !self.freed(doing, &lost.chain(unfounded).collect::<Vec<_>>())? || !self.moved(doing, &batch)? {
+            if !self.freed(doing, &lost.chain(unfounded).collect::<Vec<_>>())?
+                || !self.moved(doing, &batch, &applied.writes)?
+            {
                 continue;
             }
             let Some(rows) = self.session.within(doing, &END, arguments)? else { continue };
@@ -158,13 +166,16 @@ impl Writer {
     }
 
     /// Moves records within the transaction. False: the connection is lost, and nothing was written.
-    fn moved(&self, doing: &'static str, batch: &Batch) -> Result<bool, StoreError> {
-        for statement in MOVE.into_iter().filter(|_| !batch.moved.is_empty()) {
+    fn moved(&self, doing: &'static str, batch: &Batch, writes: &Writes<'_>) -> Result<bool, StoreError> {
+        if batch.moved.is_empty() {
+            return Ok(true);
+        }
+        for statement in MOVE {
             if self.session.within(doing, statement, arguments::places(batch))?.is_none() {
                 return Ok(false);
             }
         }
-        Ok(true)
+        Ok(self.session.within(doing, AMEND, arguments::followed(batch, writes))?.is_some())
     }
 }
 
@@ -174,8 +185,8 @@ fn unfounded(batch: &Batch, orphans: &BTreeSet<UrlKey>) -> Vec<(UrlKey, Option<T
     left_out.map(|visit| (visit.duplicate_of.unwrap_or(visit.key), visit.content_at)).collect()
 }
 
-/// The batch without the visits that repeat what is not there: their URLs stay queued, and the requests count. A page is asked for in any
-/// case then, as its own earlier content is lost.
+/// The batch without the visits that repeat what is not there: their URLs stay queued. A duplicate is as if it had never been asked for: what it
+/// repeats has no holder any more. Requests of a page that refers to its own earlier content count, and it is asked for in any case then.
 fn without_orphans<'b>(batch: &'b Batch, before: &Before) -> Cow<'b, Batch> {
     if before.orphans.is_empty() {
         return Cow::Borrowed(batch);
@@ -186,13 +197,12 @@ fn without_orphans<'b>(batch: &'b Batch, before: &Before) -> Cow<'b, Batch> {
         .partition::<Vec<_>, _>(|visit| before.orphans.contains(&visit.key));
     batch.visits = visits;
     for visit in left_out {
+        let Some(at) = visit.content_at.filter(|_| visit.duplicate_of.is_none()) else { continue };
         if visit.attempts >= LEFT_OUT_MAX {
             batch.visits.push(without_content(visit));
             continue;
         }
-        if let Some(at) = visit.content_at.filter(|_| visit.duplicate_of.is_none()) {
-            batch.moved.push(Moved { key: visit.key, at, location: None });
-        }
+        batch.moved.push(Moved { key: visit.key, at, location: None });
         batch.attempts.extend(before.purpose(visit.key).map(|purpose| (visit.key, purpose, visit.attempts)));
     }
     Cow::Owned(batch)

@@ -195,10 +195,10 @@ fn a_visit_that_repeats_what_is_not_there_counts_and_comes_to_an_end() {
     let (attempts, last) = repeat(1);
     assert_eq!((attempts, last.at, last.past.is_lost()), (Some(1), FIRST, true), "asked for in any case");
     assert_eq!((holder(1), holder(2)), (None, Some(mine[1].key())), "and recorded in full");
-    for attempts in 2..5 {
+    for attempts in 2..10 {
         assert_eq!(repeat(attempts).0, Some(attempts));
     }
-    let (attempts, last) = repeat(5);
+    let (attempts, last) = repeat(10);
     assert_eq!((attempts, last.outcome, last.round), (None, Outcome::ConnectionError, 2));
-    assert_eq!(last.reason, "after 5 attempts: what it repeats is not in the archive");
+    assert_eq!(last.reason, "after 10 attempts: what it repeats is not in the archive");
 }
