@@ -69,7 +69,7 @@ pub struct Finding {
 pub enum Severity {
     /// Nothing is wrong.
     Note,
-    /// The content can be relied on.
+    /// The content can be relied on; or an earlier content is lost, and nothing brings it back.
     Warning,
     /// Something is lost, or leads nowhere.
     Error,
@@ -88,11 +88,12 @@ impl Audit {
                 let problem = format!("is not known to the state: the next crawl in this directory {then}");
                 audit.add(Finding::in_file(Severity::Note, name, None, problem));
             }
-            for Orphan { name, bytes } in archive.orphans()? {
-                let problem = format!(
-                    "is set aside ({}), since the state does not know it: `argiope adopt` takes its pages in",
-                    human_bytes(bytes)
-                );
+            for Orphan { name, bytes, is_kept } in archive.orphans()? {
+                let then = match is_kept {
+                    false => ", since the state does not know it: `argiope adopt` takes its pages in",
+                    true => " and adopted as far as that goes: keep it, it has the only copy of the rest",
+                };
+                let problem = format!("is set aside ({}){then}", human_bytes(bytes));
                 audit.add(Finding::in_file(Severity::Note, &format!("{ORPHANED}/{name}"), None, problem));
             }
             let aside = archive.unknown()?.into_iter().filter(|unknown| unknown.fate == Fate::SetAside);
@@ -193,10 +194,10 @@ impl Audit {
             after = Some(next);
             for Pointing { url, visit } in &some {
                 self.pointers += u64::from(visit.location.is_some());
-                for problem in pointers.problems(url, visit)? {
+                for (severity, problem) in pointers.problems(url, visit)? {
                     let segment = visit.location.and_then(|location| archive.segment(location.segment));
                     self.add(Finding {
-                        severity: Severity::Error,
+                        severity,
                         file: segment.map(|segment| segment.name.clone()),
                         offset: visit.location.map(|location| location.offset),
                         url: Some(url.to_string()),

@@ -16,14 +16,14 @@ use serde::Serialize;
 use crate::archive::Archive;
 
 pub use audit::{Audit, Finding, Severity};
-pub use repair::Repair;
+pub use repair::{LostVisit, Repair};
 
 /// What a check found, and what a repair did about it.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// The crawl's directory.
     pub directory: String,
-    /// No errors are left.
+    /// No errors are left, and no repair has just found something lost.
     pub ok: bool,
     /// How things are now: after the repair, if there was one.
     #[serde(flatten)]
@@ -46,5 +46,7 @@ pub fn check(root: &Path, repairs: bool) -> anyhow::Result<Report> {
         audit = Audit::of(opened.view(), &Archive::of(&opened)?)?;
         repair = Some(mended);
     }
-    Ok(Report { directory: opened.dir.root().display().to_string(), ok: audit.errors == 0, audit, repair })
+    let has_lost = repair.as_ref().is_some_and(|repair| !repair.lost.is_empty());
+    let ok = audit.errors == 0 && !has_lost;
+    Ok(Report { directory: opened.dir.root().display().to_string(), ok, audit, repair })
 }

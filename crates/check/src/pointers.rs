@@ -1,11 +1,14 @@
 //! The pointers of the state: where a visit says its response lies, there it must lie.
 
-use model::{ArchiveLocation, Outcome, Visit};
+use std::fmt;
+
+use model::{ArchiveLocation, Outcome, Visit, can_be_compared};
 use store::{CrawlView, Entry, StoreError};
 use warc::{Reader, RecordType};
 use weburl::{CanonicalUrl, UrlKey};
 
 use crate::archive::Archive;
+use crate::audit::Severity;
 
 /// Entries read from the store at once.
 const ENTRIES_AT_ONCE: usize = 1_000;
@@ -20,6 +23,39 @@ pub(crate) struct Pointers<'a> {
 pub(crate) struct Pointing {
     pub(crate) url: CanonicalUrl,
     pub(crate) visit: Visit,
+}
+
+/// What is wrong with a pointer.
+struct Problem {
+    words: String,
+    /// A response is lost, and the state knows that: no repair finds it.
+    is_lost: bool,
+}
+
+impl Problem {
+    fn of(words: impl Into<String>) -> Self {
+        Problem { words: words.into(), is_lost: false }
+    }
+}
+
+/// What was recorded behind a response that is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Since {
+    /// Nothing: the URL was not recorded again.
+    Nothing,
+    /// The same, or the response had no content.
+    Same,
+    /// Another content: the lost one is lost for good.
+    Another,
+}
+
+/// Tells a visit from the others of its URL.
+pub(crate) struct When<'a>(pub(crate) &'a Visit);
+
+impl fmt::Display for When<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the visit of {} (round {})", self.0.at.to_rfc3339(), self.0.round)
+    }
 }
 
 impl Pointers<'_> {
@@ -43,18 +79,63 @@ impl Pointers<'_> {
         Ok(Some((pointing, next)))
     }
 
-    /// What is wrong with the pointers of a visit.
+    /// What is wrong with the pointers of a visit, and how bad it is.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(crate) fn problems(&self, url: &CanonicalUrl, visit: &Visit) -> anyhow::Result<Vec<String>> {
+    pub(crate) fn problems(&self, url: &CanonicalUrl, visit: &Visit) -> anyhow::Result<Vec<(Severity, String)>> {
         if !self.archive.is_kept {
             return Ok(Vec::new());
         }
         let mut problems = Vec::new();
-        problems.extend(self.problem_of_record(url, visit));
-        problems.extend(self.problem_of_original(visit)?);
+        let of_record = self.problem_of_record(url, visit);
+        let of_record = of_record.map(|words| Problem { words, is_lost: visit.location.is_none() });
+        for Problem { words, is_lost } in of_record.into_iter().chain(self.problem_of_original(visit)?) {
+            let since = if is_lost { self.since(visit)? } else { Since::Nothing };
+            problems.push(match since {
+                Since::Nothing => (Severity::Error, words),
+                Since::Another => (Severity::Warning, format!("{}: {words}, and nothing brings it back", When(visit))),
+                Since::Same => (Severity::Note, format!("{}: {words}; it was recorded again since", When(visit))),
+            });
+        }
         Ok(problems)
+    }
+
+    /// What a later visit of the URL has in place of a lost response. While the URL was not recorded again, the next visit may still bring it.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn since(&self, visit: &Visit) -> anyhow::Result<Since> {
+        let own = self.visits(visit.key)?;
+        let Some(last) = own.last().filter(|last| last.order() > visit.order()) else { return Ok(Since::Nothing) };
+        // A failure tells nothing of the page: the next visit may bring it.
+        if !can_be_compared(last) || !self.is_there(last)? {
+            return Ok(Since::Nothing);
+        }
+        let Some(digest) = visit.digest else { return Ok(Since::Same) };
+        let mut visits = own.clone();
+        for original in [visit.duplicate_of, last.duplicate_of].into_iter().flatten() {
+            visits.extend(self.visits(original)?);
+        }
+        for other in visits.iter().filter(|other| other.digest == Some(digest)) {
+            if self.is_there(other)? {
+                return Ok(Since::Same);
+            }
+        }
+        Ok(Since::Another)
+    }
+
+    /// All visits of a URL, the oldest first.
+    fn visits(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
+        let last = self.store.get(key)?.and_then(|entry| entry.visit);
+        let earlier =
+            if last.as_ref().is_some_and(|last| last.past.visits > 0) { self.store.earlier(key)? } else { Vec::new() };
+        Ok(earlier.into_iter().chain(last).collect())
+    }
+
+    /// Whether the archive has the response of a visit, with its payload, as far as the state says.
+    fn is_there(&self, visit: &Visit) -> anyhow::Result<bool> {
+        Ok(visit.location.is_some() && self.problem_of_original(visit)?.is_none())
     }
 
     /// What is wrong with the pointer to the response.
@@ -101,34 +182,34 @@ impl Pointers<'_> {
     }
 
     /// What is wrong with the visit whose payload this one repeats: its response is needed for both.
-    fn problem_of_original(&self, visit: &Visit) -> anyhow::Result<Option<String>> {
+    fn problem_of_original(&self, visit: &Visit) -> anyhow::Result<Option<Problem>> {
         let is_repeated = visit.duplicate_of.is_some() || visit.content_at.is_some() && visit.outcome.is_fetched();
         let Some(digest) = visit.digest.filter(|_| is_repeated) else { return Ok(None) };
         if let Some(url) = &visit.content_url {
             let at = visit.content_at.unwrap_or(visit.at);
             let problem = self.archive.problem_elsewhere(digest, (url, at))?;
-            return Ok(problem.map(|problem| format!("it repeats {url}, {problem}")));
+            return Ok(problem.map(|problem| Problem::of(format!("it repeats {url}, {problem}"))));
         }
         let holder = visit.duplicate_of.unwrap_or(visit.key);
         let Some(Entry { candidate, visit: Some(last), .. }) = self.store.get(holder)? else {
-            return Ok(Some("the URL that it repeats is not known".to_owned()));
+            return Ok(Some(Problem::of("the URL that it repeats is not known")));
         };
         // Which of its visits was not kept in earlier formats; nor does it hold where another turned out to have been first.
         let is_meant = |other: &Visit| visit.content_at.is_none_or(|at| at == other.at);
         let earlier = if is_meant(&last) { None } else { self.store.earlier(holder)?.into_iter().find(is_meant) };
         let original = match earlier {
             None if !is_meant(&last) && visit.duplicate_of.is_none() => {
-                return Ok(Some("it has the payload of an earlier visit, which is not known".to_owned()));
+                return Ok(Some(Problem::of("it has the payload of an earlier visit, which is not known")));
             }
             earlier => earlier.unwrap_or(last),
         };
         // What has a response of its own may have the same content in another coding.
-        let problem = if original.digest != Some(digest) && self.is_revisit(visit) {
-            Some("which has another payload")
-        } else {
-            original.location.is_none().then_some("whose response is not in the archive")
-        };
-        Ok(problem.map(|problem| format!("it repeats {}, {problem}", candidate.url)))
+        let it_repeats = |what: &str| format!("it repeats {}, {what}", candidate.url);
+        if original.digest != Some(digest) && self.is_revisit(visit) {
+            return Ok(Some(Problem::of(it_repeats("which has another payload"))));
+        }
+        let is_lost = original.location.is_none();
+        Ok(is_lost.then(|| Problem { words: it_repeats("whose response is not in the archive"), is_lost }))
     }
 
     /// Whether the record of a visit refers to another for its payload. A record that cannot be read counts as none.

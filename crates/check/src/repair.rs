@@ -9,15 +9,16 @@ use std::path::Path;
 
 use archive::ORPHANED;
 use crawl::opened::Opened;
-use model::ArchiveLocation;
+use model::{ArchiveLocation, Visit};
 use printable::counted;
 use serde::Serialize;
 use store::{Batch, Moved, Segment, Store};
 use warc::RepairError;
+use weburl::CanonicalUrl;
 
 use crate::archive::Archive;
 use crate::audit::Finding;
-use crate::pointers::{Pointers, Pointing};
+use crate::pointers::{Pointers, Pointing, Since};
 
 /// Pointers mended at once; all of them are in memory.
 const MENDED_AT_ONCE_MAX: usize = 100_000;
@@ -33,6 +34,21 @@ pub struct Repair {
     pub moved: u64,
     /// URLs of which a response, of the last visit or of an earlier one, is not in the archive any more.
     pub lost: Vec<String>,
+    /// Which visits these are.
+    pub lost_visits: Vec<LostVisit>,
+    /// How lost responses are got again, if there are any.
+    pub next: Option<String>,
+}
+
+/// A visit whose response is not in the archive any more.
+#[derive(Debug, Serialize)]
+pub struct LostVisit {
+    /// The URL.
+    pub url: String,
+    /// When it was visited.
+    pub at: String,
+    /// The round of the crawl.
+    pub round: u32,
 }
 
 impl Repair {
@@ -41,7 +57,8 @@ impl Repair {
     /// # Errors
     /// The state or the disk fails.
     pub(crate) fn run(opened: &Opened, found: Vec<Finding>) -> anyhow::Result<Self> {
-        let mut repair = Repair { found, actions: Vec::new(), moved: 0, lost: Vec::new() };
+        let (actions, lost, lost_visits) = (Vec::new(), Vec::new(), Vec::new());
+        let mut repair = Repair { found, actions, moved: 0, lost, lost_visits, next: None };
         let store = opened.own()?;
         repair.segments(store, &Archive::of(opened)?)?;
         let archive = Archive::of(opened)?;
@@ -49,6 +66,9 @@ impl Repair {
             repair.pointers(store, &archive)?;
         }
         repair.indexes(&archive);
+        if !repair.lost.is_empty() {
+            repair.next = Some(next(opened)?);
+        }
         Ok(repair)
     }
 
@@ -144,13 +164,21 @@ impl Repair {
             moved.push(Moved { key: visit.key, at: visit.at, location });
             match location {
                 Some(_) => self.moved += 1,
-                // The visits of a URL follow each other.
-                None if self.lost.last().is_some_and(|lost| lost == url.as_str()) => {}
-                None => self.lost.push(url.to_string()),
+                // Said by the repair before, and made good since.
+                None if visit.location.is_none() && pointers.since(&visit)? != Since::Nothing => {}
+                None => self.lose(&url, &visit),
             }
         }
         store.commit(&Batch { moved, ..Batch::default() })?;
         Ok(())
+    }
+
+    fn lose(&mut self, url: &CanonicalUrl, visit: &Visit) {
+        // The visits of a URL follow each other.
+        if self.lost.last().is_none_or(|lost| lost != url.as_str()) {
+            self.lost.push(url.to_string());
+        }
+        self.lost_visits.push(LostVisit { url: url.to_string(), at: visit.at.to_rfc3339(), round: visit.round });
     }
 
     fn indexes(&mut self, archive: &Archive) {
@@ -168,6 +196,15 @@ impl Repair {
             }
         }
     }
+}
+
+/// How lost responses are got again.
+fn next(opened: &Opened) -> anyhow::Result<String> {
+    let again = format!("`argiope crawl -o {} --again`", opened.dir.root().display());
+    // Only there several workers may crawl.
+    let has_database = opened.options()?.store.is_some();
+    let by_workers = if has_database { ", or `argiope client again` where several workers crawl," } else { "" };
+    Ok(format!("{again}{by_workers} asks for these URLs again, and records in full what is there now"))
 }
 
 /// Where the archive has responses of these URLs: all places, whatever their dates.

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use ::check::{Audit, Finding, Report, Severity};
+use ::check::{Audit, Finding, LostVisit, Report, Severity};
 use clap::Args;
 use printable::{Printable, counted, write_json_line};
 use settings::units::human_bytes;
@@ -51,13 +51,16 @@ fn to_text(report: &Report) -> String {
         for action in &repair.actions {
             let _ = writeln!(out, "repair: {}", Printable(action));
         }
-        for url in repair.lost.iter().take(LINES_MAX) {
-            let _ = writeln!(out, "lost: the response of {}", Printable(url));
+        for LostVisit { url, at, round } in repair.lost_visits.iter().take(LINES_MAX) {
+            let _ = writeln!(out, "lost: the response of {}, visited {at} (round {round})", Printable(url));
         }
-        if repair.lost.len() > LINES_MAX {
-            let _ = writeln!(out, "… and {} more are lost: see --json", repair.lost.len() - LINES_MAX);
+        if repair.lost_visits.len() > LINES_MAX {
+            let _ = writeln!(out, "… and {} more are lost: see --json", repair.lost_visits.len() - LINES_MAX);
         }
-        let left = if report.ok { "nothing is wrong now" } else { "still wrong:" };
+        if let Some(next) = &repair.next {
+            let _ = writeln!(out, "next: {}", Printable(next));
+        }
+        let left = if report.audit.errors == 0 { "nothing is wrong now" } else { "still wrong:" };
         let _ = writeln!(out, "\nAfter the repair {left}");
     }
     list(&mut out, &report.audit.findings);
