@@ -25,6 +25,10 @@ use super::{ArchiveError, ORPHANED, index_path, remove_if_there};
 
 /// The field of a warcinfo record that names the crawl.
 pub(super) const CRAWL_ID: &str = "argiope-crawl";
+/// The mark of a file that is kept, beside it, has this ending. It holds the length of the file.
+const MARK_ENDING: &str = ".kept";
+/// The length of a mark: that of a number.
+const MARK_BYTES_MAX: u64 = 20;
 /// The largest size of a record beyond its payload, in bytes: heads, request, header.
 const RECORD_OVERHEAD_BYTES_MAX: u64 = 256 << 10;
 /// Records that wait to be committed, at most (`step::RECORDS_OPEN_MAX`), and those fetched meanwhile.
@@ -94,6 +98,15 @@ pub struct Orphan {
     pub name: String,
     /// Its length in bytes.
     pub bytes: u64,
+    /// What could be adopted of it was: it stays for the rest, which the crawl does not have.
+    pub is_kept: bool,
+}
+
+impl Orphan {
+    /// One that was just set aside, or is looked at for the first time.
+    fn new(name: String, bytes: u64) -> Self {
+        Orphan { name, bytes, is_kept: false }
+    }
 }
 
 /// Finds the segments and tails in `dir` that the state does not know, with their fate. Changes nothing.
@@ -118,7 +131,7 @@ pub fn unknown(dir: &Path, known: &ArchiveInState) -> Result<Vec<Unknown>, Archi
             unknown.push(Unknown { name: segment.name.clone(), from: segment.length, bytes, fate });
         }
     }
-    for Orphan { name, bytes } in segments_in(dir)? {
+    for Orphan { name, bytes, .. } in segments_in(dir)? {
         if known.segments.iter().any(|segment| segment.name == name) {
             continue;
         }
@@ -195,10 +208,42 @@ pub fn set_aside_tails(dir: &Path, known: &ArchiveInState) -> Result<Vec<Orphan>
 pub fn orphans(dir: &Path) -> Result<Vec<Orphan>, ArchiveError> {
     let orphaned = dir.join(ORPHANED);
     match fresh::is_directory(&orphaned) {
-        Ok(()) => segments_in(&orphaned),
+        Ok(()) => {
+            let orphans = segments_in(&orphaned)?.into_iter();
+            Ok(orphans.map(|orphan| Orphan { is_kept: is_marked(&orphaned, &orphan), ..orphan }).collect())
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(directory(&orphaned, error)),
     }
+}
+
+/// Marks a file of the archive in `dir` that was set aside: what could be adopted of it was, and it is kept for the rest.
+///
+/// # Errors
+/// The directory cannot be changed.
+pub fn keep(dir: &Path, orphan: &Orphan) -> Result<(), ArchiveError> {
+    let mark = mark_of(&dir.join(ORPHANED), &orphan.name);
+    fresh::write(&mark, orphan.bytes.to_string().as_bytes()).map_err(|source| directory(&mark, source))
+}
+
+/// Takes such a mark away, if there is one.
+///
+/// # Errors
+/// The directory cannot be changed.
+pub fn no_longer_keep(dir: &Path, name: &str) -> Result<(), ArchiveError> {
+    remove_if_there(&mark_of(&dir.join(ORPHANED), name))
+}
+
+fn mark_of(orphaned: &Path, name: &str) -> PathBuf {
+    orphaned.join(format!("{name}{MARK_ENDING}"))
+}
+
+/// Whether a file is marked, and is the one that was: another of its name has another length.
+fn is_marked(orphaned: &Path, orphan: &Orphan) -> bool {
+    let mark = fresh::open_to_read(&mark_of(orphaned, &orphan.name));
+    let mut said = String::new();
+    let read = mark.and_then(|mark| mark.take(MARK_BYTES_MAX).read_to_string(&mut said));
+    read.is_ok() && said == orphan.bytes.to_string()
 }
 
 fn make(dir: &Path) -> Result<(), ArchiveError> {
@@ -266,7 +311,7 @@ fn move_aside(dir: &Path, name: &str) -> io::Result<Orphan> {
     }
     fs::rename(&path, &target)?;
     sync(dir)?;
-    Ok(Orphan { name: file_name(&target), bytes })
+    Ok(Orphan::new(file_name(&target), bytes))
 }
 
 /// Copies what lies behind `from` in a segment to a file of its own: whole records of a valid file, up to where a write broke off.
@@ -281,7 +326,7 @@ fn copy_tail(dir: &Path, name: &str, from: u64) -> io::Result<Orphan> {
         && copy.metadata()?.len() == bytes
         && is_equal(&mut segment, from, &mut copy)?
     {
-        return Ok(Orphan { name: file_name(&copied), bytes });
+        return Ok(Orphan::new(file_name(&copied), bytes));
     }
     let (target, temporary) = (free_name(&aside, &stem), aside.join("tail.tmp"));
     let mut out = fresh::create(&temporary)?;
@@ -291,7 +336,7 @@ fn copy_tail(dir: &Path, name: &str, from: u64) -> io::Result<Orphan> {
     out.sync_all()?;
     fs::rename(&temporary, &target)?;
     sync(dir)?;
-    Ok(Orphan { name: file_name(&target), bytes })
+    Ok(Orphan::new(file_name(&target), bytes))
 }
 
 fn is_equal(segment: &mut File, from: u64, copy: &mut File) -> io::Result<bool> {
@@ -341,7 +386,7 @@ fn segments_in(dir: &Path) -> Result<Vec<Orphan>, ArchiveError> {
         if name.starts_with(BEGINNING) && name.ends_with(ENDING) {
             let path = dir.join(&name);
             let bytes = fs::symlink_metadata(&path).map_err(|source| directory(&path, source))?.len();
-            segments.push(Orphan { name, bytes });
+            segments.push(Orphan::new(name, bytes));
         }
     }
     segments.sort();

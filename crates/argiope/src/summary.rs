@@ -70,6 +70,10 @@ pub fn to_text(summary: &Summary) -> String {
         let (files, root) = (counted(summary.set_aside as u64, "file"), &summary.directory);
         let _ = writeln!(out, "{files} set aside in archive/orphaned: `argiope adopt {root}` takes the pages in");
     }
+    if summary.kept_aside > 0 {
+        let files = counted(summary.kept_aside as u64, "file");
+        let _ = writeln!(out, "{files} to keep in archive/orphaned, with the only copy of what could not be adopted");
+    }
     let _ = writeln!(out, "in {}", summary.directory);
     out
 }

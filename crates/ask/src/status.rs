@@ -106,7 +106,7 @@ impl Status {
             hold: options.hold.iter().map(ToString::to_string).collect(),
             changes,
             freshness,
-            orphaned: orphaned.into_iter().map(|Orphan { name, bytes }| SegmentStatus { name, bytes }).collect(),
+            orphaned: orphaned.into_iter().map(|Orphan { name, bytes, .. }| SegmentStatus { name, bytes }).collect(),
             summary: Summary { in_trouble, passing, ..Summary::new(end, &totals, opened.dir.root()) },
             seeds: opened.view().seeds()?.iter().map(ToString::to_string).collect(),
             archive_bytes: segments.iter().map(|segment| segment.length).sum(),

@@ -134,7 +134,10 @@ pub fn adopt(dir: &CrawlDir, store: Arc<dyn Store>, plan: &Plan, seeds: Vec<Cano
         let is_needed = left.contains_key(orphan.name.as_str()) || only.files.contains(&orphan.name);
         if !is_needed && answers.is_whole(&orphan.name) {
             move_to_adopted(dir, &orphan.name)?;
+            archive::no_longer_keep(&dir.archive(), &orphan.name)?;
             adopted.done += 1;
+        } else {
+            archive::keep(&dir.archive(), orphan)?;
         }
     }
     if plan.dataset {

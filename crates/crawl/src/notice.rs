@@ -275,11 +275,12 @@ impl fmt::Display for Notice {
             Notice::SetAside { files, bytes, place, root } => write!(
                 f,
                 "the archive has more than the state knows, as if an older state had been restored: {} ({}) set \
-                 aside in {}; `argiope adopt {}` takes the pages in again instead of fetching them",
+                 aside in {}; `argiope adopt {root}` takes the pages in again instead of fetching them; of pages that the state knows in an \
+                 older version, `argiope crawl -o {root} --again` gets the present one",
                 counted(*files, "file"),
                 human_bytes(*bytes),
                 place.display(),
-                root.display()
+                root = root.display()
             ),
             Notice::Derived(rows) => write!(f, "{} of the dataset derived from the archive", counted(*rows, "row")),
             Notice::Lacking(rows) => write!(

@@ -55,9 +55,12 @@ pub struct Summary {
     /// Where its time went.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<TimeSpent>,
-    /// Files in `archive/orphaned/`.
+    /// Files in `archive/orphaned/` that can be adopted.
     #[serde(skip_serializing_if = "is_zero")]
     pub set_aside: usize,
+    /// Files there of which nothing more can be adopted, and that have the only copy of something.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub kept_aside: usize,
     /// The crawl's directory.
     pub directory: String,
 }
@@ -168,6 +171,7 @@ impl Summary {
     #[must_use]
     pub fn new(end: &str, totals: &Totals, directory: &Path) -> Self {
         let outcomes = Outcome::ALL.iter().filter(|outcome| totals.count(**outcome) > 0);
+        let orphans = archive::orphans(&directory.join("archive")).unwrap_or_default();
         Summary {
             end: end.to_owned(),
             in_trouble: None,
@@ -189,7 +193,8 @@ impl Summary {
             limits: totals.limits.iter().map(|(limit, count)| (limit.to_string(), (*count).into())).collect(),
             run: None,
             time: None,
-            set_aside: archive::orphans(&directory.join("archive")).map_or(0, |orphans| orphans.len()),
+            set_aside: orphans.iter().filter(|orphan| !orphan.is_kept).count(),
+            kept_aside: orphans.iter().filter(|orphan| orphan.is_kept).count(),
             directory: directory.display().to_string(),
         }
     }

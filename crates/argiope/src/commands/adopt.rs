@@ -76,6 +76,10 @@ fn to_text(adopted: &Adopted, dir: &CrawlDir) -> String {
             counted(adopted.versions_only_there, "version"),
             counted(adopted.urls_only_there, "URL"),
         );
+        text += &format!(
+            "next: adopting them again changes nothing; `argiope crawl -o {} --again` gets the present version of each page\n",
+            dir.root().display()
+        );
     }
     if *done > 0 {
         text += &format!(

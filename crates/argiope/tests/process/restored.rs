@@ -116,6 +116,7 @@ fn what_an_older_state_forgot_is_set_aside_and_adopted() {
     // A crawl that has no more to do than to open the archive.
     let resumed = crawl(&served, &dir, &["--max-pages", EARLY]).expect_code(3);
     assert!(resumed.stderr.contains("takes the pages in again instead of fetching them"), "{}", resumed.stderr);
+    assert!(resumed.stderr.contains(&format!("`argiope crawl -o {} --again`", dir.display())), "{}", resumed.stderr);
     assert!(resumed.stdout.contains(" set aside in archive/orphaned: `argiope adopt "), "{}", resumed.stdout);
     assert!(run(&dir, "status").expect_code(0).stdout.contains(" set aside in archive/orphaned"));
     assert!(run(&dir, "check").expect_code(0).stdout.contains("is set aside ("));
@@ -288,7 +289,14 @@ fn files_with_the_only_copy_of_a_version_are_kept() {
         assert!(said.contains(", with the only copy of 1 version of 1 URL\n"), "{said}");
         assert_eq!(files_with(&dir, lost).len(), 1, "it stays where it was");
         assert!(!said.contains("can be removed"), "{said}");
-        run(&dir, "check").expect_code(0);
+        let next = format!("`argiope crawl -o {} --again` gets the present version", dir.display());
+        assert!(said.contains(&next), "{said}");
+        // Nobody is sent to `adopt` once more.
+        let checked = run(&dir, "check").expect_code(0).stdout;
+        assert!(checked.contains(": keep it, it has the only copy") && !checked.contains("argiope adopt"), "{checked}");
+        let status = run(&dir, "status").expect_code(0).stdout;
+        assert!(status.contains("\n1 file to keep in archive/orphaned, "), "{status}");
+        assert!(!status.contains("argiope adopt"), "{status}");
     }
 }
 
