@@ -202,13 +202,17 @@ fn records(segment: &Path, kind: RecordType) -> Vec<(String, u64, u64)> {
 /// What `search` finds, and the files that `export markdown` writes.
 fn readable(crawled: &Crawled) -> (usize, usize) {
     assert_eq!(crawled.run("derive", &["--all"]).code, 0);
-    let found = crawled.run("search", &["page", "--json", "--limit", "100"]);
+    let found = found(crawled);
     let target = tempfile::tempdir().expect("a directory");
     let to = target.path().join("pages");
     let exported = crawled.run("export", &["markdown", "-o", to.to_str().expect("UTF-8")]);
     assert_eq!(exported.code, 0, "{exported:?}");
     let pages = walked(&to).iter().filter(|path| path.extension().is_some_and(|it| it == "md")).count();
-    (found.stdout.lines().count(), pages)
+    (found, pages)
+}
+
+fn found(crawled: &Crawled) -> usize {
+    crawled.run("search", &["page", "--json", "--limit", "100"]).stdout.lines().count()
 }
 
 fn walked(dir: &Path) -> Vec<PathBuf> {
@@ -346,6 +350,7 @@ fn is_got_back(has_tags: bool, rounds: usize, store: &[&str]) {
     let are_notes = findings.iter().filter(of_pages).all(|finding| finding.starts_with("note: "));
     assert!(code == 0 && are_notes, "{findings:#?}");
     assert!(findings.iter().any(|finding| finding.contains("it was recorded again since")), "{findings:#?}");
+    assert_eq!(found(&crawled), before.0, "as the crawl has left its dataset");
     assert_eq!(readable(&crawled), before, "with tags {has_tags} after {rounds} rounds");
     // One of the two is the first, the other its duplicate.
     let mut outcomes = [outcome(&crawled, "/5"), outcome(&crawled, "/10")].map(|it| it.as_str().map(str::to_owned));

@@ -163,6 +163,11 @@ fn correct(layout: &Layout, store: &dyn CrawlView, stale: &Stale) -> anyhow::Res
     Ok(())
 }
 
+/// Whether a repair found the record of a visit lost. Its row may be in the file of any segment: only the record said in which.
+fn is_lost(visit: &Visit) -> bool {
+    visit.location.is_none() && visit.status > 0
+}
+
 /// The same for what this run has visited.
 fn supersede_some(
     layout: &Layout,
@@ -182,6 +187,11 @@ fn supersede_some(
         let earlier = store.earlier(*key)?;
         let recorded = earlier.iter().filter_map(|visit| visit.location);
         recorded.for_each(|location| add(Some(location.segment), *key));
+        let last = store.get(*key)?.and_then(|entry| entry.visit?.location);
+        if let Some(last) = last.filter(|_| earlier.iter().any(is_lost)) {
+            let others = names.keys().filter(|serial| **serial != last.segment);
+            others.for_each(|serial| add(Some(*serial), *key));
+        }
     }
     Ok(add_superseded(layout, &superseded)?)
 }
@@ -216,6 +226,7 @@ pub(super) fn supersede(layout: &Layout, store: &dyn CrawlView) -> anyhow::Resul
         for visit in entries.into_iter().filter_map(|entry| entry.visit).filter(|visit| visit.past.visits > 0) {
             let key = visit.key;
             let mut visits = store.earlier(key)?;
+            let has_lost = visits.iter().any(is_lost);
             // Only the last one has a row without a record.
             visits.retain(|visit| visit.location.is_some());
             visits.push(visit);
@@ -228,6 +239,11 @@ pub(super) fn supersede(layout: &Layout, store: &dyn CrawlView) -> anyhow::Resul
             let current = current_visit(last, earlier);
             for segment in visits.iter().filter(|other| other.at != current.at).filter_map(segment_of) {
                 superseded.entry(segment.to_owned()).or_default().insert(key);
+            }
+            if let Some(current) = current.location.filter(|_| has_lost) {
+                for (_, segment) in names.iter().filter(|(serial, _)| **serial != current.segment) {
+                    superseded.entry(segment.clone()).or_default().insert(key);
+                }
             }
         }
     }

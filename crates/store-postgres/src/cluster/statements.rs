@@ -117,6 +117,7 @@ pub(super) const UNSEALED_ROBOTS: &str =
     WHERE g.worker = $1 AND NOT g.is_sealed AND NOT g.is_lost";
 pub(super) const SEGMENTS: &str =
     "SELECT serial, name, length, worker, is_sealed FROM segment WHERE NOT is_lost ORDER BY serial";
+pub(super) const NAMES_OF_SEGMENTS: &str = "SELECT name FROM segment WHERE NOT is_lost ORDER BY serial";
 pub(super) const LOST_SEGMENTS: &str = "SELECT name FROM segment WHERE NOT is_sealed AND is_lost ORDER BY serial";
 pub(super) const FORGET: &str = "DELETE FROM segment WHERE is_lost AND name = $1";
 pub(super) const FOLLOWED: &str = "SELECT site_key, url_key FROM followed

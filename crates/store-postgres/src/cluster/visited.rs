@@ -54,6 +54,7 @@ impl Visited {
     /// The store failed.
     pub fn superseded(&self, each: &mut dyn FnMut(&str, UrlKey)) -> Result<(), StoreError> {
         let mut after = (i64::MIN, i64::MIN);
+        let mut segments = None;
         loop {
             let parameters: Parameters = vec![Box::new(after.0), Box::new(after.1), Box::new(limit(WINDOW))];
             let doing = "reading which visits are superseded";
@@ -69,11 +70,27 @@ impl Visited {
                 for (visit, segment) in visits.iter().filter(|(visit, _)| visit.at != current) {
                     segment.iter().for_each(|segment| each(segment, visit.key));
                 }
+                // The row of a visit whose record a repair found lost may be of any segment.
+                let has_lost = visits.iter().any(|(visit, segment)| segment.is_none() && visit.status > 0);
+                let here = visits.iter().find(|(visit, _)| visit.at == current).and_then(|(_, here)| here.as_ref());
+                if let Some(here) = here.filter(|_| has_lost) {
+                    let all = match &segments {
+                        Some(all) => all,
+                        None => segments.insert(self.segments()?),
+                    };
+                    all.iter().filter(|segment| *segment != here).for_each(|segment| each(segment, visits[0].0.key));
+                }
             }
             if urls < WINDOW {
                 return Ok(());
             }
         }
+    }
+
+    /// The names of all segments.
+    fn segments(&self) -> Result<Vec<String>, StoreError> {
+        let rows = self.session.query("reading the segments", statements::NAMES_OF_SEGMENTS, Vec::new())?;
+        rows.iter().map(|row| Columns::of("segment", row).next()).collect()
     }
 
     fn all(
