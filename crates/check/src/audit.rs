@@ -12,6 +12,7 @@ use warc::Problem;
 
 use crate::archive::Archive;
 use crate::pointers::{Pointers, Pointing};
+use crate::severity::Severity;
 
 /// Findings kept; more are only counted.
 const FINDINGS_MAX: usize = 10_000;
@@ -61,18 +62,6 @@ pub struct Finding {
     pub url: Option<String>,
     /// What is wrong, in words.
     pub problem: String,
-}
-
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Nothing is wrong.
-    Note,
-    /// The content can be relied on; or an earlier content is lost, and nothing brings it back.
-    Warning,
-    /// Something is lost, or leads nowhere.
-    Error,
 }
 
 impl Audit {

@@ -7,6 +7,7 @@ mod archive;
 mod audit;
 mod pointers;
 mod repair;
+mod severity;
 
 use std::path::Path;
 
@@ -15,8 +16,9 @@ use serde::Serialize;
 
 use crate::archive::Archive;
 
-pub use audit::{Audit, Finding, Severity};
+pub use audit::{Audit, Finding};
 pub use repair::{LostVisit, Repair};
+pub use severity::Severity;
 
 /// What a check found, and what a repair did about it.
 #[derive(Debug, Serialize)]

@@ -8,7 +8,7 @@ use warc::{Reader, RecordType};
 use weburl::{CanonicalUrl, UrlKey};
 
 use crate::archive::Archive;
-use crate::audit::Severity;
+use crate::severity::Severity;
 
 /// Entries read from the store at once.
 const ENTRIES_AT_ONCE: usize = 1_000;
