@@ -87,7 +87,7 @@ mod tests {
         let almost = WAIT_MAX - Duration::from_micros(1);
         check(&mut sealing, Duration::ZERO, &[(1, 5)], &[1], (&[1], Some(5)));
         check(&mut sealing, almost, &[(1, 5), (2, 6)], &[1, 2], (&[1, 2], Some(6)));
-        // Another one that goes later does not wait anew for a segment that cannot be sealed.
+        // Another one that goes later does not wait again for a segment that cannot be sealed.
         check(&mut sealing, WAIT_MAX, &[(1, 5), (2, 6), (3, 5)], &[1, 2, 3], (&[2], Some(6)));
         check(&mut sealing, almost + WAIT_MAX, &[(1, 5), (2, 6)], &[1, 2], (&[], None));
         // It could be after all, and what is in others is waited for as before.

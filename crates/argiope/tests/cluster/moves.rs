@@ -74,7 +74,7 @@ fn sites_whose_address_dies_move_to_where_their_names_lead() {
     check_gaps(&before, address_of, DELAY);
     check_polite(&lab.web.log());
     let mut log = [before, lab.web.log()].concat();
-    // Whoever asks a site has its robots.txt from who asked it before.
+    // The next owner of a site has the robots.txt from the one before.
     let robots: Vec<LogEntry> = log.extract_if(.., |entry| entry.target == "/robots.txt").collect();
     let twice = beyond(&robots, 1);
     assert!(twice.is_empty(), "asked for twice: {twice:#?}");
