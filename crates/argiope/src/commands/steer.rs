@@ -144,7 +144,7 @@ impl What {
 pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
     let dir = CrawlDir::existing(&args.dir)?;
     let change = args.what.change()?;
-    // Before anything is said of the change.
+    // The refusal comes before any note on the change.
     dir.refuse_of_workers()?;
     if matches!(change, Change::Hold(_) | Change::Release(_) | Change::DelayFor(_)) {
         match Opened::new(&args.dir) {
