@@ -2,7 +2,8 @@
 //!
 //! A test crawl runs the real binary ([`ran`], [`crawled`], [`endless`]). [`judge`] says whether a server's log is polite, [`tables`] reads a dataset, and
 //! [`batches`] and [`any_batches`] are commits for stores. [`python`], [`pywb`] and [`replaywebpage`] run the tools that read
-//! exports. [`browser`] is a real one, [`axe`] judges the page it shows, and [`ui`] serves a crawl to it.
+//! exports. [`browser`] is a real one, [`axe`] judges the page it shows, and [`ui`] serves a crawl to it; [`screens`] puts them together, and [`hostile`] is what
+//! they have to bear.
 
 #![expect(
     clippy::expect_used,
@@ -18,6 +19,7 @@ pub mod browser;
 pub mod crawled;
 pub mod documents;
 pub mod endless;
+pub mod hostile;
 pub mod judge;
 pub mod numbered_pages;
 pub mod python;
@@ -25,5 +27,6 @@ pub mod pywb;
 pub mod ran;
 pub mod replaywebpage;
 pub mod robots_files;
+pub mod screens;
 pub mod tables;
 pub mod ui;

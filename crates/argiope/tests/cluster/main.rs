@@ -5,6 +5,7 @@
 mod access;
 mod answers;
 mod away;
+mod browsed;
 mod crawls;
 mod distances;
 mod duplicates;

@@ -2,40 +2,32 @@
 
 use testkit::axe::violations;
 use testkit::browser::Browser;
+use testkit::screens::{DESKTOP, PHONE, assert_told, assert_usable};
 
 use crate::site::{SCREENS, crawled, shown};
 
 /// What is transferred for the first screen, at most, in bytes.
 const FIRST_SCREEN_BYTES_MAX: u64 = 150_000;
 
-/// Opens every screen in a window of this width, in CSS pixels.
+/// Opens every screen in a window of this width.
 fn check(width: u32, dark: bool) {
     let crawl = crawled();
-    let ui = shown(&crawl);
-    let mut browser = Browser::start();
-    for screen in SCREENS {
-        browser.open(&ui.origin(), screen, width, dark);
-        browser.assert_quiet();
-        let wide = browser.value("document.documentElement.scrollWidth").as_u64().expect("a width");
-        assert!(wide <= u64::from(width), "{screen} is {wide} wide in a window of {width}");
-        let broken = violations(&mut browser);
-        assert!(broken.is_empty(), "{screen}:\n{}", broken.join("\n"));
-    }
+    assert_usable(&shown(&crawl), &SCREENS, width, dark);
 }
 
 #[test]
 fn every_screen_can_be_used_on_a_desktop() {
-    check(1280, false);
+    check(DESKTOP, false);
 }
 
 #[test]
 fn every_screen_can_be_used_in_the_dark() {
-    check(1280, true);
+    check(DESKTOP, true);
 }
 
 #[test]
 fn every_screen_can_be_used_on_a_phone() {
-    check(390, false);
+    check(PHONE, false);
 }
 
 #[test]
@@ -63,13 +55,7 @@ fn the_first_screen_is_light() {
 #[test]
 fn what_cannot_be_shown_is_a_page_for_everybody() {
     let crawl = crawled();
-    let ui = shown(&crawl);
-    let mut browser = Browser::start();
-    for (path, says) in
-        [("/nothing", "there is no such page"), ("/urls?state=fine", "is no state"), ("/url?u=none.test", "none.test")]
-    {
-        browser.open(&ui.origin(), path, 390, true);
-        assert!(browser.text("main").contains(says), "{path}: {}", browser.text("main"));
-        assert_eq!(violations(&mut browser), Vec::<String>::new(), "{path}");
-    }
+    let failures =
+        [("/nothing", "there is no such page"), ("/urls?state=fine", "is no state"), ("/url?u=none.test", "none.test")];
+    assert_told(&shown(&crawl), &failures);
 }

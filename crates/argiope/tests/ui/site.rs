@@ -3,30 +3,9 @@
 use std::path::Path;
 
 use testkit::crawled::Crawled;
+use testkit::hostile;
 use testkit::ui::Ui;
-use testweb::{Reply, Request, Web, from_fn};
-
-/// What no page may turn into markup.
-pub const HOSTILE: &str =
-    "</title></textarea></script><script>window.owned=1</script>\"'><img src=x onerror=window.owned=2>{{owned}}";
-
-/// The URL of a page with a query that would end an attribute.
-pub const HOSTILE_URL: &str = "http://ui.test/b?q='onmouseover='window.owned=3&x=<b>";
-
-fn answer(request: &Request) -> Reply {
-    let text = HOSTILE.replace('<', "&lt;");
-    match request.path() {
-        "/" => Reply::html(format!(
-            "<title>{text}</title><h1>{text}</h1><p>A spider writes. {text}
-             <a href=/a>{text}</a><a href=\"{HOSTILE_URL}\">second</a><a href=/gone>third</a><a href=/typed>fourth</a>
-             <a href=\"javascript:window.owned=4\">script</a><a href=/private/x>private</a>"
-        )),
-        "/robots.txt" => Reply::text("User-agent: *\nDisallow: /private/ # <script>window.owned=5</script>"),
-        "/gone" => Reply::new(404),
-        "/typed" => Reply::new(200).header("Content-Type", "a/b<img src=x onerror=window.owned=6>").body("x"),
-        path => Reply::html(format!("<title>{path} {text}</title><p>{text} page <a href=/>start</a>")),
-    }
-}
+use testweb::{Web, from_fn};
 
 /// A crawl of the site to its end.
 pub fn crawled() -> Crawled {
@@ -35,7 +14,7 @@ pub fn crawled() -> Crawled {
 
 /// The same with more arguments.
 pub fn crawled_with(arguments: &[&str]) -> Crawled {
-    let web = Web::new().site("ui.test", from_fn(answer));
+    let web = Web::new().site("ui.test", from_fn(hostile::site));
     Crawled::of(web, "http://ui.test/", &[&["--no-sitemaps"], arguments].concat())
 }
 

@@ -1,0 +1,112 @@
+//! The crawl of a server in a real browser: every screen as for a directory, with content of the web that attacks it.
+
+use testkit::hostile;
+use testkit::screens::{DESKTOP, PHONE, assert_told, assert_unowned, assert_usable, by_keyboard};
+use testkit::ui::Ui;
+use testweb::{Web, from_fn};
+
+use crate::lab::{Lab, Laid, Worker};
+
+/// All screens, with and without something to show.
+const SCREENS: [&str; 24] = [
+    "/",
+    "/workers",
+    "/sites",
+    "/urls",
+    "/urls?state=http_error",
+    "/urls?site=ui.test&match=*%2Fnone*",
+    "/url",
+    "/url?u=http%3A%2F%2Fui.test%2F",
+    "/url?u=http%3A%2F%2Fui.test%2Fgone",
+    "/url?u=http%3A%2F%2Fui.test%2Fb%3Fq%3D%27onmouseover%3D%27window.owned%3D3%26x%3D%3Cb%3E",
+    "/url?u=http%3A%2F%2Fui.test%2Fnowhere",
+    "/changes",
+    "/changes?since=2026-01-01&site=ui.test",
+    "/freshness",
+    "/search",
+    "/search?q=owned&case=any",
+    "/graph",
+    "/graph?of=pages",
+    "/graph?of=popular",
+    "/graph/path?from=ui.test%2F&to=http%3A%2F%2Fui.test%2Fa",
+    "/graph/rank",
+    "/graph/rank?u=http%3A%2F%2Fui.test%2F",
+    "/report",
+    "/steer",
+];
+
+/// The site crawled to its end, a worker that is still there, and the interface to them.
+struct Browsed {
+    ui: Ui,
+    _worker: Worker,
+    lab: Lab,
+}
+
+impl Browsed {
+    fn start() -> Self {
+        let lab = Lab::new(Laid::of(Web::new().site("ui.test", from_fn(hostile::site))), &[]);
+        let worker = lab.worker();
+        lab.served.asked(&["crawl", "http://ui.test/"]);
+        // There is something in the journal.
+        lab.served.asked(&["steer", "delay", "30ms", "ui.test"]);
+        Browsed { ui: Ui::start_with(&[&lab.served.clients]), _worker: worker, lab }
+    }
+
+    /// All screens, those of the worker among them.
+    fn screens(&self) -> Vec<String> {
+        let worker = &self.lab.served.asked(&["workers"])["workers"][0]["id"];
+        let sites = format!("/sites?worker={}", worker.as_str().expect("an id"));
+        SCREENS.iter().copied().map(str::to_owned).chain([sites]).collect()
+    }
+}
+
+/// Opens every screen in a window of this width.
+fn check(width: u32, dark: bool) {
+    let browsed = Browsed::start();
+    let screens = browsed.screens();
+    let screens: Vec<&str> = screens.iter().map(String::as_str).collect();
+    assert_usable(&browsed.ui, &screens, width, dark);
+}
+
+#[test]
+fn every_screen_of_a_server_can_be_used_on_a_desktop() {
+    check(DESKTOP, false);
+}
+
+#[test]
+fn every_screen_of_a_server_can_be_used_in_the_dark() {
+    check(DESKTOP, true);
+}
+
+#[test]
+fn every_screen_of_a_server_can_be_used_on_a_phone() {
+    check(PHONE, false);
+}
+
+#[test]
+fn what_a_server_cannot_show_is_a_page_for_everybody() {
+    let failures =
+        [("/nothing", "there is no such page"), ("/urls?state=fine", "is no state"), ("/sites?worker=x", "`x`")];
+    assert_told(&Browsed::start().ui, &failures);
+}
+
+#[test]
+fn nothing_from_the_web_becomes_markup_script_or_link_of_a_server() {
+    let browsed = Browsed::start();
+    let screens = browsed.screens();
+    let screens: Vec<&str> = screens.iter().map(String::as_str).collect();
+    assert_unowned(&browsed.ui, &screens);
+    let table = browsed.ui.page("/urls");
+    assert!(table.contains("b?q="), "the hostile URL is known: {table}");
+}
+
+#[test]
+fn a_server_is_asked_and_steered_by_the_keyboard_alone() {
+    let browsed = Browsed::start();
+    let mut browser = by_keyboard(&browsed.ui);
+    browser.assert_quiet();
+    assert_eq!(browser.text("h1"), "Steer", "the change is in force");
+    let stats = browsed.lab.served.asked(&["stats"]);
+    let changes = stats["changes"].as_array().expect("changes");
+    assert_eq!(changes.last().expect("the change")["change"], "exclude */gone");
+}
