@@ -25,6 +25,8 @@ pub fn hold(input: &[u8]) {
         message::<u64>(bytes);
         message::<Vec<((u64, u64), u64)>>(bytes);
         message::<([u64; 2], [u64; 2], [Vec<((u64, u64), (u64, u64))>; 2])>(bytes);
+        message::<(Vec<((u64, u64), bool)>, Vec<(u64, u64)>)>(bytes);
+        message::<Vec<(u64, u64)>>(bytes);
         message::<()>(bytes);
         message::<[Vec<serde_json::Value>; 2]>(bytes);
     }
@@ -128,6 +130,6 @@ fn named_in(query: &Query) -> Vec<&Named> {
         Query::PageRank { url, .. } => url.iter().collect(),
         Query::Overlap { urls, .. } | Query::Path { ends: urls } => urls.iter().collect(),
         Query::Links { url } => vec![url],
-        Query::Search { .. } => Vec::new(),
+        Query::Search { .. } | Query::Picture { .. } => Vec::new(),
     }
 }

@@ -319,6 +319,66 @@ pub struct PathResponse {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PictureRequest {
+    /// What is drawn: sites (the default), domains or pages.
+    #[prost(string, tag = "1")]
+    pub of: ::prost::alloc::string::String,
+    /// The largest number of vertices: 20000 if 0, at most 20000.
+    #[prost(uint32, tag = "2")]
+    pub max: u32,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Drawn {
+    /// A URL, a site or a domain.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Its PageRank.
+    #[prost(double, tag = "2")]
+    pub rank: f64,
+    /// Vertices of the whole graph that link to it.
+    #[prost(uint32, tag = "3")]
+    pub linked_by: u32,
+    /// Its community, from 0, the largest first.
+    #[prost(uint32, tag = "4")]
+    pub community: u32,
+    /// Where it is, from 0 to 1, to the right and downwards.
+    #[prost(float, tag = "5")]
+    pub x: f32,
+    #[prost(float, tag = "6")]
+    pub y: f32,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DrawnLink {
+    /// Places in the list of vertices, from 0.
+    #[prost(uint32, tag = "1")]
+    pub source: u32,
+    #[prost(uint32, tag = "2")]
+    pub target: u32,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PictureResponse {
+    /// By PageRank, the highest first.
+    #[prost(message, repeated, tag = "1")]
+    pub vertices: ::prost::alloc::vec::Vec<Drawn>,
+    #[prost(message, repeated, tag = "2")]
+    pub links: ::prost::alloc::vec::Vec<DrawnLink>,
+    #[prost(uint32, tag = "3")]
+    pub communities: u32,
+    /// Vertices and links that the graph has besides.
+    #[prost(uint64, tag = "4")]
+    pub vertices_left_out: u64,
+    #[prost(uint64, tag = "5")]
+    pub links_left_out: u64,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExplainRequest {
     #[prost(string, tag = "1")]
     pub url: ::prost::alloc::string::String,
@@ -420,6 +480,18 @@ pub struct UrlsRequest {
     /// The largest number of URLs: 1000 if 0, at most 10000.
     #[prost(uint32, tag = "5")]
     pub limit: u32,
+    /// Only URLs whose last answer had this status.
+    #[prost(uint32, optional, tag = "6")]
+    pub status: ::core::option::Option<u32>,
+    /// Only URLs so many links from a seed.
+    #[prost(uint32, optional, tag = "7")]
+    pub depth: ::core::option::Option<u32>,
+    /// Only pages and documents, neither sitemaps nor what pages need to be shown.
+    #[prost(bool, tag = "8")]
+    pub only_counted: bool,
+    /// As Report counts: pages by the visit that describes them now; excluded ones only if that state is asked for.
+    #[prost(bool, tag = "9")]
+    pub as_reported: bool,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -439,6 +511,15 @@ pub struct Url {
     /// Seconds since 1970.
     #[prost(double, tag = "6")]
     pub fetched_at: f64,
+    /// As the last answer declared it; empty if it did not.
+    #[prost(string, tag = "7")]
+    pub content_type: ::prost::alloc::string::String,
+    /// Bytes of the payload.
+    #[prost(uint64, tag = "8")]
+    pub length: u64,
+    /// Empty if the page has none.
+    #[prost(string, tag = "9")]
+    pub title: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -692,6 +773,80 @@ pub struct SteerResponse {
     /// What somebody should know of the change: sites that it names and that the crawl does not know.
     #[prost(string, repeated, tag = "7")]
     pub notes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct JournalRequest {
+    /// The largest number of changes, the last ones: 100 if 0, at most 1000.
+    #[prost(uint32, tag = "1")]
+    pub limit: u32,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Journaled {
+    /// When, as a date.
+    #[prost(string, tag = "1")]
+    pub at: ::prost::alloc::string::String,
+    /// The change in words, such as `exclude *.pdf`.
+    #[prost(string, tag = "2")]
+    pub change: ::prost::alloc::string::String,
+    /// The changes that take it back now, in words; none if nothing does.
+    #[prost(string, repeated, tag = "3")]
+    pub undo: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Why nothing takes it back; empty if something does.
+    #[prost(string, tag = "4")]
+    pub no_undo: ::prost::alloc::string::String,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct JournalResponse {
+    /// The oldest first.
+    #[prost(message, repeated, tag = "1")]
+    pub changes: ::prost::alloc::vec::Vec<Journaled>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UndoRequest {
+    /// The change, as Journal tells it.
+    #[prost(string, tag = "1")]
+    pub at: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub change: ::prost::alloc::string::String,
+    /// What takes it back, as an answer before told. If that is something else by now, or empty, nothing is done.
+    #[prost(string, repeated, tag = "3")]
+    pub undo: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UndoResponse {
+    /// The changes that take it back, in words.
+    #[prost(string, repeated, tag = "1")]
+    pub undo: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// They were made.
+    #[prost(bool, tag = "2")]
+    pub done: bool,
+    /// The live workers that go by them, and those that do not yet.
+    #[prost(uint64, tag = "3")]
+    pub workers: u64,
+    #[prost(uint64, tag = "4")]
+    pub workers_behind: u64,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReportRequest {}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReportResponse {
+    /// One JSON object, as `argiope report --json` prints it (docs/report.md). What only a dataset tells is missing: images, links, near duplicates.
+    #[prost(string, tag = "1")]
+    pub statistics: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -1029,6 +1184,31 @@ pub mod crawler_client {
             req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Path"));
             self.inner.unary(req, path, codec).await
         }
+        /// The link graph of visited pages as a picture: the vertices of highest PageRank, their communities, and where they lie.
+        pub async fn picture(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PictureRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PictureResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/argiope.v1.Crawler/Picture",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("argiope.v1.Crawler", "Picture"));
+            self.inner.unary(req, path, codec).await
+        }
         /// The state of a URL.
         pub async fn explain(
             &mut self,
@@ -1162,6 +1342,27 @@ pub mod crawler_client {
             req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Stats"));
             self.inner.unary(req, path, codec).await
         }
+        /// What the crawl came to, in the tables of a report. It reads the whole state; one is made at a time.
+        pub async fn report(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReportRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReportResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/argiope.v1.Crawler/Report",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Report"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Changes the crawl, or counts the URLs that a change would affect. Answers when the change is committed and all live workers go by
         /// it, or after 10 seconds.
         pub async fn steer(
@@ -1180,6 +1381,50 @@ pub mod crawler_client {
             let path = http::uri::PathAndQuery::from_static("/argiope.v1.Crawler/Steer");
             let mut req = request.into_request();
             req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Steer"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// The changes of the crawl, each with what takes it back.
+        pub async fn journal(
+            &mut self,
+            request: impl tonic::IntoRequest<super::JournalRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::JournalResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/argiope.v1.Crawler/Journal",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("argiope.v1.Crawler", "Journal"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Takes a change of the journal back, as far as it is in force. What others changed since stays.
+        pub async fn undo(
+            &mut self,
+            request: impl tonic::IntoRequest<super::UndoRequest>,
+        ) -> std::result::Result<tonic::Response<super::UndoResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/argiope.v1.Crawler/Undo");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Undo"));
             self.inner.unary(req, path, codec).await
         }
         /// Fetches nothing new until Resume: Steer with the change pause.
@@ -1324,6 +1569,11 @@ pub mod crawler_server {
             &self,
             request: tonic::Request<super::PathRequest>,
         ) -> std::result::Result<tonic::Response<super::PathResponse>, tonic::Status>;
+        /// The link graph of visited pages as a picture: the vertices of highest PageRank, their communities, and where they lie.
+        async fn picture(
+            &self,
+            request: tonic::Request<super::PictureRequest>,
+        ) -> std::result::Result<tonic::Response<super::PictureResponse>, tonic::Status>;
         /// The state of a URL.
         async fn explain(
             &self,
@@ -1358,12 +1608,27 @@ pub mod crawler_server {
             &self,
             request: tonic::Request<super::StatsRequest>,
         ) -> std::result::Result<tonic::Response<super::StatsResponse>, tonic::Status>;
+        /// What the crawl came to, in the tables of a report. It reads the whole state; one is made at a time.
+        async fn report(
+            &self,
+            request: tonic::Request<super::ReportRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReportResponse>, tonic::Status>;
         /// Changes the crawl, or counts the URLs that a change would affect. Answers when the change is committed and all live workers go by
         /// it, or after 10 seconds.
         async fn steer(
             &self,
             request: tonic::Request<super::SteerRequest>,
         ) -> std::result::Result<tonic::Response<super::SteerResponse>, tonic::Status>;
+        /// The changes of the crawl, each with what takes it back.
+        async fn journal(
+            &self,
+            request: tonic::Request<super::JournalRequest>,
+        ) -> std::result::Result<tonic::Response<super::JournalResponse>, tonic::Status>;
+        /// Takes a change of the journal back, as far as it is in force. What others changed since stays.
+        async fn undo(
+            &self,
+            request: tonic::Request<super::UndoRequest>,
+        ) -> std::result::Result<tonic::Response<super::UndoResponse>, tonic::Status>;
         /// Fetches nothing new until Resume: Steer with the change pause.
         async fn pause(
             &self,
@@ -1891,6 +2156,49 @@ pub mod crawler_server {
                     };
                     Box::pin(fut)
                 }
+                "/argiope.v1.Crawler/Picture" => {
+                    #[allow(non_camel_case_types)]
+                    struct PictureSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::PictureRequest>
+                    for PictureSvc<T> {
+                        type Response = super::PictureResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PictureRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::picture(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PictureSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/argiope.v1.Crawler/Explain" => {
                     #[allow(non_camel_case_types)]
                     struct ExplainSvc<T: Crawler>(pub Arc<T>);
@@ -2149,6 +2457,49 @@ pub mod crawler_server {
                     };
                     Box::pin(fut)
                 }
+                "/argiope.v1.Crawler/Report" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReportSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::ReportRequest>
+                    for ReportSvc<T> {
+                        type Response = super::ReportResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReportRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::report(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReportSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/argiope.v1.Crawler/Steer" => {
                     #[allow(non_camel_case_types)]
                     struct SteerSvc<T: Crawler>(pub Arc<T>);
@@ -2177,6 +2528,92 @@ pub mod crawler_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = SteerSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/argiope.v1.Crawler/Journal" => {
+                    #[allow(non_camel_case_types)]
+                    struct JournalSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::JournalRequest>
+                    for JournalSvc<T> {
+                        type Response = super::JournalResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::JournalRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::journal(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = JournalSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/argiope.v1.Crawler/Undo" => {
+                    #[allow(non_camel_case_types)]
+                    struct UndoSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::UndoRequest>
+                    for UndoSvc<T> {
+                        type Response = super::UndoResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::UndoRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::undo(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = UndoSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

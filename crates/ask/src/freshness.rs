@@ -10,7 +10,7 @@ use frontier::announced::{History, Trust};
 use frontier::revisit::{Belief, Prior, Seen};
 use model::{Purpose, Timestamp, Visit};
 use printable::{Printable, counted};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use store::{CrawlView, Entry, StoreError, current_visit};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -30,7 +30,7 @@ const RATES_SHOWN: usize = 5;
 const DAY: f64 = 86_400.0;
 
 /// An estimate of the pages and documents that were there at their last visits.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Freshness {
     /// Pages read for the estimate.
     pub pages: u64,
@@ -52,7 +52,7 @@ pub struct Freshness {
 }
 
 /// How fast the pages of a group change.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
     /// The site, or the beginning of the URLs.
     pub of: String,

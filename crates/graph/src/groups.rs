@@ -30,11 +30,15 @@ impl Graph {
     /// # Errors
     /// The dataset cannot be read.
     pub fn grouped(&self, grouping: Grouping, layout: &Layout) -> Result<Grouped, GraphError> {
-        let mut sites: BTreeMap<SiteKey, UrlKey> = BTreeMap::new();
-        for key in self.keys() {
-            sites.entry(key.site).or_insert(*key);
-        }
-        let urls = names([layout], sites.values().copied())?;
+        self.grouped_by(grouping, &names([layout], self.examples().into_values())?)
+    }
+
+    /// The same where the URL of the first vertex of each site is known, by its key.
+    ///
+    /// # Errors
+    /// There are more groups than a graph can number.
+    pub fn grouped_by(&self, grouping: Grouping, urls: &HashMap<UrlKey, String>) -> Result<Grouped, GraphError> {
+        let sites = self.examples();
         let mut names = HashMap::new();
         let mut groups: HashMap<SiteKey, UrlKey> = HashMap::with_capacity(sites.len());
         for (site, example) in sites {
@@ -59,5 +63,14 @@ impl Graph {
             }
         }
         Ok(Grouped { graph: graph.finish()?, names })
+    }
+
+    /// The first vertex of each site.
+    fn examples(&self) -> BTreeMap<SiteKey, UrlKey> {
+        let mut sites = BTreeMap::new();
+        for key in self.keys() {
+            sites.entry(key.site).or_insert(*key);
+        }
+        sites
     }
 }

@@ -32,6 +32,7 @@ mod places;
 mod rounds;
 mod search;
 mod shard;
+mod sites;
 mod vertex;
 mod web;
 
@@ -45,5 +46,6 @@ pub use path::shortest_path;
 pub use places::{Point, places};
 pub use rounds::Crew;
 pub use search::{FoundPage, Only, Pattern, PatternError, Search, SearchResult, Within, search};
+pub use sites::{SiteLinks, site_links};
 pub use vertex::{PageKind, Vertex, Visits};
 pub use web::{Graph, GraphBuilder};

@@ -5,4 +5,4 @@ mod frames;
 mod messages;
 
 pub use frames::{HELLO_BYTES, Hello, MESSAGE_BYTES_MAX, Purpose, WireError, receive, send};
-pub use messages::{MEMBERS_MAX, Named, PartResult, Query, QueryError, Run, Secret, Start, Started};
+pub use messages::{MEMBERS_MAX, Named, PartResult, Query, QueryError, Run, Secret, Start, Started, Vertices};

@@ -75,6 +75,13 @@ pub enum Query {
         /// Where it begins, and where it ends.
         ends: [Named; 2],
     },
+    /// The graph as a picture.
+    Picture {
+        /// What its vertices are.
+        of: Vertices,
+        /// How many of them, at most.
+        max: usize,
+    },
     /// The links from a page and those to it.
     Links {
         /// The page.
@@ -87,10 +94,21 @@ impl Query {
     #[must_use]
     pub fn is_of_graph(&self) -> bool {
         match self {
-            Query::PageRank { .. } | Query::Overlap { .. } => true,
+            Query::PageRank { .. } | Query::Overlap { .. } | Query::Picture { .. } => true,
             Query::Search { .. } | Query::Path { .. } | Query::Links { .. } => false,
         }
     }
+}
+
+/// What the vertices of a picture are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Vertices {
+    /// Sites: scheme, host and port.
+    Sites,
+    /// Registrable domains.
+    Domains,
+    /// Pages.
+    Pages,
 }
 
 /// A URL as somebody gave it: what may be meant, in canonical form, what is more likely first.

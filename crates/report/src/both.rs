@@ -1,9 +1,9 @@
 //! A number twice: for the sites of the seeds, and for all sites.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A value for the seed sites (those that a seed lies on) beside the one for all sites, these among them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Both<T> {
     /// For the sites of the seeds.
     pub seed_sites: T,

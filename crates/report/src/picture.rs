@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Pages in the picture.
 pub const PICTURE_PAGES_MAX: usize = 100;
@@ -17,7 +17,7 @@ const STEPS: u32 = 400;
 const GRAVITY: f64 = 1.0;
 
 /// The pages and the links between them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Picture {
     /// The pages, the most linked first.
     pub pages: Vec<PageNode>,
@@ -26,7 +26,7 @@ pub struct Picture {
 }
 
 /// A page of the picture.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageNode {
     /// The URL.
     pub url: String,
@@ -43,7 +43,7 @@ pub struct PageNode {
 }
 
 /// Two pages with a link between them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Line {
     /// The page that links: its place in the list of pages.
     pub from: usize,

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use dataset::Column;
 use model::Outcome;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Kinds of evidence that are counted separately: there are six.
 const EVIDENCE_MAX: usize = 16;
 
 /// The pages that were shown in a browser for one reason.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RenderedPages {
     /// What spoke for showing them.
     pub evidence: String,

@@ -237,7 +237,7 @@ impl Counter {
         self.most_linked.offer(links, || LinkedPage {
             url: entry.candidate.url.to_string(),
             title: title(),
-            outcome: visit.map_or(dataset::rows::FRONTIER, |visit| visit.outcome.as_str()),
+            outcome: visit.map_or(dataset::rows::FRONTIER, |visit| visit.outcome.as_str()).to_owned(),
             links,
         });
         if visit.is_some_and(|visit| visit.outcome == Outcome::Html) {

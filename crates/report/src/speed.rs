@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Steps over the whole crawl, at most.
 pub const BUCKETS_MAX: u64 = 120;
@@ -32,7 +32,7 @@ const STEPS: [u64; 15] = {
 };
 
 /// Pages over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Speed {
     /// When the first page was fetched (RFC 3339, UTC).
     pub began_at: Option<String>,
@@ -49,7 +49,7 @@ pub struct Speed {
 }
 
 /// A step.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bucket {
     /// When it begins (RFC 3339, UTC).
     pub at: String,

@@ -2,7 +2,7 @@
 
 use ask::freshness::Freshness;
 use extract::media_type::Kind;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::picture::Picture;
 use crate::{Both, RenderedPages, Speed};
@@ -12,7 +12,7 @@ pub(crate) const DOCUMENT_KINDS: [&str; 5] =
     [Kind::Pdf.as_str(), Kind::Doc.as_str(), Kind::Docx.as_str(), Kind::Ppt.as_str(), Kind::Pptx.as_str()];
 
 /// What a crawl came to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
     /// The seeds, and URLs that seeds redirect to; at most [`crate::ROWS_MAX`].
     pub seeds: Vec<String>,
@@ -63,7 +63,7 @@ pub struct Statistics {
 }
 
 /// Rows of a list, and how many there are in all.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ranked<T> {
     /// Rows there are.
     pub total: u64,
@@ -72,7 +72,7 @@ pub struct Ranked<T> {
 }
 
 /// A count with what is counted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Named {
     /// What.
     pub name: String,
@@ -82,7 +82,7 @@ pub struct Named {
 }
 
 /// How often a field of a table of items has a value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FilledField {
     /// The table.
     pub table: String,
@@ -97,7 +97,7 @@ pub struct FilledField {
 }
 
 /// The crawl at a glance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Overview {
     /// Sites with a page below.
     pub sites: Both<u64>,
@@ -124,7 +124,7 @@ pub struct Overview {
 }
 
 /// The pages of a site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SitePages {
     /// Scheme, host and port.
     pub site: String,
@@ -145,7 +145,7 @@ pub struct SitePages {
 }
 
 /// The errors of a site.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SiteErrors {
     /// Scheme, host and port.
     pub site: String,
@@ -156,7 +156,7 @@ pub struct SiteErrors {
 }
 
 /// How many pages of a site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     /// Scheme, host and port.
     pub site: String,
@@ -165,7 +165,7 @@ pub struct Share {
 }
 
 /// The most of something that one page has.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Most {
     /// How many.
     pub count: u64,
@@ -174,7 +174,7 @@ pub struct Most {
 }
 
 /// Images.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Images {
     /// Non-error HTML pages, which the mean is over: those read, duplicates among them.
     pub html_pages: Both<u64>,
@@ -191,7 +191,7 @@ pub struct Images {
 }
 
 /// Links.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Links {
     /// Non-error HTML pages, which the mean is over: those read, duplicates among them.
     pub html_pages: Both<u64>,
@@ -212,20 +212,20 @@ pub struct Links {
 }
 
 /// A page that others link to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkedPage {
     /// The URL.
     pub url: String,
     /// Its title.
     pub title: Option<String>,
     /// What became of it.
-    pub outcome: &'static str,
+    pub outcome: String,
     /// Pages that link to it.
     pub links: u64,
 }
 
 /// Duplicates.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Duplicates {
     /// Pages and documents whose bytes equal those of another one.
     pub exact: Both<u64>,
@@ -237,7 +237,7 @@ pub struct Duplicates {
 }
 
 /// Near duplicates: HTML pages whose text is almost that of another one (docs/near-duplicates.md).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NearDuplicates {
     /// Pages whose text is almost that of another, of each group one left out; exact duplicates are not among them.
     pub near: Both<u64>,
@@ -246,7 +246,7 @@ pub struct NearDuplicates {
 }
 
 /// A page that has duplicates.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Copied {
     /// The URL that had the bytes first.
     pub url: String,
@@ -255,7 +255,7 @@ pub struct Copied {
 }
 
 /// A site by how long it took to answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlowSite {
     /// Scheme, host and port.
     pub site: String,
@@ -268,7 +268,7 @@ pub struct SlowSite {
 }
 
 /// A document by its size.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SizedDocument {
     /// The URL.
     pub url: String,

@@ -21,7 +21,7 @@ mod request;
 pub use coordinator::{Coordinator, Members};
 pub use endpoint::{Endpoint, Fetch, fetch_from};
 pub use part::State;
-pub use query_wire::{Named, Query, QueryError};
+pub use query_wire::{Named, Query, QueryError, Vertices};
 pub use request::Request;
 
 /// The longest that a query may take, in seconds.

@@ -1,7 +1,7 @@
 //! `argiope server`: what clients ask of a crawl by several workers, answered from the database. It keeps nothing itself: there may be
 //! several, and the crawl goes on without any.
 //!
-//! [`methods`] answers, [`service`] is what the answers have in common, [`crawling`] is its longest answer, [`rounds`] begins a round, [`steering`] changes the crawl; [`json`] says the same in JSON, and [`serving`] has the routes of its two [ports](crate::port).
+//! [`methods`] answers, [`service`] is what the answers have in common, [`crawling`] is its longest answer, [`rounds`] begins a round, [`steering`] changes the crawl, and [`undoing`] takes changes back; [`reporting`] counts what it came to; [`json`] says the same in JSON, and [`serving`] has the routes of its two [ports](crate::port).
 
 mod changing;
 mod counting;
@@ -13,11 +13,13 @@ mod listing;
 mod methods;
 mod published;
 mod pulse;
+mod reporting;
 mod rounds;
 mod service;
 mod serving;
 pub mod setup;
 mod steering;
+mod undoing;
 
 pub use counting::count;
 pub use service::Service;

@@ -231,6 +231,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "printable",
             "query-wire",
             "render",
+            "report",
             "settings",
             "shared-archive",
             "stages",

@@ -1,16 +1,19 @@
 //! `argiope client`: asks a server what its API has, by gRPC.
 
 mod listing;
+mod reporting;
+mod undoing;
 mod watching;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
 use api::{
     AddSeedsRequest, AgainRequest, ChangesRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainRequest,
-    FreshnessRequest, GetWorkersRequest, LinksRequest, OverlapRequest, PageRankRequest, PathRequest, PauseRequest,
-    ResumeRequest, SearchRequest, StatsRequest, SteerRequest,
+    FreshnessRequest, GetWorkersRequest, JournalRequest, LinksRequest, OverlapRequest, PageRankRequest, PathRequest,
+    PauseRequest, PictureRequest, ResumeRequest, SearchRequest, StatsRequest, SteerRequest,
 };
 use ask::since::time;
 use clap::{Args, Subcommand};
@@ -129,6 +132,21 @@ enum Method {
         /// Where it ends
         url2: String,
     },
+    /// Show the link graph as the interface draws it: points by PageRank, their communities; places and links with --json
+    Picture {
+        /// What the points are: sites, domains or pages
+        #[arg(long, value_name = "WHAT", default_value = "sites")]
+        of: String,
+        /// How many points, at most
+        #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
+        max: u32,
+    },
+    /// Show what the crawl came to, as `argiope report` does, as far as the server knows it
+    Report {
+        /// Write a self-contained page. Print nothing, unless --json is given
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
+    },
     /// Explain the state of a URL
     Explain {
         /// The URL
@@ -156,6 +174,9 @@ enum Method {
         /// Only URLs that match a pattern; may be repeated
         #[arg(long, value_name = "PATTERN")]
         only: Vec<String>,
+        /// Only so many URLs: those whose visits are worth most
+        #[arg(long, value_name = "N", conflicts_with = "only", value_parser = clap::value_parser!(u64).range(1..))]
+        visits: Option<u64>,
     },
     /// Begin round after round, each with the pages that are worth a visit most, until it is stopped
     Watch(watching::Watching),
@@ -172,6 +193,14 @@ enum Method {
         #[command(subcommand)]
         what: What,
     },
+    /// List the changes of the crawl, each with what takes it back
+    Journal {
+        /// How many to show, the last ones
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: u32,
+    },
+    /// Take a change back, as far as it is in force
+    Undo(undoing::Undoing),
     /// Fetch nothing new until `resume`
     Pause,
     /// End a pause
@@ -253,9 +282,12 @@ impl Session {
                 let since = since.map_or(0.0, seconds);
                 self.told(client.changes(ChangesRequest { since, site, limit }).await?)
             }
-            Method::Again { older_than, only } => {
+            Method::Picture { of, max } => self.told(client.picture(PictureRequest { of, max }).await?),
+            Method::Report { html } => self.report(html.as_deref()).await,
+            Method::Again { older_than, only, visits } => {
                 let older_than = older_than.map_or(0.0, |span| span.0.as_secs_f64());
-                self.told(client.again(AgainRequest { older_than, only, ..AgainRequest::default() }).await?)
+                let visits = visits.unwrap_or_default();
+                self.told(client.again(AgainRequest { older_than, only, visits, ..AgainRequest::default() }).await?)
             }
             Method::Watch(watching) => watching.watch(self).await,
             Method::Freshness => self.told(client.freshness(FreshnessRequest {}).await?),
@@ -265,6 +297,8 @@ impl Session {
                 let request = SteerRequest { change: change.to_owned(), to, dry_run };
                 self.told(client.steer(request).await?)
             }
+            Method::Journal { limit } => self.told(client.journal(JournalRequest { limit }).await?),
+            Method::Undo(undoing) => undoing.undo(self).await,
             Method::Pause => self.told(client.pause(PauseRequest {}).await?),
             Method::Resume => self.told(client.resume(ResumeRequest {}).await?),
             Method::Drain { worker } => self.told(client.drain(DrainRequest { worker }).await?),

@@ -49,7 +49,11 @@ pub fn run(args: ReportArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write_page(path: &Path, statistics: &Statistics) -> anyhow::Result<()> {
+/// Writes the report as a page.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn write_page(path: &Path, statistics: &Statistics) -> anyhow::Result<()> {
     let page = report::html(statistics)?;
     let mut file = PendingFile::create(path)?;
     file.write_all(&page).with_context(|| path.display().to_string())?;

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use api::{
-    LinksRequest, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, PathRequest, SearchRequest,
-    SearchResponse,
+    Drawn, LinksRequest, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, PathRequest,
+    PictureRequest, PictureResponse, SearchRequest, SearchResponse,
 };
 use dataset::Layout;
 use dataset::schema::Table;
@@ -25,6 +25,7 @@ use weburl::CanonicalRules;
 
 use testkit::crawled::Crawled;
 use testkit::ran::{Ran, argiope};
+use testkit::ui::Ui;
 
 const SITES: usize = 3;
 const PAGES_OF_SITE: usize = 25;
@@ -165,6 +166,41 @@ fn compare(asking: &Runtime, alive: &Alive, whole: &Crawled) {
                 fields.entry("place").and_modify(|place| *place = json!(place.as_u64().unwrap_or(0)));
                 expect
             });
+        }
+    }
+
+    let ui = Ui::start(Path::new(whole.dir()));
+    for of in ["pages", "sites", "domains"] {
+        let path = format!("/graph.json?of={of}");
+        until("the picture to be drawn", || ui.get(&path).status == 200);
+        let expect: Value = serde_json::from_str(&ui.page(&path)).expect("JSON");
+        let request = PictureRequest { of: of.to_owned(), max: 0 };
+        let PictureResponse { vertices, links, communities, vertices_left_out, links_left_out } =
+            asking.block_on(alive.ask(&request)).expect("an answer");
+        assert!(vertices.len() >= SITES && !links.is_empty(), "{of}");
+        let drawn = vertices.iter().map(|drawn| {
+            let Drawn { name, rank, linked_by, community, x, y } = drawn;
+            json!({"name": name, "rank": rank, "linked_by": linked_by, "community": community, "at": [x, y]})
+        });
+        let found = json!({
+            "vertices": drawn.collect::<Vec<_>>(),
+            "links": links.iter().map(|link| [link.source, link.target]).collect::<Vec<_>>(),
+            "communities": communities,
+            "left_out": [vertices_left_out, links_left_out],
+        });
+        for part in ["left_out", "communities", "links"] {
+            assert_eq!(found[part], expect[part], "{of}: {part}");
+        }
+        // Places are told in the digits of their precision, which is less than that of numbers in JSON.
+        let each = |picture: &Value| {
+            let mut vertices = picture["vertices"].as_array().expect("vertices").clone();
+            for at in vertices.iter_mut().flat_map(|drawn| drawn["at"].as_array_mut().expect("a place")) {
+                *at = json!((at.as_f64().expect("a number") as f32).to_bits());
+            }
+            vertices
+        };
+        for (found, expect) in each(&found).iter().zip(&each(&expect)) {
+            assert_eq!(found, expect, "{of}");
         }
     }
 

@@ -222,8 +222,13 @@ fn changes_are_kept_by_the_database_and_wrong_ones_are_refused() {
     assert_eq!(told.collect::<Vec<_>>(), ["pause", "set delay = \"7s\""]);
     let changes = lab.query("SELECT number, change FROM argiope.change ORDER BY number");
     let changes: Vec<(i64, String)> = changes.iter().map(|row| (row.get(0), row.get(1))).collect();
-    let expect = [(1, r#""pause""#), (2, r#"{"set":"delay = \"7s\"\n"}"#)].map(|(n, text)| (n, text.to_owned()));
-    assert_eq!(changes, expect);
+    let set = r#"{"change":{"set":"delay = \"7s\"\n"},"replaced":{"values":{"delay":"20ms"},"absent":[]}}"#;
+    assert_eq!(changes, [(1, r#""pause""#), (2, set)].map(|(n, text)| (n, text.to_owned())));
+    // As an earlier server wrote it: it is in the journal, and nothing says what it replaced.
+    lab.execute(r#"UPDATE argiope.change SET change = '{"set":"delay = \"7s\"\n"}' WHERE number = 2"#);
+    let earlier = &lab.served.asked(&["journal"])["changes"][1];
+    assert_eq!(json!([earlier["change"], earlier["undo"]]), json!(["set delay = \"7s\"", []]));
+    assert_eq!(earlier["no_undo"], "the values before were not written down");
     // The options of the first server are still those of the crawl.
     let url = lab.database.lock().expect("nobody panicked").url();
     lab.served.kill();

@@ -34,7 +34,7 @@ impl Replaced {
     ///
     /// # Errors
     /// Never in practice: options always have a form as a table.
-    pub(super) fn by(change: &Change, before: &Options, after: &Options) -> anyhow::Result<Option<Self>> {
+    pub fn by(change: &Change, before: &Options, after: &Options) -> anyhow::Result<Option<Self>> {
         if matches!(change, Change::Pause | Change::Resume) {
             return Ok(None);
         }

@@ -1,7 +1,7 @@
 //! The numbers, counted by hand.
 
 use model::Outcome;
-use report::{Both, Named, ROWS_MAX};
+use report::{Both, Named, ROWS_MAX, Statistics};
 
 use crate::crawl::{Crawl, Page};
 
@@ -125,7 +125,7 @@ fn links_are_pairs_of_pages() {
     assert_eq!(links.most_to_a_page, Both { seed_sites: Some(3), all_sites: Some(3) });
     let first = &links.most_linked.rows[0];
     assert_eq!(
-        (&*first.url, first.title.as_deref(), first.outcome, first.links),
+        (&*first.url, first.title.as_deref(), first.outcome.as_str(), first.links),
         ("http://a.test/", Some("Root"), "html", 3)
     );
     assert_eq!(links.most_linking.rows[0].count, 4);
@@ -188,4 +188,13 @@ fn lists_are_cut_and_say_so() {
     let pages: Vec<Page> = (0..ROWS_MAX + 7).map(|at| Page::html(&format!("http://s{at}.test/"), &[])).collect();
     let statistics = Crawl::of(&[], &pages).statistics();
     assert_eq!((statistics.sites.total, statistics.sites.rows.len()), (ROWS_MAX as u64 + 7, ROWS_MAX));
+}
+
+#[test]
+fn what_is_told_as_json_is_the_same_report() {
+    let statistics = crawl().statistics();
+    let json = serde_json::to_string(&statistics).expect("JSON");
+    let read: Statistics = serde_json::from_str(&json).expect("statistics");
+    assert!(read.links.is_some() && read.duplicates.near.is_some() && read.picture.is_some());
+    assert_eq!(read, statistics);
 }

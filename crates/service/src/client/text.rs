@@ -4,9 +4,10 @@ use std::io::{Result, Write};
 
 use api::{
     AddSeedsResponse, AgainResponse, ChangeRate, Changed, ChangesResponse, CrawlResponse, DomainsResponse,
-    DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, Link, LinksResponse, OverlapResponse,
-    PageChange, PageRankResponse, PathResponse, PauseResponse, ResumeResponse, SearchResponse, SiteState,
-    StatsResponse, SteerResponse, Unowned, Url, UrlsResponse, Worker,
+    DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, JournalResponse, Journaled, Link,
+    LinksResponse, OverlapResponse, PageChange, PageRankResponse, PathResponse, PauseResponse, PictureResponse,
+    ResumeResponse, SearchResponse, SiteState, StatsResponse, SteerResponse, UndoResponse, Unowned, Url, UrlsResponse,
+    Worker,
 };
 use ask::freshness::{Freshness, Rate};
 use ask::path::Path;
@@ -288,18 +289,56 @@ impl Text for StatsResponse {
     }
 }
 
+/// From when on a change counts, by the live workers that go by it and those that do not yet.
+fn write_going_by(out: &mut dyn Write, workers: u64, workers_behind: u64) -> Result<()> {
+    match (workers, workers_behind) {
+        (0, 0) => writeln!(out, "noted; it counts for the workers that join"),
+        (going, 0) => writeln!(out, "in force with {}", counted(going, "worker")),
+        (going, behind) => writeln!(out, "noted; in force with {}, not yet with {behind}", counted(going, "worker")),
+    }
+}
+
+impl Text for PictureResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        for (place, drawn) in (1..).zip(&self.vertices) {
+            let (rank, community) = (digits(drawn.rank), drawn.community + 1);
+            writeln!(out, "{place:>5}  {rank:>14}  community {community:>4}  {}", Printable(&drawn.name))?;
+        }
+        let (vertices, links) = (self.vertices.len() as u64, self.links.len() as u64);
+        writeln!(out, "{}, {}, communities: {}", counted(vertices, "point"), counted(links, "link"), self.communities)
+    }
+}
+
+impl Text for JournalResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        for Journaled { at, change, undo, no_undo } in &self.changes {
+            writeln!(out, "{at} {}", Printable(change))?;
+            match no_undo.as_str() {
+                "" => undo.iter().try_for_each(|back| writeln!(out, "  undo: {}", Printable(back)))?,
+                why => writeln!(out, "  no undo: {why}")?,
+            }
+        }
+        writeln!(out, "{}", counted(self.changes.len() as u64, "change"))
+    }
+}
+
+impl Text for UndoResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        self.undo.iter().try_for_each(|back| writeln!(out, "{}", Printable(back)))?;
+        match self.done {
+            true => write_going_by(out, self.workers, self.workers_behind),
+            false => writeln!(out, "nothing was done yet"),
+        }
+    }
+}
+
 impl Text for SteerResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
-        match (self.workers, self.workers_behind) {
-            _ if self.at.is_empty() => {
-                let affected = Affected { queued: self.queued, fetched: self.fetched, again: self.again };
-                writeln!(out, "{affected}")?;
-            }
-            (0, 0) => writeln!(out, "noted; it counts for the workers that join")?,
-            (going, 0) => writeln!(out, "in force with {}", counted(going, "worker"))?,
-            (going, behind) => {
-                writeln!(out, "noted; in force with {}, not yet with {behind}", counted(going, "worker"))?;
-            }
+        if self.at.is_empty() {
+            let affected = Affected { queued: self.queued, fetched: self.fetched, again: self.again };
+            writeln!(out, "{affected}")?;
+        } else {
+            write_going_by(out, self.workers, self.workers_behind)?;
         }
         self.notes.iter().try_for_each(|note| writeln!(out, "{}", Printable(note)))
     }

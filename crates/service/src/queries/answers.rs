@@ -5,11 +5,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use anyhow::Context;
-use api::{Edge, Found, Link, LinksResponse, OverlapResponse, PageRankResponse, PathResponse, Ranked, SearchResponse};
+use api::{
+    Drawn, DrawnLink, Edge, Found, Link, LinksResponse, OverlapResponse, PageRankResponse, PathResponse,
+    PictureResponse, Ranked, SearchResponse,
+};
 use dataset::schema::Table;
 use dataset::{Column, DatasetError, Layout};
 use graph::{
-    Crew, Definition, Graph, Only, Overlap, Search, Visits, Within, domain_of, names, overlap, pagerank, search,
+    Crew, Definition, Graph, Grouped, Grouping, Only, Overlap, Search, SiteLinks, Visits, Within, domain_of, names,
+    overlap, pagerank, search, site_links,
 };
 use model::Timestamp;
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
@@ -17,10 +21,11 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 use super::QueryError;
 use super::peers::Peers;
 use super::request::pattern;
-use super::{Named, Query};
+use super::{Named, Query, Vertices};
 use ask::CONTEXT_CHARS;
 use ask::links::each_link;
 use ask::path::link_text;
+use ask::picture::{Among, Picture, Sketch};
 use ask::target::domain_name;
 
 /// Links that are named by overlap, each way.
@@ -70,6 +75,14 @@ impl PartOfQuery {
                 serde_json::to_value(self.search(search, crew)?)
             }
             Query::Path { ends } => serde_json::to_value(self.path(ends)?),
+            Query::Picture { of, max } => {
+                let drawn = match of {
+                    Vertices::Sites => self.groups_drawn(Grouping::Site, *max, crew)?,
+                    Vertices::Domains => self.groups_drawn(Grouping::Domain, *max, crew)?,
+                    Vertices::Pages => self.pages_drawn(*max, crew)?,
+                };
+                serde_json::to_value(drawn.map(picture).unwrap_or_default())
+            }
             Query::Links { url } => serde_json::to_value(self.links(url)?),
         };
         Ok(if is_first { Some(answer?) } else { None })
@@ -134,18 +147,61 @@ impl PartOfQuery {
     fn ranks(&mut self, top: usize, definition: Definition, crew: Crew) -> anyhow::Result<PageRankResponse> {
         let graph = self.graph()?;
         let ranks = pagerank(&graph, definition, crew)?;
-        let bits = |(key, rank): (UrlKey, f64)| (to_wire(key), rank.to_bits());
-        let rank = |(key, bits): (WireKey, u64)| (from_wire(key), f64::from_bits(bits));
-        let own: Vec<(WireKey, u64)> = highest(ranks.values, top).into_iter().map(bits).collect();
-        let top: Vec<(WireKey, u64)> = self.peers.gather(own, |all| {
-            let all = all.into_iter().flatten().map(rank).collect();
-            highest(all, top).into_iter().map(bits).collect()
-        })?;
-        let top: Vec<(UrlKey, f64)> = top.into_iter().map(rank).collect();
+        let top = self.highest(ranks.values, top)?;
         let names = self.names(&top.iter().map(|(key, _)| *key).collect())?;
         let ranked = (1..).zip(top).map(|(place, (key, rank))| Ranked { place, rank, url: name_of(&names, key) });
         let ranked = ranked.collect();
         Ok(PageRankResponse { rounds: ranks.rounds, vertices: ranks.vertices, edges: ranks.edges, ranked })
+    }
+
+    /// The highest ranks of all processes.
+    fn highest(&mut self, own: Vec<(UrlKey, f64)>, count: usize) -> anyhow::Result<Vec<(UrlKey, f64)>> {
+        let bits = |(key, rank): (UrlKey, f64)| (to_wire(key), rank.to_bits());
+        let rank = |(key, bits): (WireKey, u64)| (from_wire(key), f64::from_bits(bits));
+        let own: Vec<(WireKey, u64)> = highest(own, count).into_iter().map(bits).collect();
+        let top: Vec<(WireKey, u64)> = self.peers.gather(own, |all| {
+            let all = all.into_iter().flatten().map(rank).collect();
+            highest(all, count).into_iter().map(bits).collect()
+        })?;
+        Ok(top.into_iter().map(rank).collect())
+    }
+
+    /// The pages of highest rank as a picture, in the first process. Each process knows the links of its own pages.
+    fn pages_drawn(&mut self, max: usize, crew: Crew) -> anyhow::Result<Option<Picture>> {
+        let graph = self.graph()?;
+        let ranked = pagerank(&graph, Definition::Original, crew)?;
+        let ranks = self.highest(ranked.values, max)?;
+        let own = Among::of(&graph, ranks.iter().map(|(key, _)| *key));
+        let all = [ranked.vertices, ranked.edges].map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        let mut among = Among::none(ranks.len());
+        self.peers.gather(own, |parts: Vec<Among>| parts.iter().for_each(|part| among.add(part)))?;
+        let names = self.names(&ranks.iter().map(|(key, _)| *key).collect())?;
+        Ok(self.peers.is_first().then(|| Sketch { ranks, among, all }.drawn(&names)))
+    }
+
+    /// The groups of pages of highest rank as a picture, in the first process. A process owns whole sites; the graph of all of them is small.
+    fn groups_drawn(&mut self, grouping: Grouping, max: usize, crew: Crew) -> anyhow::Result<Option<Picture>> {
+        let own = site_links(&self.graph()?, crew)?;
+        let sites: Vec<(WireKey, bool)> =
+            own.sites.into_iter().map(|(key, is_crawled)| (to_wire(key), is_crawled)).collect();
+        let links: Vec<(u64, u64)> = own.links.into_iter().map(|(source, target)| (source.0, target.0)).collect();
+        let mut whole = SiteLinks::default();
+        // All have to name the sites; the first draws them.
+        let keys: Vec<WireKey> = self.peers.gather((sites, links), |parts| {
+            for (sites, links) in parts {
+                whole.add(SiteLinks {
+                    sites: sites.into_iter().map(|(key, is_crawled)| (from_wire(key), is_crawled)).collect(),
+                    links: links.into_iter().map(|(source, target)| (SiteKey(source), SiteKey(target))).collect(),
+                });
+            }
+            whole.sites.keys().copied().map(to_wire).collect()
+        })?;
+        let urls = self.names(&keys.into_iter().map(from_wire).collect())?;
+        if !self.peers.is_first() {
+            return Ok(None);
+        }
+        let Grouped { graph, names } = whole.graph()?.grouped_by(grouping, &urls)?;
+        Ok(Some(Sketch::of(&Arc::new(graph), max)?.drawn(&names)))
     }
 
     fn overlap(&mut self, urls: &[Named; 2], is_listed: bool, crew: Crew) -> anyhow::Result<OverlapResponse> {
@@ -315,6 +371,22 @@ impl PartOfQuery {
             ways
         })?;
         Ok(LinksResponse { from, to })
+    }
+}
+
+/// A picture as clients get it.
+fn picture(
+    Picture { vertices, links, communities, left_out: [vertices_left_out, links_left_out] }: Picture,
+) -> PictureResponse {
+    let vertices = vertices.into_iter().map(|ask::picture::Drawn { name, rank, linked_by, community, at: [x, y] }| {
+        Drawn { name, rank, linked_by, community, x, y }
+    });
+    PictureResponse {
+        vertices: vertices.collect(),
+        links: links.into_iter().map(|(source, target)| DrawnLink { source, target }).collect(),
+        communities,
+        vertices_left_out: vertices_left_out as u64,
+        links_left_out: links_left_out as u64,
     }
 }
 

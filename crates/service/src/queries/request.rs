@@ -2,14 +2,15 @@
 
 use api::{
     LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, PathRequest,
-    PathResponse, SearchRequest, SearchResponse,
+    PathResponse, PictureRequest, PictureResponse, SearchRequest, SearchResponse,
 };
 use graph::Pattern;
-use query_wire::{Named, Query, QueryError};
+use query_wire::{Named, Query, QueryError, Vertices};
 use serde::de::DeserializeOwned;
 use settings::site_name::SiteName;
 use weburl::{CanonicalRules, CanonicalUrl};
 
+use ask::picture::VERTICES_MAX;
 use ask::target::with_scheme;
 
 /// Ranks told if their number is not given, and at most.
@@ -92,6 +93,23 @@ impl Request for LinksRequest {
     }
 }
 
+impl Request for PictureRequest {
+    type Response = PictureResponse;
+
+    fn query(&self, _: &CanonicalRules) -> Result<Query, QueryError> {
+        let of = match self.of.as_str() {
+            "" | "sites" => Vertices::Sites,
+            "domains" => Vertices::Domains,
+            "pages" => Vertices::Pages,
+            other => {
+                let wrong = format!("`{other}` is no graph; possible are sites, domains, pages");
+                return Err(QueryError::Refused(wrong));
+            }
+        };
+        Ok(Query::Picture { of, max: bounded("max", self.max, VERTICES_MAX, VERTICES_MAX)? })
+    }
+}
+
 /// The keys of a site that is named; none if no name is given.
 fn sites(name: &str) -> Result<Vec<u64>, QueryError> {
     if name.is_empty() {
@@ -131,6 +149,10 @@ mod tests {
         let refused = |text: &str| Err(QueryError::Refused(text.to_owned()));
         assert_eq!(rank("a.test", 10_001), refused("top 10001: at most 10000 are returned"));
         assert!(matches!(rank("mailto:a@b.test", 0), Err(QueryError::Refused(_))));
+        let picture = |of: &str, max| PictureRequest { of: of.to_owned(), max }.query(&rules);
+        assert_eq!(picture("", 0), Ok(Query::Picture { of: Vertices::Sites, max: VERTICES_MAX }));
+        assert_eq!(picture("pages", 20_001), refused("max 20001: at most 20000 are returned"));
+        assert_eq!(picture("page", 1), refused("`page` is no graph; possible are sites, domains, pages"));
         let search = SearchRequest { text: " ".to_owned(), ..SearchRequest::default() };
         assert_eq!(search.query(&rules), refused("there is nothing to search for"));
     }

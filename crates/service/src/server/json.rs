@@ -41,13 +41,17 @@ pub(super) fn routes(service: &Service) -> Router {
         "Search" search;
         "Links" links;
         "Path" path;
+        "Picture" picture;
         "Explain" explain;
         "Urls" urls;
         "Changes" changes;
         "Again" again;
         "Freshness" freshness;
         "Stats" stats;
+        "Report" report;
         "Steer" steer;
+        "Journal" journal;
+        "Undo" undo;
         "Pause" pause;
         "Resume" resume;
         "Drain" drain;

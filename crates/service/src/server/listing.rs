@@ -17,9 +17,11 @@ const URLS_MAX: u32 = 10_000;
 /// # Errors
 /// The request is wrong, or the database failed.
 pub(super) async fn urls(service: &Service, request: UrlsRequest) -> Result<UrlsResponse, Status> {
-    let UrlsRequest { site, states, patterns, after, limit } = request;
+    let UrlsRequest { site, states, patterns, after, limit, status, depth, only_counted, as_reported } = request;
     let wrong = |why: &dyn std::fmt::Display| Status::invalid_argument(message(why));
-    let mut selection = Selection { sites: service.sites(&site).await?.into_iter().collect(), ..Selection::default() };
+    let status = status.map(u16::try_from).transpose().map_err(|_| wrong(&"status: a status has three digits"))?;
+    let sites = service.sites(&site).await?.into_iter().collect();
+    let mut selection = Selection { sites, status, depth, only_counted, as_reported, ..Selection::default() };
     for word in &states {
         selection.states.extend(State::named(word).map_err(|error| wrong(&error))?);
     }
@@ -43,7 +45,15 @@ fn listed(Listed { url, depth, state, visit }: Listed) -> Url {
         None => told,
         Some(visit) => {
             let fetched_at = visit.at.0 as f64 / 1e6;
-            Url { status: u32::from(visit.status), reason: visit.reason, fetched_at, ..told }
+            Url {
+                status: u32::from(visit.status),
+                reason: visit.reason,
+                fetched_at,
+                content_type: visit.content_type.unwrap_or_default(),
+                length: visit.length,
+                title: visit.title.unwrap_or_default(),
+                ..told
+            }
         }
     }
 }

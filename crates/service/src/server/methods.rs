@@ -8,9 +8,10 @@ use api::{
     AddSeedsRequest, AddSeedsResponse, AgainRequest, AgainResponse, ChangesRequest, ChangesResponse,
     CrawlProgressResponse, CrawlRequest, CrawlResponse, DomainsRequest, DomainsResponse, DrainRequest, DrainResponse,
     ExplainRequest, ExplainResponse, FreshnessRequest, FreshnessResponse, GetWorkersRequest, GetWorkersResponse,
-    LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, PathRequest,
-    PathResponse, PauseRequest, PauseResponse, ResumeRequest, ResumeResponse, SearchRequest, SearchResponse,
-    StatsRequest, StatsResponse, SteerRequest, SteerResponse, Unowned, UrlsRequest, UrlsResponse,
+    JournalRequest, JournalResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest,
+    PageRankResponse, PathRequest, PathResponse, PauseRequest, PauseResponse, PictureRequest, PictureResponse,
+    ReportRequest, ReportResponse, ResumeRequest, ResumeResponse, SearchRequest, SearchResponse, StatsRequest,
+    StatsResponse, SteerRequest, SteerResponse, UndoRequest, UndoResponse, Unowned, UrlsRequest, UrlsResponse,
 };
 use coordination::Member;
 use crawl::{Change, Changed};
@@ -22,7 +23,7 @@ use tonic::{Request, Response, Status};
 
 use super::crawling::{self, Seed};
 use super::service::{Service, worker};
-use super::{changing, explaining, freshness, listing, rounds, steering};
+use super::{changing, explaining, freshness, listing, reporting, rounds, steering, undoing};
 
 /// Sites told in one answer, unless the request says otherwise, and at most.
 const DOMAINS_DEFAULT: u32 = 1_000;
@@ -130,6 +131,10 @@ impl Crawler for Service {
         self.put(request.into_inner()).await
     }
 
+    async fn picture(&self, request: Request<PictureRequest>) -> Result<Response<PictureResponse>, Status> {
+        self.put(request.into_inner()).await
+    }
+
     async fn explain(&self, request: Request<ExplainRequest>) -> Result<Response<ExplainResponse>, Status> {
         Ok(Response::new(explaining::explain(self, &request.into_inner().url).await?))
     }
@@ -185,8 +190,20 @@ impl Crawler for Service {
         }))
     }
 
+    async fn report(&self, _: Request<ReportRequest>) -> Result<Response<ReportResponse>, Status> {
+        Ok(Response::new(reporting::report(self).await?))
+    }
+
     async fn steer(&self, request: Request<SteerRequest>) -> Result<Response<SteerResponse>, Status> {
         Ok(Response::new(steering::steer(self, request.into_inner()).await?))
+    }
+
+    async fn journal(&self, request: Request<JournalRequest>) -> Result<Response<JournalResponse>, Status> {
+        Ok(Response::new(undoing::journal(self, request.into_inner()).await?))
+    }
+
+    async fn undo(&self, request: Request<UndoRequest>) -> Result<Response<UndoResponse>, Status> {
+        Ok(Response::new(undoing::undo(self, request.into_inner()).await?))
     }
 
     async fn pause(&self, _: Request<PauseRequest>) -> Result<Response<PauseResponse>, Status> {

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
-use crawl::{Changed, dir};
+use crawl::steer::Replaced;
+use crawl::{Change, Changed, dir};
 use model::Timestamp;
+use serde::{Deserialize, Serialize};
 use settings::options::Options;
 use shared_archive::SharedArchive;
 use store_postgres::cluster::Control;
@@ -11,7 +13,7 @@ use store_postgres::cluster::Control;
 /// What the settings begin with.
 const HEADER: &str = "The settings of a crawl by several workers.";
 /// Changes that are looked for in the archive's journal, the last ones: earlier ones are there, or were made while storage failed.
-const CHANGES_MAX: usize = 10_000;
+pub(super) const CHANGES_MAX: usize = 10_000;
 /// The longest journal in the archive that is added to, in bytes.
 const JOURNAL_BYTES_MAX: usize = 64 << 20;
 
@@ -48,12 +50,31 @@ fn with_changes(journal: &str, changes: &[Changed]) -> anyhow::Result<Option<Str
     Ok(Some(longer).filter(|longer| longer.len() > journal.len()))
 }
 
+/// A change as it is stored, with what it replaced. One that replaced nothing is stored as the change alone, as earlier versions stored all.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    change: Change,
+    replaced: Replaced,
+}
+
 /// Changes as they are stored. Those that a later version made are left out.
 pub(super) fn read(changes: Vec<(Timestamp, String)>) -> Vec<Changed> {
     let read = |(at, text): (Timestamp, String)| {
-        Some(Changed { at: at.to_rfc3339(), change: serde_json::from_str(&text).ok()?, replaced: None })
+        let (change, replaced) = match serde_json::from_str(&text) {
+            Ok(Stored { change, replaced }) => (change, Some(replaced)),
+            Err(_) => (serde_json::from_str(&text).ok()?, None),
+        };
+        Some(Changed { at: at.to_rfc3339(), change, replaced })
     };
     changes.into_iter().filter_map(read).collect()
+}
+
+/// A change as it is stored.
+pub(super) fn written(change: &Change, replaced: Option<Replaced>) -> serde_json::Result<String> {
+    match replaced {
+        Some(replaced) => serde_json::to_string(&Stored { change: change.clone(), replaced }),
+        None => serde_json::to_string(change),
+    }
 }
 
 /// Settings as they are stored.

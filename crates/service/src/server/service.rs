@@ -20,6 +20,8 @@ use settings::site_name::SiteName;
 
 /// Calls of `Crawl` that wait for their end, at most.
 const CRAWLS_MAX: usize = 1_000;
+/// Reports that are counted at a time: each reads all URLs.
+const REPORTS_MAX: usize = 1;
 
 /// The number of a change, and the plan after it.
 pub(super) type NumberedPlan = (i64, Arc<Plan>);
@@ -33,6 +35,8 @@ pub struct Service {
     in_force: Arc<Mutex<Option<NumberedPlan>>>,
     coordinator: Coordinator,
     crawls: Arc<Semaphore>,
+    /// Held while a report is counted.
+    reports: Arc<Semaphore>,
 }
 
 impl Service {
@@ -41,9 +45,10 @@ impl Service {
     pub fn new(control: Control, canonical: CanonicalRules, token: Option<String>) -> Self {
         let coordinator = Coordinator::new(canonical, token);
         let crawls = Arc::new(Semaphore::new(CRAWLS_MAX));
+        let reports = Arc::new(Semaphore::new(REPORTS_MAX));
         let control = Arc::new(control);
         let pulse = Arc::new(Pulse::of(control.clone()));
-        Service { control, pulse, in_force: Arc::default(), coordinator, crawls }
+        Service { control, pulse, in_force: Arc::default(), coordinator, crawls, reports }
     }
 
     /// Asks the database, on a thread on which one may wait. Where it does not answer, the question is given up.
@@ -164,6 +169,11 @@ impl Service {
             }
             _ => Status::unavailable(message(error)),
         })
+    }
+
+    /// The turn to count a report. Others wait for theirs.
+    pub(super) async fn report_turn(&self) -> Result<OwnedSemaphorePermit, Status> {
+        self.reports.clone().acquire_owned().await.map_err(|_| Status::unavailable("the server ends"))
     }
 
     /// The permission to wait for the end of a crawl.

@@ -8,10 +8,11 @@ use anyhow::bail;
 use api::{SteerRequest, SteerResponse};
 use ask::sites;
 use coordination::Member;
-use crawl::steer::{Removed, Retried};
+use crawl::steer::{Removed, Replaced, Retried};
 use crawl::{Affected, Change, Changed};
 use engine::clock::Clock;
-use settings::plan::Plan;
+use model::Timestamp;
+use settings::options::Options;
 use settings::usage;
 use store_postgres::cluster::{Control, GoingBy};
 use tokio::time::Instant;
@@ -19,7 +20,7 @@ use tonic::Status;
 use weburl::UserInfo;
 
 use super::crawling;
-use super::published::{publish, read, stored};
+use super::published::{publish, read, stored, written};
 use super::service::Service;
 use super::setup::check;
 use console::message::message;
@@ -61,24 +62,46 @@ pub(super) async fn make(service: &Service, change: Change) -> Result<SteerRespo
     }
     let notes = notes(service, &change).await?;
     queue(service, &change).await?;
-    let text = serde_json::to_string(&change).map_err(|error| Status::internal(message(error)))?;
-    let at = Clock::start().date();
-    let number = loop {
-        let (changes, plan) = service.in_force().await?;
-        let settings = settings_after(&change, &plan).map_err(wrong)?;
-        let text = text.clone();
-        if let Some(number) =
-            service.ask(move |control| control.change(changes, settings.as_deref(), at, &text)).await?
-        {
-            break number;
+    let changes = [change];
+    let (at, GoingBy { going, behind }) = loop {
+        let (number, plan) = service.in_force().await?;
+        if let Some(made) = make_after(service, number, &plan.options, &changes).await? {
+            break made;
         }
     };
-    let GoingBy { going, behind } = followed(service, number).await?;
+    Ok(SteerResponse { at: at.to_rfc3339(), workers: going, workers_behind: behind, notes, ..SteerResponse::default() })
+}
+
+/// Makes changes of settings, all or none, if nothing was changed after the change of this number: then `None`. Says when they were made, and
+/// which workers go by them.
+///
+/// # Errors
+/// One of them cannot be used, or the database failed.
+pub(super) async fn make_after(
+    service: &Service,
+    number: i64,
+    before: &Options,
+    changes: &[Change],
+) -> Result<Option<(Timestamp, GoingBy)>, Status> {
+    let (mut options, mut settings, mut texts) = (before.clone(), None, Vec::new());
+    for change in changes {
+        let mut replaced = None;
+        if let Some(after) = options_after(change, &options).map_err(wrong)? {
+            replaced = Replaced::by(change, &options, &after).map_err(wrong)?;
+            settings = Some(stored(&after).map_err(wrong)?);
+            options = after;
+        }
+        texts.push(written(change, replaced).map_err(|error| Status::internal(message(error)))?);
+    }
+    let at = Clock::start().date();
+    let made = service.ask(move |control| control.change(number, settings.as_deref(), at, &texts)).await?;
+    let Some(number) = made else { return Ok(None) };
+    let going_by = followed(service, number).await?;
     if let Err(error) = service.ask(|control| Ok(publish(control))).await? {
         console::say!("the archive has earlier settings still: {error:#}");
     }
-    console::say!("changed: {change}");
-    Ok(SteerResponse { at: at.to_rfc3339(), workers: going, workers_behind: behind, notes, ..SteerResponse::default() })
+    changes.iter().for_each(|change| console::say!("changed: {change}"));
+    Ok(Some((at, going_by)))
 }
 
 /// Makes a change of the queue. Workers learn of it by hints: each reads the queues of its sites again.
@@ -107,15 +130,15 @@ pub(super) async fn last(service: &Service, max: usize) -> Result<Vec<Changed>, 
     Ok(read(service.ask(move |control| control.changes(max)).await?))
 }
 
-/// The settings after a change, as they are stored; `None` if it changes none.
-fn settings_after(change: &Change, plan: &Plan) -> anyhow::Result<Option<String>> {
+/// The options after a change; `None` if it changes none.
+fn options_after(change: &Change, before: &Options) -> anyhow::Result<Option<Options>> {
     // Before anything is made of it: a client must not learn what is in files of this machine.
-    if change.of(&plan.options)?.is_some_and(|changed| changed.exclude_file.is_some()) {
+    if change.of(before)?.is_some_and(|changed| changed.exclude_file.is_some()) {
         bail!(usage("exclude-file: workers have no such file: `exclude` takes patterns"));
     }
-    let Some(changed) = change.plan(&plan.options)? else { return Ok(None) };
+    let Some(changed) = change.plan(before)? else { return Ok(None) };
     check(&changed.options, None)?;
-    Ok(Some(stored(&changed.options)?))
+    Ok(Some(changed.options))
 }
 
 /// Waits until all live workers go by a change, or for [`WAIT_MAX`].
@@ -156,7 +179,7 @@ async fn affected(service: &Service, change: Change) -> Result<SteerResponse, St
     }
     let notes = notes(service, &change).await?;
     let (_, plan) = service.in_force().await?;
-    settings_after(&change, &plan).map_err(wrong)?;
+    options_after(&change, &plan.options).map_err(wrong)?;
     let count = move |control: &Control| Ok(Affected::by(&change, &plan.options, control));
     let Affected { queued, fetched, again } =
         service.ask(count).await?.map_err(|error| Status::unavailable(message(format_args!("{error:#}"))))?;

@@ -12,8 +12,11 @@ use crate::session::{Parameters, Session};
 const IN_FORCE: &str = "SELECT changes, coalesce(in_force, settings) FROM crawl WHERE changes IS DISTINCT FROM $1";
 // The lock of the row gives the numbers in the order of commits.
 const CHANGE: &str = "WITH changed AS (
-        UPDATE crawl SET in_force = coalesce($2, in_force), changes = changes + 1 WHERE changes = $1 RETURNING changes)
-    INSERT INTO change (number, at, change) SELECT changes, $3, $4 FROM changed RETURNING number";
+        UPDATE crawl SET in_force = coalesce($2, in_force), changes = changes + cardinality($4::text[]) WHERE changes = $1 RETURNING changes),
+    added AS (
+        INSERT INTO change (number, at, change) SELECT $1 + c.place, $3, c.change
+            FROM changed, unnest($4::text[]) WITH ORDINALITY AS c(change, place) RETURNING number)
+    SELECT number FROM added ORDER BY number DESC LIMIT 1";
 const CHANGES: &str = "SELECT at, change FROM (SELECT * FROM change ORDER BY number DESC LIMIT $1) c ORDER BY number";
 const GOES_BY: &str = "UPDATE worker SET changes = $2 WHERE worker = $1";
 const GOING_BY: &str = "SELECT count(*) FILTER (WHERE changes >= $1), count(*) FILTER (WHERE changes < $1)
@@ -37,8 +40,8 @@ impl Control {
         in_force(self.session(), known)
     }
 
-    /// Makes the change after the one of this number: the settings from now on, if it changes settings, and its text. Returns its number;
-    /// `None` if another change was made meanwhile: nothing was written then.
+    /// Makes changes after the one of this number, all or none: the settings from now on, if they change settings, and their texts. Returns the
+    /// number of the last; `None` if another change was made meanwhile: nothing was written then.
     ///
     /// # Errors
     /// The store failed.
@@ -47,11 +50,11 @@ impl Control {
         after: i64,
         settings: Option<&str>,
         at: Timestamp,
-        change: &str,
+        changes: &[String],
     ) -> Result<Option<i64>, StoreError> {
         let at = i64::try_from(at.0).unwrap_or(i64::MAX);
         let parameters: Parameters =
-            vec![Box::new(after), Box::new(settings.map(str::to_owned)), Box::new(at), Box::new(change.to_owned())];
+            vec![Box::new(after), Box::new(settings.map(str::to_owned)), Box::new(at), Box::new(changes.to_vec())];
         let rows = self.session().query("changing the crawl", CHANGE, parameters)?;
         rows.first().map(|row| Columns::of("change", row).next()).transpose()
     }

@@ -71,7 +71,11 @@ fn changes_come_one_after_the_other_and_workers_say_which_they_go_by() {
     let in_force = |changes, settings: &str| Some(InForce { changes, settings: settings.to_owned() });
     assert_eq!(control.in_force(None).expect("read"), in_force(InForce::SET_UP, "depth = 3"));
     assert_eq!(worker.in_force(Some(InForce::SET_UP)).expect("read"), None);
-    let change = |after, settings, at, text| control.change(after, settings, Timestamp(at), text).expect("asked");
+    let changes = |after, settings, at, texts: &[&str]| {
+        let texts: Vec<String> = texts.iter().map(ToString::to_string).collect();
+        control.change(after, settings, Timestamp(at), &texts).expect("asked")
+    };
+    let change = |after, settings, at, text| changes(after, settings, at, &[text]);
     assert_eq!(change(0, Some("paused = true"), 7, "\"pause\""), Some(1));
     assert_eq!(change(0, Some("paused = false"), 8, "\"resume\""), None, "another was made meanwhile");
     assert_eq!(change(1, None, 9, "\"stop\""), Some(2));
@@ -83,6 +87,12 @@ fn changes_come_one_after_the_other_and_workers_say_which_they_go_by() {
     worker.goes_by(2).expect("told");
     assert_eq!(control.going_by(2).expect("asked"), GoingBy { going: 1, behind: 0 });
     assert_eq!(control.shared().expect("read").map(|shared| shared.settings).as_deref(), Some("depth = 3"));
+    // Several are made at once, or none of them.
+    assert_eq!(changes(1, Some("depth = 4"), 10, &["\"first\"", "\"second\""]), None);
+    assert_eq!(changes(2, Some("depth = 4"), 10, &["\"first\"", "\"second\""]), Some(4));
+    assert_eq!(texts(2), ["\"first\"", "\"second\""].map(|text| (Timestamp(10), text.to_owned())));
+    assert_eq!(worker.in_force(Some(2)).expect("read"), in_force(4, "depth = 4"));
+    assert_eq!(change(4, None, 11, "\"stop\""), Some(5));
 }
 
 #[test]

@@ -27,6 +27,7 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
         patterns: given("match").into_iter().collect(),
         after: fields.get("after").to_owned(),
         limit: URLS_ON_PAGE,
+        ..UrlsRequest::default()
     };
     let page = server.ask(async |mut client| client.urls(request).await).await?;
     Ok(frame::page("URLs", "/urls", &html! { (form(&fields)) (table(&fields, &page)) }))
@@ -72,7 +73,7 @@ fn table(fields: &Fields, UrlsResponse { urls, next }: &UrlsResponse) -> Markup 
     }
 }
 
-fn row(Url { url, state, status, reason, depth, fetched_at }: &Url) -> Markup {
+fn row(Url { url, state, status, reason, depth, fetched_at, .. }: &Url) -> Markup {
     html! {
         tr {
             td { (links::story(url)) }

@@ -23,6 +23,12 @@ pub(super) struct Listing {
     /// Only URLs that match a pattern; may be repeated
     #[arg(long, value_name = "PATTERN")]
     only: Vec<String>,
+    /// Only URLs whose last answer had this status
+    #[arg(long, value_name = "N")]
+    status: Option<u16>,
+    /// Only URLs so many links from a seed
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
     /// Only URLs after this one, as an earlier answer says
     #[arg(long, value_name = "URL", default_value = "")]
     after: String,
@@ -40,13 +46,24 @@ impl Listing {
     /// # Errors
     /// The server does not answer, or says no.
     pub(super) async fn list(self, asked: &mut Session) -> anyhow::Result<()> {
-        let Listing { site, state: states, only: patterns, mut after, limit, all } = self;
+        let Listing { site, state: states, only: patterns, status, depth, mut after, limit, all } = self;
+        let status = status.map(u32::from);
         let (mut left, mut shown) = (if all { u64::MAX } else { limit }, 0);
         let mut listed = UrlsResponse::default();
         loop {
             let limit = u32::try_from(left.min(URLS_AT_ONCE))?;
             let (site, states, patterns) = (site.clone(), states.clone(), patterns.clone());
-            let request = UrlsRequest { site, states, patterns, after: after.clone(), limit };
+            let after_now = after.clone();
+            let request = UrlsRequest {
+                site,
+                states,
+                patterns,
+                after: after_now,
+                limit,
+                status,
+                depth,
+                ..UrlsRequest::default()
+            };
             let UrlsResponse { urls, next } = asked.client.urls(request).await?.into_inner();
             if next == after && !next.is_empty() {
                 bail!("the server lists no URL after {next}, and says that there may be more");
