@@ -1,5 +1,5 @@
-//! The crawl of a server in the browser: its state while workers crawl, the workers and what they own, URLs, questions to all workers, and
-//! changes.
+//! The crawl of a server in the browser: its state while workers crawl, the workers and what they own, URLs, questions to all workers, the
+//! report, and changes.
 //!
 //! Each screen asks what `argiope client` asks. A screen says what the API does not answer. The server's token stays in the
 //! client: no page has it, and no page asks the server itself.
@@ -7,6 +7,7 @@
 mod begun;
 mod changes;
 mod graph;
+mod kept;
 mod overview;
 mod report;
 mod search;
@@ -22,7 +23,7 @@ use axum::middleware::{Next, from_fn};
 use axum::routing::{Router, get, post};
 use service::client::Client;
 
-use crate::{frame, guarded};
+use crate::{frame, graph_page, guarded};
 
 use self::server::Server;
 
@@ -54,10 +55,14 @@ pub fn router(client: Client, name: &str) -> Router {
         .route("/freshness", get(changes::freshness))
         .route("/search", get(search::show))
         .route("/graph", get(graph::show))
+        .route("/graph.json", get(graph::data))
         .route("/graph/rank", get(graph::rank))
         .route("/graph/path", get(graph::way))
         .route("/graph/overlap", get(graph::between))
+        .route("/graph.js", get(graph_page::script))
         .route("/report", get(report::show))
+        .route("/report.html", get(report::file))
+        .route("/report.csv", get(report::csv))
         .route("/steer", get(steering::show).post(steering::change))
         .route("/steer/crawl", post(begun::crawl))
         .route("/steer/round", post(begun::round))

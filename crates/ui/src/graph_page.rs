@@ -24,7 +24,7 @@ use crate::base::to;
 use crate::failure::Failure;
 use crate::kept::Kept;
 use crate::query::{Fields, with_fields};
-use crate::{Ui, frame, links};
+use crate::{Ui, blocking, frame, links};
 
 /// Vertices in the list below the picture.
 const LISTED: usize = 100;
@@ -36,7 +36,7 @@ const WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+pub(crate) enum Shown {
     /// Sites.
     Sites,
     /// Registrable domains.
@@ -48,12 +48,17 @@ enum Shown {
 }
 
 impl Shown {
-    const ALL: [(Shown, &'static str, &'static str); 4] = [
+    pub(crate) const ALL: [(Shown, &'static str, &'static str); 4] = [
         (Shown::Sites, "sites", "Sites"),
         (Shown::Domains, "domains", "Domains"),
         (Shown::Pages, "pages", "Pages"),
         (Shown::Popular, "popular", "The 100 most popular pages"),
     ];
+
+    /// What a request asks for.
+    pub(crate) fn asked(query: Option<String>) -> anyhow::Result<Self> {
+        Fields::parse(&query.unwrap_or_default()).get("of").parse()
+    }
 
     fn word(self) -> &'static str {
         Shown::ALL.iter().find(|(shown, ..)| *shown == self).map_or("", |(_, word, _)| word)
@@ -67,7 +72,15 @@ impl Shown {
         }
     }
 
-    fn vertices_max(self) -> usize {
+    /// What a server calls its vertices.
+    pub(crate) fn vertices(self) -> &'static str {
+        match self {
+            Shown::Sites | Shown::Domains | Shown::Pages => self.word(),
+            Shown::Popular => Shown::Pages.word(),
+        }
+    }
+
+    pub(crate) fn vertices_max(self) -> usize {
         if self == Shown::Popular { LISTED } else { VERTICES_MAX }
     }
 }
@@ -96,8 +109,6 @@ struct OfKind {
 impl Ui {
     /// The picture; `None` while it is being drawn. It is drawn to its end then, for the next request.
     async fn picture(&self, shown: Shown) -> Result<Option<Arc<Picture>>, Failure> {
-        let drawing = self.pictures.0[shown as usize].drawing.clone();
-        let Ok(turn) = timeout(WAIT_MAX, drawing.lock_owned()).await else { return Ok(None) };
         let (ui, pictures) = (self.clone(), self.pictures.clone());
         let draw = move |crawl: &Standing| {
             let opened = crawl.now()?;
@@ -105,15 +116,25 @@ impl Ui {
                 Picture::of(&QueriedCrawl::of(opened)?, shown.grouping(), shown.vertices_max())
             })
         };
-        let drawn = tokio::spawn(async move {
-            let _turn = turn;
-            ui.large(&ui.whole, draw).await
-        });
-        match timeout(WAIT_MAX, drawn).await {
-            Ok(Ok(picture)) => picture.map(Some),
-            Ok(Err(error)) => Err(Failure::Failed(format!("internal error: {error}"))),
-            Err(_) => Ok(None),
-        }
+        drawn_in_time(&self.pictures.0[shown as usize].drawing, async move { ui.large(&ui.whole, draw).await }).await
+    }
+}
+
+/// A picture, if it is there before a request has waited long; `None` otherwise. It is drawn to its end then, for the next request. Who holds
+/// `drawing` draws: one at a time.
+pub(crate) async fn drawn_in_time(
+    drawing: &Arc<Mutex<()>>,
+    draw: impl Future<Output = Result<Arc<Picture>, Failure>> + Send + 'static,
+) -> Result<Option<Arc<Picture>>, Failure> {
+    let Ok(turn) = timeout(WAIT_MAX, drawing.clone().lock_owned()).await else { return Ok(None) };
+    let drawn = tokio::spawn(async move {
+        let _turn = turn;
+        draw.await
+    });
+    match timeout(WAIT_MAX, drawn).await {
+        Ok(Ok(picture)) => picture.map(Some),
+        Ok(Err(error)) => Err(Failure::Failed(format!("internal error: {error}"))),
+        Err(_) => Ok(None),
     }
 }
 
@@ -132,11 +153,15 @@ fn being_drawn(shown: Shown) -> Markup {
 
 /// Answers with the picture, the vertices of highest rank, and the forms for ways and overlaps.
 pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let shown: Shown = Fields::parse(&query.unwrap_or_default()).get("of").parse()?;
-    let Some(picture) = ui.picture(shown).await? else {
-        return Ok(frame::page("Graph", "/graph", &being_drawn(shown)));
+    let shown = Shown::asked(query)?;
+    Ok(page(shown, ui.picture(shown).await?.as_deref()))
+}
+
+/// The page of a picture, or of one that is being drawn.
+pub(crate) fn page(shown: Shown, picture: Option<&Picture>) -> Html<String> {
+    let Some(Picture { vertices, links, communities, left_out }) = picture else {
+        return frame::page("Graph", "/graph", &being_drawn(shown));
     };
-    let Picture { vertices, links, communities, left_out } = &*picture;
     let [vertices_left, links_left] = left_out;
     let body = html! {
         div.actions role="group" aria-label="What is drawn" {
@@ -172,7 +197,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
             }
         }
     };
-    Ok(frame::page("Graph", "/graph", &body))
+    frame::page("Graph", "/graph", &body)
 }
 
 fn row(place: usize, Drawn { name, rank, linked_by, community, .. }: &Drawn) -> Markup {
@@ -215,11 +240,16 @@ pub(crate) fn forms(start: &str, end: &str, one: &str, other: &str) -> Markup {
 
 /// Answers with the picture for the script: places, sizes and colours of the points, and links.
 pub(crate) async fn data(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
-    let shown: Shown = Fields::parse(&query.unwrap_or_default()).get("of").parse()?;
-    let Some(picture) = ui.picture(shown).await? else {
+    let shown = Shown::asked(query)?;
+    json(ui.picture(shown).await?).await
+}
+
+/// A picture for the script.
+pub(crate) async fn json(picture: Option<Arc<Picture>>) -> Result<Response, Failure> {
+    let Some(picture) = picture else {
         return Err(Failure::Unready("the picture is being drawn: try again".to_owned()));
     };
-    let json = ui.ask(move |_| Ok(serde_json::to_vec(&*picture)?)).await?;
+    let json = blocking(move || Ok(serde_json::to_vec(&*picture)?)).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
 

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::base::to;
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
-use crate::{Ui, frame, links};
+use crate::{Ui, blocking, frame, links};
 
 /// The file has its own policy in its head, which knows its script and its style by their hashes; a browser applies this one too.
 const POLICY: &str =
@@ -47,16 +47,20 @@ impl Ui {
 
 /// Answers with the report as a page.
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
-    let statistics = ui.statistics().await?;
+    Ok(page(&*ui.statistics().await?))
+}
+
+/// The report as a page.
+pub(crate) fn page(statistics: &Statistics) -> Html<String> {
     let body = html! {
         p.actions {
             a href=(to("/report.html")) { "The report as one file" }
-            " has the charts, and the picture of the links between the most linked pages."
+            " has the charts" @if statistics.picture.is_some() { ", and the picture of the links between the most linked pages" } "."
         }
         @if let Some(missing) = &statistics.missing { p.note { (Printable(missing)) } }
-        div.tables { @for table in &tables(&statistics) { (section(table)) } }
+        div.tables { @for table in &tables(statistics) { (section(table)) } }
     };
-    Ok(frame::page("Report", "/report", &body))
+    frame::page("Report", "/report", &body)
 }
 
 fn section(table: &Table) -> Markup {
@@ -129,17 +133,25 @@ fn list(Behind { site, state, status, depth }: &Behind) -> String {
 
 /// Answers with the report as one file.
 pub(crate) async fn file(State(ui): State<Ui>) -> Result<Response, Failure> {
-    let statistics = ui.statistics().await?;
-    let page = ui.ask(move |_| String::from_utf8(report::html(&statistics)?).context("the report")).await?;
+    whole(ui.statistics().await?).await
+}
+
+/// The report as one file.
+pub(crate) async fn whole(statistics: Arc<Statistics>) -> Result<Response, Failure> {
+    let page = blocking(move || String::from_utf8(report::html(&statistics)?).context("the report")).await?;
     Ok(([(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))], Html(page)).into_response())
 }
 
 /// Answers with all rows of one table as CSV (RFC 4180).
 pub(crate) async fn csv(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
-    let statistics = ui.statistics().await?;
-    let all = tables(&statistics);
-    let Some(table) = all.iter().find(|table| table.id == fields.get("table")) else {
+    rows_of(&*ui.statistics().await?, fields.get("table"))
+}
+
+/// All rows of the table with this name, as CSV.
+pub(crate) fn rows_of(statistics: &Statistics, name: &str) -> Result<Response, Failure> {
+    let all = tables(statistics);
+    let Some(table) = all.iter().find(|table| table.id == name) else {
         return Err(Failure::NotFound("the report has no such table".to_owned()));
     };
     let mut out = Vec::new();

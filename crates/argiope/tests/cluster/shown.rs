@@ -197,7 +197,16 @@ fn answers(ui: &Ui) {
     contains(&ui.page("/url?u=http%3A%2F%2Fa.test%2Fnowhere"), &["unknown", "it knows no links of it"]);
     contains(&ui.page("/search?q=A+SPIDER&case=any"), &["2 pages, 2 occurrences", ">http://a.test/</a>"]);
     contains(&ui.page("/search?q=alert"), &["&lt;script&gt;"]);
-    contains(&ui.page("/graph"), &["The server draws no picture"]);
+    until("the picture to be drawn", || ui.page("/graph").contains("<canvas"));
+    contains(&ui.page("/graph"), &["2 points, 0 links", ">http://a.test</a>", "The shortest way"]);
+    until("the pages to be drawn", || ui.get("/graph.json?of=pages").status == 200);
+    let picture: Value = serde_json::from_str(&ui.page("/graph.json?of=pages")).expect("JSON");
+    assert_eq!(
+        picture["vertices"].as_array().map(Vec::len),
+        Some(usize::try_from(2 * (1 + PAGES - ONES)).expect("few"))
+    );
+    let refused = ui.get("/graph?of=words");
+    assert!(refused.status == 400 && refused.body.contains("`words` is no graph"), "{}", refused.body);
     contains(&ui.page("/graph/rank"), &["PageRank of", ">http://a.test/</a>"]);
     contains(&ui.page("/graph/rank?u=http%3A%2F%2Fa.test%2F2"), &[">http://a.test/2</a>"]);
     let way = ui.page("/graph/path?from=http%3A%2F%2Fa.test%2F&to=http%3A%2F%2Fa.test%2F2");
@@ -206,9 +215,22 @@ fn answers(ui: &Ui) {
     contains(&between, &["Overlap: 0 links.", "c.test: 0 links from 10 pages in reach"]);
     contains(&ui.page("/changes?since=2020-01-01"), &["URLs visited:", ">http://c.test/</a>"]);
     contains(&ui.page("/freshness"), &["no page was visited a second time"]);
-    contains(&ui.page("/report"), &["A server makes no report"]);
     assert_eq!(ui.page("/history.json"), "[]");
-    assert_eq!(ui.get("/graph.json").status, 404);
+    reported(ui);
+}
+
+/// The report, whose numbers lead to their URLs.
+fn reported(ui: &Ui) {
+    let report = ui.page("/report");
+    let html = 2 * (1 + PAGES - ONES);
+    let listed = "/urls?state=html&amp;reported=yes";
+    contains(&report, &["a server reads the state of the crawl alone", &format!("href=\"{listed}\">{html}</a>")]);
+    let sites = ui.page("/report.csv?table=sites");
+    assert!(sites.starts_with("site,seed,pages,") && sites.contains("\r\nhttp://a.test,yes,"), "{sites}");
+    assert_eq!(ui.get("/report.csv?table=none").status, 404);
+    let file = ui.get("/report.html");
+    assert!(file.status == 200 && file.head.contains("default-src 'none'"), "{}", file.head);
+    assert!(file.body.contains("http://a.test"), "{}", file.body);
 }
 
 /// What begins on the page Steer.

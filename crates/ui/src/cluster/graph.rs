@@ -3,12 +3,12 @@
 use api::{OverlapRequest, PageRankRequest, PathRequest};
 use ask::rank::digits;
 use axum::extract::{RawQuery, State};
-use axum::response::Html;
+use axum::response::{Html, Response};
 use maud::html;
 use printable::{Printable, counted};
 
 use crate::failure::Failure;
-use crate::graph_page::forms;
+use crate::graph_page::{Shown, forms, json, page};
 use crate::query::Fields;
 use crate::{frame, links};
 
@@ -19,14 +19,15 @@ const RANKED_SHOWN: u32 = 100;
 /// Links between two domains that are shown.
 const EDGES_SHOWN: usize = 1_000;
 
-/// Answers with the questions.
-pub(super) async fn show() -> Html<String> {
-    let body = html! {
-        p { "The server draws no picture of the graph. It ranks pages, finds the way between two, and counts the links between domains." }
-        p { a href="/graph/rank" { "The pages with the highest PageRank" } }
-        (forms("", "", "", ""))
-    };
-    frame::page("Graph", "/graph", &body)
+/// Answers with the picture, the vertices of highest rank, and the forms for ways and overlaps.
+pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let shown = Shown::asked(query)?;
+    Ok(page(shown, server.picture(shown).await?.as_deref()))
+}
+
+/// Answers with the picture for the script.
+pub(super) async fn data(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
+    json(server.picture(Shown::asked(query)?).await?).await
 }
 
 /// Answers with the rank of a page, or with the pages of the highest ranks.

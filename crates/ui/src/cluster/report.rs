@@ -1,15 +1,26 @@
-//! Why there is no report, and how to have one.
+//! The report, as far as the server counts it: as a page whose numbers lead to their URLs, as one file, and its tables as CSV.
 
-use axum::response::Html;
-use maud::html;
+use axum::extract::{RawQuery, State};
+use axum::response::{Html, Response};
 
-use crate::frame;
+use crate::failure::Failure;
+use crate::query::Fields;
+use crate::report_page;
 
-/// Answers with what makes a report.
-pub(super) async fn show() -> Html<String> {
-    let body = html! {
-        p { "A server makes no report of its crawl. " code { "argiope report DIR" } " makes one of the archive on shared storage, where that is a directory." }
-        p { a href="/" { "Overview" } " has the numbers of the crawl." }
-    };
-    frame::page("Report", "/report", &body)
+use super::server::Server;
+
+/// Answers with the report as a page.
+pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, Failure> {
+    Ok(report_page::page(&*server.statistics().await?))
+}
+
+/// Answers with the report as one file.
+pub(super) async fn file(State(server): State<Server>) -> Result<Response, Failure> {
+    report_page::whole(server.statistics().await?).await
+}
+
+/// Answers with all rows of one table as CSV.
+pub(super) async fn csv(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
+    let fields = Fields::parse(&query.unwrap_or_default());
+    report_page::rows_of(&*server.statistics().await?, fields.get("table"))
 }

@@ -4,9 +4,11 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::{StatsRequest, StatsResponse};
+use api::{PictureRequest, PictureResponse, ReportRequest, StatsRequest, StatsResponse};
+use ask::picture::{Drawn, Picture};
 use engine::clock::Clock;
-use model::{Outcome, Timestamp};
+use model::Outcome;
+use report::Statistics;
 use service::client::{Client, Text, said};
 use settings::units::human_bytes;
 use tokio::sync::{Mutex, Semaphore};
@@ -14,15 +16,19 @@ use tokio::time::{sleep, timeout};
 use tonic::{Code, Response, Status};
 
 use crate::failure::Failure;
+use crate::graph_page::{Shown, drawn_in_time};
 use crate::live::{Live, Sample};
+
+use super::kept::Kept;
 
 /// The longest that the answer to a small question may take. A change waits for the workers for 10 seconds.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 /// Questions at a time that workers answer together, or that read the whole state; others wait for their turn.
 const LARGE_QUESTIONS_MAX: usize = 2;
-/// How long the last numbers hold, at least, and as a multiple of the time that they took. So viewers take a small part of the database's time.
-const HOLDS_MIN: Duration = Duration::from_millis(500);
-const HOLDS_TIMES: u32 = 10;
+/// How long the last numbers hold, at least.
+const NUMBERS_HOLD_MIN: Duration = Duration::from_millis(500);
+/// How long a picture or a report holds, at least: what one page shows, and the files that it leads to, are of one moment.
+const WHOLE_HOLDS_MIN: Duration = Duration::from_secs(10);
 
 /// What the screens share.
 #[derive(Clone)]
@@ -32,32 +38,53 @@ pub(super) struct Server {
     numbers: Arc<Numbers>,
     live: Arc<Live>,
     large: Arc<Semaphore>,
+    pictures: Arc<Pictures>,
+    statistics: Arc<Kept<Statistics>>,
 }
 
 /// The numbers of the crawl, asked for once for all who watch.
 struct Numbers {
     client: Client,
     name: Arc<str>,
-    last: Mutex<Option<Known>>,
-    clock: Clock,
+    kept: Kept<StatsResponse>,
 }
 
-struct Known {
-    stats: Arc<StatsResponse>,
-    until: Timestamp,
+/// The last picture of each kind.
+type Pictures = [OfKind; Shown::ALL.len()];
+
+struct OfKind {
+    kept: Kept<Picture>,
+    /// Held while it is drawn.
+    drawing: Arc<Mutex<()>>,
+}
+
+impl Default for OfKind {
+    fn default() -> Self {
+        OfKind { kept: Kept::holding(WHOLE_HOLDS_MIN), drawing: Arc::default() }
+    }
 }
 
 impl Server {
     pub(super) fn new(client: Client, name: &str) -> Self {
         let name: Arc<str> = name.into();
-        let (last, clock) = (Mutex::default(), Clock::start());
-        let numbers = Arc::new(Numbers { client: client.clone(), name: name.clone(), last, clock });
+        let kept = Kept::holding(NUMBERS_HOLD_MIN);
+        let numbers = Arc::new(Numbers { client: client.clone(), name: name.clone(), kept });
         let sampled = numbers.clone();
         let live = Arc::new(Live::by(Box::new(move || {
             let numbers = sampled.clone();
             Box::pin(async move { Ok(numbers.sample().await) })
         })));
-        Server { client, name, numbers, live, large: Arc::new(Semaphore::new(LARGE_QUESTIONS_MAX)) }
+        let large = Arc::new(Semaphore::new(LARGE_QUESTIONS_MAX));
+        let statistics = Arc::new(Kept::holding(WHOLE_HOLDS_MIN));
+        Server {
+            client,
+            name,
+            numbers,
+            live,
+            large,
+            pictures: Arc::default(),
+            statistics,
+        }
     }
 
     /// Its address, as the user gave it.
@@ -95,7 +122,31 @@ impl Server {
 
     /// A change was made, which the next numbers have.
     pub(super) async fn forget(&self) {
-        self.numbers.last.lock().await.take();
+        self.numbers.kept.forget().await;
+    }
+
+    /// The graph as a picture; `None` while it is being drawn. It is drawn to its end then, for the next request.
+    pub(super) async fn picture(&self, shown: Shown) -> Result<Option<Arc<Picture>>, Failure> {
+        let server = self.clone();
+        drawn_in_time(&self.pictures[shown as usize].drawing, async move {
+            let request = PictureRequest { of: shown.vertices().to_owned(), max: shown.vertices_max() as u32 };
+            let draw = async {
+                let answer = server.ask_all(async |mut client| client.picture(request).await).await?;
+                Ok(picture(answer))
+            };
+            server.pictures[shown as usize].kept.answer(draw).await
+        })
+        .await
+    }
+
+    /// What the crawl came to.
+    pub(super) async fn statistics(&self) -> Result<Arc<Statistics>, Failure> {
+        let count = async {
+            let answer = self.ask_all(async |mut client| client.report(ReportRequest {}).await).await?;
+            let statistics = serde_json::from_str(&answer.statistics);
+            statistics.map_err(|error| Failure::Unanswered(format!("the server at {}: its report: {error}", self.name)))
+        };
+        self.statistics.answer(count).await
     }
 
     /// What went wrong with an answer in several parts.
@@ -107,25 +158,13 @@ impl Server {
 impl Numbers {
     /// The numbers. Others who ask meanwhile wait, and get the same.
     async fn now(&self) -> Result<Arc<StatsResponse>, Failure> {
-        let mut last = self.last.lock().await;
-        let began = self.clock.now();
-        if let Some(known) = &*last
-            && began < known.until
-        {
-            return Ok(known.stats.clone());
-        }
         let mut client = self.client.clone();
-        let stats = Arc::new(in_time(&self.name, client.stats(StatsRequest {})).await?);
-        let ended = self.clock.now();
-        let holds_for = HOLDS_MIN.max(ended.since(began) * HOLDS_TIMES);
-        *last = Some(Known { stats: stats.clone(), until: ended + holds_for });
-        Ok(stats)
+        self.kept.answer(in_time(&self.name, client.stats(StatsRequest {}))).await
     }
 
     /// A sample of numbers that are new. While the server gives none, the crawl rests as far as is known.
     async fn sample(&self) -> Sample {
-        let holds_for = self.last.lock().await.as_ref().map(|known| known.until.since(self.clock.now()));
-        sleep(holds_for.unwrap_or_default()).await;
+        sleep(self.kept.holds_for().await).await;
         let answer = self.now().await;
         let at_rest = Sample::at_rest(Clock::start().date().0 / 1_000_000);
         let Ok(stats) = answer else { return at_rest };
@@ -142,6 +181,23 @@ impl Numbers {
             size: human_bytes(stats.bytes),
             ..at_rest
         }
+    }
+}
+
+/// A picture as it is shown.
+fn picture(answer: PictureResponse) -> Picture {
+    let PictureResponse { vertices, links, communities, vertices_left_out, links_left_out } = answer;
+    let drawn =
+        |api::Drawn { name, rank, linked_by, community, x, y }| Drawn { name, rank, linked_by, community, at: [x, y] };
+    // A link to a point that is not there would end the script.
+    let are_there = |source: u32, target: u32| source.max(target) < u32::try_from(vertices.len()).unwrap_or(u32::MAX);
+    let links =
+        links.into_iter().map(|link| (link.source, link.target)).filter(|(source, target)| are_there(*source, *target));
+    Picture {
+        links: links.collect(),
+        vertices: vertices.into_iter().map(drawn).collect(),
+        communities,
+        left_out: [vertices_left_out, links_left_out].map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
     }
 }
 
@@ -175,6 +231,9 @@ fn failure(name: &str, status: &Status) -> Failure {
     let is_answer = status.source().is_none();
     match status.code() {
         Code::InvalidArgument => Failure::Unusable(said),
+        Code::Unimplemented => {
+            Failure::Unanswered(format!("the server at {name} is of an earlier version, which does not answer this"))
+        }
         Code::NotFound => Failure::NotFound(said),
         Code::FailedPrecondition | Code::ResourceExhausted => Failure::Unready(said),
         _ if is_answer => Failure::Unanswered(format!("the server at {name}: {said}")),
