@@ -64,6 +64,7 @@ pub fn router(client: Client, name: &str) -> Router {
         .route("/report.html", get(report::file))
         .route("/report.csv", get(report::csv))
         .route("/steer", get(steering::show).post(steering::change))
+        .route("/steer/undo", post(steering::take_back))
         .route("/steer/crawl", post(begun::crawl))
         .route("/steer/round", post(begun::round))
         .route("/history.json", get(overview::history))

@@ -20,7 +20,7 @@ use crate::query::{Fields, with_fields};
 use crate::{Ui, frame, links};
 
 /// Changes of the journal shown, the last ones.
-const CHANGES_SHOWN: usize = 100;
+pub(crate) const CHANGES_SHOWN: usize = 100;
 
 /// A form: the change, its title, what to give, an example.
 const FORMS: [(&str, &str, &str, &str); 10] = [
@@ -51,10 +51,10 @@ pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> 
     };
     let (changes, options, goes_on, refused) = ui.ask(read).await?;
     let body = match refused {
-        Some(why) => html! { p { (Printable(&why)) "." } (journal(&changes, None)) },
+        Some(why) => html! { p { (Printable(&why)) "." } (journal(&entries(&changes, None))) },
         None => {
             let at_once = at_once(options.paused == Some(true), goes_on);
-            html! { (at_once) (forms(goes_on, SETTING)) (journal(&changes, Some(&options))) }
+            html! { (at_once) (forms(goes_on, SETTING)) (journal(&entries(&changes, Some(&options)))) }
         }
     };
     Ok(frame::page("Steer", "/steer", &body))
@@ -100,15 +100,49 @@ pub(crate) fn forms(goes_on: bool, setting: &str) -> Markup {
     }
 }
 
-/// The changes, each with what takes it back if that can be done here: the options in force say what that is.
-fn journal(changes: &[Changed], options: Option<&Options>) -> Markup {
+/// A line of the journal.
+pub(crate) struct Entry {
+    pub(crate) at: String,
+    pub(crate) change: String,
+    pub(crate) back: Back,
+}
+
+/// Whether the journal takes a change back.
+pub(crate) enum Back {
+    /// There is a button of its own for that, or none here.
+    Elsewhere,
+    /// It does.
+    Here,
+    /// Nothing does, for this reason.
+    Not(String),
+}
+
+/// The last changes, the oldest first, each with what takes it back if that can be done here: the options in force say what that is.
+fn entries(changes: &[Changed], options: Option<&Options>) -> Vec<Entry> {
+    let shown = &changes[changes.len().saturating_sub(CHANGES_SHOWN)..];
+    let entry = |changed: &Changed| {
+        let back = match options {
+            None => Back::Elsewhere,
+            Some(_) if matches!(changed.change, Change::Pause | Change::Resume) => Back::Elsewhere,
+            Some(options) => match changed.undo(options) {
+                Undo::Not(why) => Back::Not(why.to_owned()),
+                Undo::By(_) => Back::Here,
+            },
+        };
+        Entry { at: changed.at.clone(), change: changed.change.to_string(), back }
+    };
+    shown.iter().map(entry).collect()
+}
+
+/// The journal, the last change first.
+pub(crate) fn journal(changes: &[Entry]) -> Markup {
     html! {
         section {
             h2 { "Journal" }
             @if changes.is_empty() { p { "No changes so far." } }
             ol.journal reversed {
-                @for changed in changes.iter().rev().take(CHANGES_SHOWN) {
-                    li { time datetime=(changed.at) { (changed.at) } " " (Printable(&changed.change.to_string())) @if let Some(options) = options { (undo(changed, options)) } }
+                @for entry in changes.iter().rev() {
+                    li { time datetime=(entry.at) { (entry.at) } " " (Printable(&entry.change)) (undo(entry)) }
                 }
             }
         }
@@ -116,20 +150,51 @@ fn journal(changes: &[Changed], options: Option<&Options>) -> Markup {
 }
 
 /// The form that takes a change back, or why there is none. It names the change: what takes it back is found when that is confirmed.
-fn undo(changed: &Changed, options: &Options) -> Markup {
-    if matches!(changed.change, Change::Pause | Change::Resume) {
-        return html! {};
-    }
-    match changed.undo(options) {
-        Undo::Not(why) => html! { " " span.count { "No undo: " (why) "." } },
-        Undo::By(_) => html! {
+fn undo(Entry { at, change, back }: &Entry) -> Markup {
+    match back {
+        Back::Elsewhere => html! {},
+        Back::Not(why) => html! { " " span.count { "No undo: " (Printable(why)) "." } },
+        Back::Here => html! {
             " "
             form.undo method="post" action=(to("/steer/undo")) {
-                (links::hidden("at", &changed.at)) (links::hidden("change", &changed.change.to_string()))
-                button aria-label=(format!("Undo: {}", changed.change)) { "Undo …" }
+                (links::hidden("at", at)) (links::hidden("change", change))
+                button aria-label=(format!("Undo: {}", Printable(change))) { "Undo …" }
             }
         },
     }
+}
+
+/// Shows what takes a change back, and asks whether to do so. `seen` is what the user has seen before; empty if nothing.
+pub(crate) fn undo_shown(at: &str, change: &str, seen: &str, undo: &[String]) -> Html<String> {
+    let body = html! {
+        p { "To take back: " strong { (Printable(change)) } }
+        @if !seen.is_empty() {
+            p.failure role="alert" { "Somebody has changed the crawl since this was shown. Nothing was done yet." }
+        }
+        p role="status" { "This is done: " @for change in undo { strong { (Printable(change)) } ". " } }
+        form method="post" action=(to("/steer/undo")) {
+            (links::hidden("at", at)) (links::hidden("change", change)) (links::hidden("seen", &on_one_line(undo)))
+            button { "Do it" }
+            " " a href=(to("/steer")) { "Cancel" }
+        }
+    };
+    frame::page("Undo", "/steer", &body)
+}
+
+/// What has taken a change back, and from when on that counts.
+pub(crate) fn taken_back(undo: &[String], made: &str) -> Html<String> {
+    let body = html! {
+        @for change in undo {
+            p role="status" { strong { (Printable(change)) } ": " (Printable(made)) }
+        }
+        p { a href=(to("/steer")) { "Back" } }
+    };
+    frame::page("Changed", "/steer", &body)
+}
+
+/// Changes in words on one line: a form sends the ends of lines as it likes.
+pub(crate) fn on_one_line(changes: &[String]) -> String {
+    changes.join(" + ")
 }
 
 /// What takes a change of the journal back now.
@@ -153,7 +218,7 @@ pub(crate) async fn take_back(State(ui): State<Ui>, form: String) -> Result<Resp
         .ask(move |crawl| {
             let dir = CrawlDir::existing(crawl.root())?;
             let order = undo_now(crawl, &at, &words)?;
-            if in_words(&order.by) != asked {
+            if on_one_line(&in_words(&order.by)) != asked {
                 return Ok((order.by, None));
             }
             // Others may change the crawl until it is done.
@@ -163,43 +228,20 @@ pub(crate) async fn take_back(State(ui): State<Ui>, form: String) -> Result<Resp
             })
         })
         .await?;
-    if let Some((made, in_words)) = made {
+    if let Some((made, told)) = made {
         ui.status.forget();
         let is_in_force = made == Made::InForce;
         return Ok(if is_in_force {
             Redirect::to(&to("/steer")).into_response()
         } else {
-            taken_back(&undo, &in_words)
+            taken_back(&in_words(&undo), &told).into_response()
         });
     }
-    let body = html! {
-        p { "To take back: " strong { (Printable(&change)) } }
-        @if !seen.is_empty() {
-            p.failure role="alert" { "Somebody has changed the crawl since this was shown. Nothing was done yet." }
-        }
-        p role="status" { "This is done: " @for change in &undo { strong { (Printable(&change.to_string())) } ". " } }
-        form method="post" action=(to("/steer/undo")) {
-            (links::hidden("at", fields.get("at"))) (links::hidden("change", &change)) (links::hidden("seen", &in_words(&undo)))
-            button { "Do it" }
-            " " a href=(to("/steer")) { "Cancel" }
-        }
-    };
-    Ok(frame::page("Undo", "/steer", &body).into_response())
+    Ok(undo_shown(fields.get("at"), &change, &seen, &in_words(&undo)).into_response())
 }
 
-/// On one line: a form sends the ends of lines as it likes.
-fn in_words(changes: &[Change]) -> String {
-    changes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ")
-}
-
-fn taken_back(undo: &[Change], made: &str) -> Response {
-    let body = html! {
-        @for change in undo {
-            p role="status" { strong { (Printable(&change.to_string())) } ": " (Printable(made)) }
-        }
-        p { a href=(to("/steer")) { "Back" } }
-    };
-    frame::page("Changed", "/steer", &body).into_response()
+fn in_words(changes: &[Change]) -> Vec<String> {
+    changes.iter().map(ToString::to_string).collect()
 }
 
 /// Refuses a change that has a file read. Every user of this machine may use the port, and a file may be its owner's alone.

@@ -9,6 +9,7 @@ use testdb::{Postgres, until};
 use testkit::ran::argiope;
 use testkit::ui::{Answer, Ui};
 use testweb::{Reply, Web, from_fn};
+use url::form_urlencoded::byte_serialize;
 
 use crate::lab::{Lab, Laid};
 use crate::served::Served;
@@ -272,4 +273,80 @@ fn the_token_opens_the_server_and_is_on_no_page() {
     }
     let nobody = argiope(&["ui", "127.0.0.1:1"]);
     assert!(nobody.code == 1 && nobody.stderr.contains("the server at 127.0.0.1:1 cannot be reached"), "{nobody:?}");
+}
+
+/// The field of a form of a page.
+fn field(page: &str, name: &str) -> String {
+    let begin = format!("name=\"{name}\" value=\"");
+    let value = page.split_once(&begin).unwrap_or_else(|| panic!("{name}: {page}")).1;
+    value.split('"').next().expect("an end").replace("&quot;", "\"").replace("&lt;", "<").replace("&amp;", "&")
+}
+
+/// The form of a page as a browser sends it.
+fn sent(page: &str) -> String {
+    let pair = |name: &str| format!("{name}={}", byte_serialize(field(page, name).as_bytes()).collect::<String>());
+    ["at", "change", "seen"].map(pair).join("&")
+}
+
+#[test]
+fn the_journal_of_a_server_takes_changes_back() {
+    let lab = Lab::new(Laid::apart(web(), &HOSTS), &[]);
+    let ui = Ui::start_with(&[&lab.served.clients]);
+    let _worker = lab.worker();
+    for delay in ["4s", "2s"] {
+        assert_eq!(steer(&ui, "delay", &format!("a.test%3D{delay}")).status, 303);
+    }
+    assert_eq!(steer(&ui, "seeds", "http%3A%2F%2Fa.test%2F").status, 303);
+    let told = lab.served.asked(&["journal"])["changes"].clone();
+    let last = told.as_array().expect("changes").last().expect("one").clone();
+    assert_eq!(json!([last["change"], last["undo"]]), json!(["seeds http://a.test/", []]));
+    let page = ui.page("/steer");
+    contains(&page, &["No undo: a seed stays one", "aria-label=\"Undo: delay a.test=2s\""]);
+
+    // What takes it back is shown first, and made once.
+    let back = "set delay-for = [\"a.test=4s\"]";
+    let button = page.split_once("Undo: delay a.test=2s").expect("the button").0;
+    let form = &button[button.rfind("<form").expect("a form")..];
+    let [at, change] = ["at", "change"].map(|name| byte_serialize(field(form, name).as_bytes()).collect::<String>());
+    let shown = ui.post_to("/steer/undo", &ui.own(), &format!("at={at}&change={change}"));
+    contains(&shown.body, &["This is done: <strong>set delay-for = [&quot;a.test=4s&quot;]</strong>"]);
+    let delays = || lab.served.asked(&["explain", "http://a.test/"])["site"]["delay"].clone();
+    assert_eq!(ui.post_to("/steer/undo", &ui.own(), &sent(&shown.body)).status, 303);
+    until("the worker to have the delay", || delays() == 4.0);
+    let twice = ui.post_to("/steer/undo", &ui.own(), &sent(&shown.body));
+    assert!(twice.status == 409 && twice.body.contains("no undo: nothing of it is in force"), "{}", twice.body);
+    let journal = lab.served.asked(&["journal"])["changes"].clone();
+    assert_eq!(journal.as_array().expect("changes").last().expect("the undo")["change"], back);
+
+    // Others may change the crawl before it is confirmed: then nothing is done.
+    assert_eq!(steer(&ui, "hold", "a.test%0Ab.test").status, 303);
+    let held = lab.served.asked(&["journal"])["changes"].as_array().expect("changes").last().expect("it").clone();
+    let at = held["at"].as_str().expect("a time");
+    let hold = format!("at={}&change={}", byte_serialize(at.as_bytes()).collect::<String>(), "hold+a.test+b.test");
+    let shown = ui.post_to("/steer/undo", &ui.own(), &hold);
+    contains(&shown.body, &["release a.test b.test"]);
+    assert_eq!(steer(&ui, "release", "b.test").status, 303);
+    let late = ui.post_to("/steer/undo", &ui.own(), &sent(&shown.body));
+    contains(&late.body, &["Somebody has changed the crawl", "release a.test</strong>"]);
+    assert_eq!(stats(&lab)["hold"], json!(["a.test"]), "nothing was done");
+
+    // By the command line.
+    let looked = lab.served.client(&["undo", at, "--dry-run"]);
+    assert!(looked.code == 0 && looked.stdout == "release a.test\nnothing was done yet\n", "{looked:?}");
+    let undone = lab.served.asked(&["undo", at]);
+    assert_eq!(json!([undone["done"], undone["workers"]]), json!([true, 1]));
+    assert_eq!(stats(&lab)["hold"], json!([]));
+    let unknown = lab.served.client(&["undo", "2020-01-01T00:00:00Z"]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("not one change of the journal"), "{unknown:?}");
+
+    // Two settings at once: each goes back, in one step.
+    let set = lab.served.client(&["steer", "set", "--max-pages-per-site", "5", "--patience", "1h"]);
+    assert_eq!(set.code, 0, "{set:?}");
+    let set = lab.served.asked(&["journal"])["changes"].as_array().expect("changes").last().expect("it").clone();
+    let undo = lab.served.asked(&["undo", set["at"].as_str().expect("a time")]);
+    assert_eq!(undo["done"], json!(true), "{set} {undo}");
+
+    // The archive has the journal, with what was replaced.
+    let journal = std::fs::read_to_string(lab.shared().join("changes.jsonl")).expect("the journal");
+    assert!(journal.lines().any(|line| line.contains("a.test=2s") && line.contains("replaced")), "{journal}");
 }

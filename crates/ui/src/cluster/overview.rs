@@ -128,7 +128,7 @@ fn details(stats: &StatsResponse) -> Markup {
 }
 
 /// Changes, the last one first.
-pub(super) fn journal(changes: &[Changed]) -> Markup {
+fn journal(changes: &[Changed]) -> Markup {
     html! {
         ol.journal reversed {
             @for Changed { at, change } in changes.iter().rev() {

@@ -1,6 +1,6 @@
 //! Changes of the crawl: forms, what a change would affect before it is made, and the last changes.
 
-use api::{AddSeedsRequest, SteerRequest, SteerResponse};
+use api::{AddSeedsRequest, JournalRequest, Journaled, SteerRequest, SteerResponse, UndoRequest, UndoResponse};
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use crawl::Change;
@@ -10,27 +10,59 @@ use weburl::UserInfo;
 
 use crate::failure::Failure;
 use crate::query::Fields;
+use crate::steer::{Back, Entry};
 use crate::{frame, links, steer};
 
+use super::begun;
 use super::server::{Server, text};
-use super::{begun, overview};
 
 /// Answers with the forms and the last changes.
 pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, Failure> {
     let stats = server.stats().await?;
+    let request = JournalRequest { limit: steer::CHANGES_SHOWN as u32 };
+    let journal = server.ask(async |mut client| client.journal(request).await).await?;
+    let entries: Vec<Entry> = journal.changes.into_iter().map(entry).collect();
     let body = html! {
         (steer::at_once(stats.paused, true))
         (steer::forms(true, steer::SETTING_OF_WORKERS))
         h2 { "Begin" }
         (begun::forms())
-        section {
-            h2 { "Last changes" }
-            @if stats.changes.is_empty() { p { "No changes so far." } }
-            (overview::journal(&stats.changes))
-            p.count { "The server tells the last changes only. It takes none back: make the change that does." }
-        }
+        (steer::journal(&entries))
     };
     Ok(frame::page("Steer", "/steer", &body))
+}
+
+fn entry(Journaled { at, change, undo, no_undo }: Journaled) -> Entry {
+    let back = match no_undo.as_str() {
+        _ if ["pause", "resume"].contains(&change.as_str()) => Back::Elsewhere,
+        "" if !undo.is_empty() => Back::Here,
+        _ => Back::Not(no_undo),
+    };
+    Entry { at, change, back }
+}
+
+/// Shows what takes a change back, or does so if that is still what the user has seen.
+pub(super) async fn take_back(State(server): State<Server>, form: String) -> Result<Response, Failure> {
+    let fields = Fields::parse(&form);
+    let [at, change, seen] = ["at", "change", "seen"].map(|name| fields.get(name).to_owned());
+    let request = |undo| UndoRequest { at: at.clone(), change: change.clone(), undo };
+    let look = request(Vec::new());
+    let mut answer = server.ask(async |mut client| client.undo(look).await).await?;
+    if !seen.is_empty() && steer::on_one_line(&answer.undo) == seen {
+        // The server makes it only if that still takes the change back.
+        let order = request(answer.undo);
+        answer = server.ask(async |mut client| client.undo(order).await).await?;
+    }
+    let UndoResponse { undo, done, workers, workers_behind } = answer;
+    if !done {
+        return Ok(steer::undo_shown(&at, &change, &seen, &undo).into_response());
+    }
+    server.forget().await;
+    if workers > 0 && workers_behind == 0 {
+        return Ok(Redirect::to("/steer").into_response());
+    }
+    let made = SteerResponse { at, workers, workers_behind, ..SteerResponse::default() };
+    Ok(steer::taken_back(&undo, &text(&made)).into_response())
 }
 
 /// Shows what a change would affect, or makes it if the form says that the user has seen that.
