@@ -56,17 +56,28 @@ impl Ui {
 
     /// Sends a request: its first lines, and a body.
     pub fn ask(&self, head: &str, body: &str) -> Answer {
+        let (head, body) = self.raw(head, body);
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        Answer { status, head, body: String::from_utf8(body).expect("UTF-8") }
+    }
+
+    fn raw(&self, head: &str, body: &str) -> (String, Vec<u8>) {
         let mut stream = TcpStream::connect(&self.address).expect("a connection");
         let length = body.len();
         write!(stream, "{head}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}").expect("a request");
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).expect("an answer");
-        let answer = String::from_utf8(answer).expect("UTF-8");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head");
+        let head = String::from_utf8(answer[..end].to_vec()).expect("UTF-8");
+        let body = &answer[end + 4..];
         let is_chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
         let body = if is_chunked { without_chunks(body) } else { body.to_owned() };
-        Answer { status, head: head.to_owned(), body }
+        (head, body)
+    }
+
+    /// The head and the body of a file.
+    pub fn bytes(&self, path: &str) -> (String, Vec<u8>) {
+        self.raw(&format!("GET {path} HTTP/1.1\r\nHost: {}", self.address), "")
     }
 
     /// Asks for a path.
@@ -105,11 +116,13 @@ impl Drop for Ui {
     }
 }
 
-fn without_chunks(mut body: &str) -> String {
-    let mut whole = String::new();
-    while let Some((length, rest)) = body.split_once("\r\n") {
+fn without_chunks(mut body: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    while let Some(end) = body.windows(2).position(|bytes| bytes == b"\r\n") {
+        let length = std::str::from_utf8(&body[..end]).expect("a length");
         let length = usize::from_str_radix(length, 16).expect("a length");
-        whole.push_str(&rest[..length]);
+        let rest = &body[end + 2..];
+        whole.extend_from_slice(&rest[..length]);
         body = &rest[length + 2..];
     }
     whole

@@ -19,6 +19,7 @@ pub mod commands;
 mod crawls;
 mod effects;
 mod failure;
+mod files;
 mod frame;
 mod graph_page;
 mod guarded;
@@ -30,6 +31,7 @@ mod origin;
 mod overview;
 mod query;
 mod report_page;
+mod rows;
 mod search;
 mod sites;
 mod standing_status;
@@ -95,6 +97,7 @@ fn screens(ui: Ui) -> Router {
         .route("/urls", get(urls::show))
         .route("/urls.csv", get(urls::csv))
         .route("/urls.jsonl", get(urls::jsonl))
+        .route("/urls.parquet", get(urls::parquet))
         .route("/url", get(story::show))
         .route("/changes", get(changes_page::show))
         .route("/search", get(search::show))

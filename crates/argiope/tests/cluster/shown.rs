@@ -180,7 +180,10 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
 /// The questions that the server answers.
 fn answers(ui: &Ui) {
     let excluded = ui.page("/urls?site=a.test&state=excluded");
-    contains(&excluded, &["exclude */1*", &format!("{ONES} URLs on this page.")]);
+    contains(&excluded, &["exclude */1*", "<th>Title or reason</th>"]);
+    assert_eq!(excluded.matches("class=\"url\"").count() as u64, ONES);
+    assert_eq!(ui.page("/urls?status=200&depth=0").matches("class=\"url\"").count(), 2, "two roots were visited");
+    contains(&ui.page("/urls?site=a.test&depth=0"), &["&lt;script&gt;", "text/html"]);
     assert_eq!(ui.page("/urls?match=http%3A%2F%2Fc.test%2F2*").matches("class=\"url\"").count(), 1);
     let refused = ui.get("/urls?state=lost");
     assert!(refused.status == 400 && refused.body.contains("`lost` is no state of a URL"), "{}", refused.body);
@@ -218,6 +221,7 @@ fn answers(ui: &Ui) {
     contains(&ui.page("/freshness"), &["no page was visited a second time"]);
     assert_eq!(ui.page("/history.json"), "[]");
     reported(ui);
+    files(ui);
 }
 
 /// The report, whose numbers lead to their URLs.
@@ -226,12 +230,29 @@ fn reported(ui: &Ui) {
     let html = 2 * (1 + PAGES - ONES);
     let listed = "/urls?state=html&amp;reported=yes";
     contains(&report, &["a server reads the state of the crawl alone", &format!("href=\"{listed}\">{html}</a>")]);
+    assert_eq!(ui.page("/urls?state=html&reported=yes").matches("class=\"url\"").count() as u64, html);
     let sites = ui.page("/report.csv?table=sites");
     assert!(sites.starts_with("site,seed,pages,") && sites.contains("\r\nhttp://a.test,yes,"), "{sites}");
     assert_eq!(ui.get("/report.csv?table=none").status, 404);
     let file = ui.get("/report.html");
     assert!(file.status == 200 && file.head.contains("default-src 'none'"), "{}", file.head);
     assert!(file.body.contains("http://a.test"), "{}", file.body);
+}
+
+/// The table as files.
+fn files(ui: &Ui) {
+    let lines = ui.page("/urls.jsonl?state=html");
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.len() as u64, 2 * (1 + PAGES - ONES));
+    let root = lines.iter().find(|line| line["url"] == "http://a.test/").expect("the root");
+    assert_eq!(json!([root["status"], root["depth"], root["title"]]), json!([200, 0, HOSTILE]));
+    let csv = ui.page("/urls.csv?site=a.test&state=excluded");
+    let rows: Vec<&str> = csv.split_terminator("\r\n").collect();
+    assert!(rows.len() as u64 == 1 + ONES && rows[0].starts_with("url,state,status"), "{csv}");
+    let (head, parquet) = ui.bytes("/urls.parquet");
+    assert!(head.contains("application/vnd.apache.parquet"), "{head}");
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"), "{} bytes", parquet.len());
+    assert_eq!(ui.get("/urls.csv?state=lost").status, 400);
 }
 
 /// What begins on the page Steer.

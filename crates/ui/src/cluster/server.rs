@@ -15,6 +15,7 @@ use tokio::sync::{Mutex, Semaphore};
 use tokio::time::{sleep, timeout};
 use tonic::{Code, Response, Status};
 
+use crate::FILES_MAX;
 use crate::failure::Failure;
 use crate::graph_page::{Shown, drawn_in_time};
 use crate::live::{Live, Sample};
@@ -38,6 +39,7 @@ pub(super) struct Server {
     numbers: Arc<Numbers>,
     live: Arc<Live>,
     large: Arc<Semaphore>,
+    files: Arc<Semaphore>,
     pictures: Arc<Pictures>,
     statistics: Arc<Kept<Statistics>>,
 }
@@ -74,7 +76,7 @@ impl Server {
             let numbers = sampled.clone();
             Box::pin(async move { Ok(numbers.sample().await) })
         })));
-        let large = Arc::new(Semaphore::new(LARGE_QUESTIONS_MAX));
+        let [large, files] = [LARGE_QUESTIONS_MAX, FILES_MAX].map(|max| Arc::new(Semaphore::new(max)));
         let statistics = Arc::new(Kept::holding(WHOLE_HOLDS_MIN));
         Server {
             client,
@@ -82,6 +84,7 @@ impl Server {
             numbers,
             live,
             large,
+            files,
             pictures: Arc::default(),
             statistics,
         }
@@ -123,6 +126,11 @@ impl Server {
     /// A change was made, which the next numbers have.
     pub(super) async fn forget(&self) {
         self.numbers.kept.forget().await;
+    }
+
+    /// The places for files that are downloaded at a time.
+    pub(super) fn files(&self) -> Arc<Semaphore> {
+        self.files.clone()
     }
 
     /// The graph as a picture; `None` while it is being drawn. It is drawn to its end then, for the next request.

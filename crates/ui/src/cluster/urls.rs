@@ -1,87 +1,92 @@
-//! The URLs of the crawl by site, state and pattern, in pages.
+//! The URLs of the crawl by site, state and pattern: as a table in pages, and as files.
 
-use api::{Url, UrlsRequest, UrlsResponse};
+use api::{UrlsRequest, UrlsResponse};
 use axum::extract::{RawQuery, State};
-use axum::response::Html;
-use maud::{Markup, html};
-use model::Outcome;
-use printable::{Printable, counted};
+use axum::response::{Html, Response};
 
 use crate::failure::Failure;
-use crate::query::{Fields, with_fields};
-use crate::{frame, links};
+use crate::files::{File, Format};
+use crate::frame;
+use crate::query::Fields;
+use crate::rows::{Asks, Filter, Page, Row, URLS_ON_PAGE, table};
+use crate::urls::too_many_files;
 
 use super::server::Server;
-use super::times::date;
 
-/// URLs on a page.
-const URLS_ON_PAGE: u32 = 100;
+/// URLs of a file that the server is asked for at once.
+const URLS_AT_ONCE: u32 = 10_000;
+
+/// # Errors
+/// A number is none.
+fn request(filter: &Filter, after: &str, limit: u32) -> anyhow::Result<UrlsRequest> {
+    let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    Ok(UrlsRequest {
+        site: filter.site.clone(),
+        states: given(&filter.state).into_iter().collect(),
+        patterns: given(&filter.pattern).into_iter().collect(),
+        after: after.to_owned(),
+        limit,
+        status: filter.status()?.map(u32::from),
+        depth: filter.depth()?,
+        only_counted: true,
+        as_reported: !filter.reported.is_empty(),
+    })
+}
 
 /// Answers with a page of the table.
 pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
-    let given = |name| Some(fields.get(name).to_owned()).filter(|value| !value.is_empty());
-    let request = UrlsRequest {
-        site: fields.get("site").to_owned(),
-        states: given("state").into_iter().collect(),
-        patterns: given("match").into_iter().collect(),
-        after: fields.get("after").to_owned(),
-        limit: URLS_ON_PAGE,
-        ..UrlsRequest::default()
-    };
-    let page = server.ask(async |mut client| client.urls(request).await).await?;
-    Ok(frame::page("URLs", "/urls", &html! { (form(&fields)) (table(&fields, &page)) }))
+    let filter = Filter::of(&fields);
+    let request = request(&filter, fields.get("after"), URLS_ON_PAGE as u32)?;
+    let UrlsResponse { urls, next } = server.ask(async |mut client| client.urls(request).await).await?;
+    let page = Page { rows: urls.into_iter().map(Row::from).collect(), next, seen: None, has_links: false };
+    Ok(frame::page("URLs", "/urls", &table(&filter, Asks::OfServer, &page)))
 }
 
-fn form(fields: &Fields) -> Markup {
-    let states = std::iter::once("waiting").chain(Outcome::ALL.iter().map(|outcome| outcome.as_str()));
-    html! {
-        form.filter action="/urls" {
-            label { "Site" input type="text" name="site" value=(fields.get("site")) placeholder="example.org"; }
-            label { "State" select name="state" {
-                option value="" { "any" }
-                @for state in states { option value=(state) selected[state == fields.get("state")] { (state) } }
-            } }
-            label { "Pattern" input type="text" name="match" value=(fields.get("match")) placeholder="*/docs/*"; }
-            button { "Filter" }
-        }
-        p.count { "The server lists URLs in the order of their sites, without sizes, types and titles. " code { "argiope client urls --all --json" } " makes a file of them." }
-    }
+/// Answers with all chosen URLs as CSV.
+pub(super) async fn csv(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
+    file(server, query, Format::Csv).await
 }
 
-fn table(fields: &Fields, UrlsResponse { urls, next }: &UrlsResponse) -> Markup {
-    let after = with_fields(
-        "/urls",
-        &[
-            ("site", fields.get("site")),
-            ("state", fields.get("state")),
-            ("match", fields.get("match")),
-            ("after", next),
-        ],
-    );
-    html! {
-        @if urls.is_empty() { p role="status" { @if next.is_empty() { "No URL." } @else { "No URL so far: the server has looked at a part of them." } } } @else {
-            div.scroll role="region" aria-label="URLs" tabindex="0" {
-                table {
-                    thead { tr { th { "URL" } th { "State" } th.number { "Status" } th.number { "Depth" } th { "Visited" } th { "Reason" } } }
-                    tbody { @for url in urls { (row(url)) } }
-                }
+/// Answers with all chosen URLs as JSON lines.
+pub(super) async fn jsonl(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
+    file(server, query, Format::Jsonl).await
+}
+
+/// Answers with all chosen URLs as Parquet.
+pub(super) async fn parquet(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
+    file(server, query, Format::Parquet).await
+}
+
+/// Streams all chosen URLs, as many answers of the server as it takes. If the server gives no answer any more, the file ends early, and its
+/// transfer is broken off.
+async fn file(server: Server, query: Option<String>, format: Format) -> Result<Response, Failure> {
+    let filter = Filter::of(&Fields::parse(&query.unwrap_or_default()));
+    let Ok(place) = server.files().try_acquire_owned() else { return Err(too_many_files()) };
+    // What cannot be chosen is refused before a file begins.
+    let mut answer = ask(&server, &filter, "").await?;
+    let (mut file, sent) = File::begin(format)?;
+    tokio::spawn(async move {
+        let _place = place;
+        loop {
+            let UrlsResponse { urls, next } = answer;
+            let rows: Vec<Row> = urls.into_iter().map(Row::from).collect();
+            if !file.send(&rows, next.is_empty()).await || next.is_empty() {
+                return;
             }
-            p.count { (counted(urls.len() as u64, "URL")) " on this page." }
+            answer = match ask(&server, &filter, &next).await {
+                Ok(answer) if answer.next == next => {
+                    return file.fail(anyhow::anyhow!("the server lists no URL after {next}")).await;
+                }
+                Ok(answer) => answer,
+                Err(failure) => return file.fail(anyhow::anyhow!("{}", failure.text())).await,
+            };
         }
-        @if !next.is_empty() { p { a rel="next" href=(after) { @if urls.is_empty() { "Look on" } @else { "Next page" } } } }
-    }
+    });
+    Ok(sent)
 }
 
-fn row(Url { url, state, status, reason, depth, fetched_at, .. }: &Url) -> Markup {
-    html! {
-        tr {
-            td { (links::story(url)) }
-            td { (state) }
-            td.number { @if *status > 0 { (status) } }
-            td.number { (depth) }
-            td.date { (date(*fetched_at)) }
-            td { (Printable(reason)) }
-        }
-    }
+async fn ask(server: &Server, filter: &Filter, after: &str) -> Result<UrlsResponse, Failure> {
+    let request = request(filter, after, URLS_AT_ONCE)?;
+    server.ask(async |mut client| client.urls(request).await).await
 }
