@@ -1,7 +1,10 @@
 //! A connection to a server's API, with the proof that we may ask, and its answers as text.
 
 mod text;
+mod watching;
+
 pub use text::Text;
+pub use watching::Watching;
 
 use std::time::Duration;
 

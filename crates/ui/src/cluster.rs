@@ -16,6 +16,7 @@ mod steering;
 mod story;
 mod times;
 mod urls;
+mod watching;
 mod workers;
 
 use axum::extract::Request;
@@ -70,6 +71,7 @@ pub fn router(client: Client, name: &str) -> Router {
         .route("/steer/undo", post(steering::take_back))
         .route("/steer/crawl", post(begun::crawl))
         .route("/steer/round", post(begun::round))
+        .route("/steer/watch", post(watching::change))
         .route("/history.json", get(overview::history))
         .route("/events", get(overview::events))
         .route("/ui.css", get(frame::style))

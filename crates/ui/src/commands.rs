@@ -59,7 +59,7 @@ pub const OF_SERVER: [(&str, Counterpart); 24] = [
     ("urls", Screen("/urls")),
     ("changes", Screen("/changes")),
     ("again", Screen("/steer")),
-    ("watch", Missing("the interface begins one round, and no rounds by a clock")),
+    ("watch", Screen("/steer")),
     ("freshness", Screen("/freshness")),
     ("stats", Screen("/")),
     ("steer", Screen("/steer")),

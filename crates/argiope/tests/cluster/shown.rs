@@ -267,6 +267,19 @@ fn begun(lab: &Lab, ui: &Ui) {
     assert!(round.body.contains("round 2 begins: 1 URL to be visited again"), "{}", round.body);
     until("the round to end", || stats(lab)["left_of_round"] == 0);
     contains(&ui.page("/freshness"), &["1 page"]);
+
+    // Rounds by a clock, as long as they are wanted.
+    let wrong = ui.post_to("/steer/watch", &ui.own(), "budget=many");
+    assert!(wrong.status == 400 && wrong.body.contains("`many` is no number of visits"), "{}", wrong.body);
+    let often = ui.post_to("/steer/watch", &ui.own(), "budget=9%2Fday&every=1ms");
+    assert!(often.status == 400 && often.body.contains("must be at least 1s"), "{}", often.body);
+    let watch = ui.post_to("/steer/watch", &ui.own(), "budget=100%2Fs&every=1s&importance=depth");
+    assert_eq!(watch.status, 303, "{}", watch.body);
+    until("a round by the clock", || stats(lab)["round"].as_u64() > Some(2));
+    contains(&ui.page("/steer"), &["100/s visits, chosen every 1s, importance depth", "End the watch"]);
+    assert_eq!(ui.post_to("/steer/watch", &ui.own(), "end=yes").status, 303);
+    contains(&ui.page("/steer"), &[">Watch</button>"]);
+    until("its last round to end", || stats(lab)["left_of_round"] == 0);
 }
 
 #[test]

@@ -15,9 +15,10 @@ use crate::frame;
 use crate::query::Fields;
 
 use super::server::{Server, text};
+use super::watching::Watch;
 
-/// The forms.
-pub(super) fn forms() -> Markup {
+/// The forms, and that for rounds by a clock.
+pub(super) fn forms(watch: &Watch) -> Markup {
     html! {
         div.forms {
             form method="post" action="/steer/crawl" {
@@ -33,6 +34,7 @@ pub(super) fn forms() -> Markup {
                 label { "Visits, at most; without patterns" input type="text" inputmode="numeric" name="visits" placeholder="all"; }
                 button { "Begin a round" }
             }
+            (watch.form())
         }
     }
 }

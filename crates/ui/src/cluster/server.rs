@@ -21,6 +21,7 @@ use crate::graph_page::{Shown, drawn_in_time};
 use crate::live::{Live, Sample};
 
 use super::kept::Kept;
+use super::watching::Watch;
 
 /// The longest that the answer to a small question may take. A change waits for the workers for 10 seconds.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
@@ -42,6 +43,7 @@ pub(super) struct Server {
     files: Arc<Semaphore>,
     pictures: Arc<Pictures>,
     statistics: Arc<Kept<Statistics>>,
+    watch: Arc<Watch>,
 }
 
 /// The numbers of the crawl, asked for once for all who watch.
@@ -87,6 +89,7 @@ impl Server {
             files,
             pictures: Arc::default(),
             statistics,
+            watch: Arc::default(),
         }
     }
 
@@ -126,6 +129,16 @@ impl Server {
     /// A change was made, which the next numbers have.
     pub(super) async fn forget(&self) {
         self.numbers.kept.forget().await;
+    }
+
+    /// A connection of its own for what goes on.
+    pub(super) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// The rounds by a clock.
+    pub(super) fn watch(&self) -> &Watch {
+        &self.watch
     }
 
     /// The places for files that are downloaded at a time.

@@ -26,7 +26,7 @@ pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, F
         (steer::at_once(stats.paused, true))
         (steer::forms(true, steer::SETTING_OF_WORKERS))
         h2 { "Begin" }
-        (begun::forms())
+        (begun::forms(server.watch()))
         (steer::journal(&entries))
     };
     Ok(frame::page("Steer", "/steer", &body))

@@ -1,11 +1,10 @@
 //! `argiope client watch`: round after round, as `argiope watch` begins them.
 
-use api::AgainRequest;
+use api::AgainResponse;
 use clap::Args;
 use crawl::Importance;
-use crawl::watch::{Budget, EVERY_MIN, VISITS_MAX};
+use crawl::watch::Budget;
 use settings::units::Span;
-use settings::usage;
 
 use super::Session;
 use crate::commands::watch::importance;
@@ -28,37 +27,21 @@ pub(super) struct Watching {
 }
 
 impl Watching {
-    /// Begins rounds and tells of each. What a round does not choose is left for the next one. While a round goes on none begins.
+    /// Begins rounds and tells of each.
     ///
     /// # Errors
     /// The server does not answer, or says no.
     pub(super) async fn watch(self, asked: &mut Session) -> anyhow::Result<()> {
-        let Span(every) = self.every;
-        if every < EVERY_MIN {
-            return Err(usage(format!("--every must be at least {}", Span(EVERY_MIN))));
-        }
-        // A page is visited once in a round at most.
-        let older_than = every.as_secs_f64();
-        let importance = self.importance.as_str().to_owned();
-        let mut left = 0.0;
+        let watching = service::client::Watching::new(self.budget, self.every, self.importance)?;
+        let mut client = asked.client.clone();
         let mut begun = 0;
-        loop {
-            left = (left + self.budget.in_time(every)).min(VISITS_MAX);
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to VISITS_MAX")]
-            let visits = left as u64;
-            if visits > 0 {
-                let request = AgainRequest { older_than, only: Vec::new(), visits, importance: importance.clone() };
-                let answer = asked.client.again(request).await?.into_inner();
-                if answer.begun {
-                    left = (left - answer.urls as f64).max(0.0);
-                    begun += 1;
-                }
+        let told = |answer: Option<AgainResponse>| {
+            if let Some(answer) = answer {
+                begun += u64::from(answer.begun);
                 asked.tell(&answer)?;
             }
-            if self.rounds.is_some_and(|max| begun >= max) {
-                return Ok(());
-            }
-            tokio::time::sleep(every).await;
-        }
+            Ok(self.rounds.is_none_or(|max| begun < max))
+        };
+        watching.watch(&mut client, told).await
     }
 }

@@ -1,0 +1,120 @@
+//! Rounds by a clock, which the interface begins as long as it runs.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::extract::State;
+use axum::response::Redirect;
+use crawl::Importance;
+use crawl::watch::Budget;
+use engine::clock::Clock;
+use maud::{Markup, html};
+use printable::Printable;
+use service::client::{Client, Watching, said};
+use settings::units::Span;
+use settings::usage;
+use tokio::task::AbortHandle;
+use tonic::Status;
+
+use crate::failure::Failure;
+use crate::links::hidden;
+use crate::query::Fields;
+
+use super::server::{Server, text};
+
+/// The watch of a crawl, if there is one. It ends with the interface.
+#[derive(Default)]
+pub(super) struct Watch(Mutex<Option<Running>>);
+
+struct Running {
+    /// What was asked for.
+    asked: String,
+    began: String,
+    /// What came of the last round.
+    last: Arc<Mutex<String>>,
+    task: AbortHandle,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Watch {
+    fn lock(&self) -> MutexGuard<'_, Option<Running>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to watch, in place of the watch before.
+    fn begin(&self, client: Client, watching: Watching, asked: String) {
+        let last = Arc::new(Mutex::new("No round yet".to_owned()));
+        let told = last.clone();
+        let tell = move |said: String| *told.lock().unwrap_or_else(PoisonError::into_inner) = said;
+        let task = tokio::spawn(async move {
+            let mut client = client;
+            let mut goes_on = |answer: Option<api::AgainResponse>| {
+                answer.iter().for_each(|answer| tell(text(answer)));
+                Ok(true)
+            };
+            if let Err(error) = watching.watch(&mut client, &mut goes_on).await {
+                let why = error.downcast_ref::<Status>().map_or_else(|| format!("{error:#}"), said);
+                tell(format!("It has ended: {why}"));
+            }
+        });
+        let began = Clock::start().date().to_rfc3339();
+        *self.lock() = Some(Running { asked, began, last, task: task.abort_handle() });
+    }
+
+    /// What is watched, or the form that begins a watch.
+    pub(super) fn form(&self) -> Markup {
+        let running = self.lock();
+        let Some(Running { asked, began, last, .. }) = &*running else { return empty_form() };
+        let last = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        html! {
+            form method="post" action="/steer/watch" {
+                h2 { "Rounds by a clock" }
+                p { "Since " time datetime=(began) { (began) } ": " (Printable(asked)) ". " (Printable(&last)) "." }
+                (hidden("end", "yes"))
+                button { "End the watch" }
+            }
+        }
+    }
+}
+
+fn empty_form() -> Markup {
+    html! {
+        form method="post" action="/steer/watch" {
+            h2 { "Rounds by a clock" }
+            label { "Visits of known pages" input name="budget" required placeholder="5000/day"; }
+            label { "Pages are chosen every" input name="every" placeholder="10m"; }
+            label { "Important are" select name="importance" {
+                @for importance in Importance::OF_STATE { option value=(importance.as_str()) { (importance.as_str()) } }
+            } }
+            p.count { "This interface begins the rounds, as long as it runs." }
+            button { "Watch" }
+        }
+    }
+}
+
+/// Begins a watch, or ends it.
+pub(super) async fn change(State(server): State<Server>, form: String) -> Result<Redirect, Failure> {
+    let fields = Fields::parse(&form);
+    if !fields.get("end").is_empty() {
+        server.watch().lock().take();
+        return Ok(Redirect::to("/steer"));
+    }
+    let or = |name, default: &'static str| match fields.get(name) {
+        "" => default,
+        given => given,
+    };
+    let (budget, every) = (fields.get("budget"), or("every", "10m"));
+    let importance = or("importance", Importance::default().as_str());
+    let watching = Watching::new(
+        budget.parse::<Budget>().map_err(usage)?,
+        every.parse::<Span>().map_err(usage)?,
+        Importance::among(&Importance::OF_STATE, importance).map_err(usage)?,
+    )?;
+    let asked = format!("{budget} visits, chosen every {every}, importance {importance}");
+    server.watch().begin(server.client(), watching, asked);
+    Ok(Redirect::to("/steer"))
+}
