@@ -51,14 +51,40 @@ impl Again {
             after = Some(last.candidate.url.key());
             let mut chosen = Vec::new();
             for entry in &entries {
-                let is_chosen = self.chooses(entry, &round) || self.chooses_page_of(entry, &round, store)?;
-                if is_chosen && !is_passed_by(entry, store)? {
+                if self.takes(entry, &round, store)? {
                     chosen.push(entry.candidate.url.key());
                 }
             }
             beginning.choose(chosen)?;
         }
         beginning.end()
+    }
+
+    /// Whether [`Again::begin`] would change anything.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn is_due(&self, store: &dyn Store) -> Result<bool, StoreError> {
+        if going_on(store)?.is_some() {
+            return Ok(false);
+        }
+        let last = store.totals()?.round;
+        let round = Beginning::round_at(self.now, &last);
+        let (mut after, mut is_due) = (None, last.is_choosing);
+        while !is_due {
+            let entries = store.scan(after, ENTRIES_AT_ONCE)?;
+            let Some(last) = entries.last() else { break };
+            after = Some(last.candidate.url.key());
+            for entry in &entries {
+                is_due = is_due || self.takes(entry, &round, store)?;
+            }
+        }
+        Ok(is_due)
+    }
+
+    fn takes(&self, entry: &Entry, round: &Round, store: &dyn Store) -> Result<bool, StoreError> {
+        let is_chosen = self.chooses(entry, round) || self.chooses_page_of(entry, round, store)?;
+        Ok(is_chosen && !is_passed_by(entry, store)?)
     }
 
     fn chooses(&self, entry: &Entry, round: &Round) -> bool {
@@ -150,11 +176,16 @@ impl<'a> Beginning<'a> {
         let Totals { round: last, again, .. } = store.totals()?;
         let has_begun = last.is_choosing;
         let left_before = if has_begun { 0 } else { again };
-        let round = match has_begun {
-            true => last,
-            false => Round { number: last.number.saturating_add(1), began_at: forgiveness.now, is_choosing: true },
-        };
+        let round = Beginning::round_at(now, &last);
         Ok(Beginning { store, forgiveness, round, has_begun, left_before })
+    }
+
+    /// The round that begins now, or the one that is being chosen.
+    fn round_at(now: Timestamp, last: &Round) -> Round {
+        match last.is_choosing {
+            true => last.clone(),
+            false => Round { number: last.number.saturating_add(1), began_at: now, is_choosing: true },
+        }
     }
 
     /// Puts URLs into the queue again. Their sites are tried again, also those that were given up.

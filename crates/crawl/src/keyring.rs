@@ -39,8 +39,15 @@ pub fn fill(
     let mut secrets = Secrets { credentials: dir.secrets()?.credentials, ..Secrets::of(&plan.options) };
     secrets.credentials.extend(plan.credentials.clone());
     secrets.write(&dir.secrets_path())?;
+    put_keys(dir, plan, store, fresh)?;
+    notices.extend(credentials(plan.credentials.keys(), dir.secrets_path().display().to_string()));
+    Ok(())
+}
+
+/// The same, but writes nothing.
+pub(crate) fn put_keys(dir: &CrawlDir, plan: &Plan, store: &dyn Store, fresh: &[CanonicalUrl]) -> anyhow::Result<()> {
     let keyring = &plan.fetch.keyring;
-    for (site, user) in &secrets.credentials {
+    for (site, user) in dir.secrets()?.credentials.iter().chain(&plan.credentials) {
         add_credentials(keyring, site, user)?;
     }
     if !keyring.is_empty() {
@@ -54,7 +61,6 @@ pub fn fill(
         }
         fresh.iter().for_each(|seed| keyring.add_seed_site(&seed.site()));
     }
-    notices.extend(credentials(plan.credentials.keys(), dir.secrets_path().display().to_string()));
     Ok(())
 }
 

@@ -151,6 +151,23 @@ impl<'a> Retry<'a> {
         Ok(Reopened { urls: self.store.totals()?.pending.saturating_sub(before), sites })
     }
 
+    /// Whether there is any such URL.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn is_due(&self) -> anyhow::Result<bool> {
+        let mut after = None;
+        loop {
+            let entries =
+                if self.outcomes.is_empty() { Vec::new() } else { self.store.scan(after, ENTRIES_AT_ONCE)? };
+            let Some(last) = entries.last() else { return Ok(false) };
+            after = Some(last.candidate.url.key());
+            if entries.iter().any(|entry| self.is_chosen(entry)) {
+                return Ok(true);
+            }
+        }
+    }
+
     fn is_chosen(&self, entry: &Entry) -> bool {
         let Some(visit) = &entry.visit else { return false };
         let url = &entry.candidate.url;

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use engine::Settings;
+use frontier::Filter;
 use frontier::announced::{History, Trust};
 use frontier::budget::{self, Budget, SiteSample, TEST_ONE_IN};
 use frontier::revisit::{Belief, Prior, Seen, Test};
@@ -49,6 +50,22 @@ pub struct Schedule {
     pub delay: Duration,
     /// The date.
     pub now: Timestamp,
+}
+
+/// The pages of a round that is to begin.
+pub struct Picked {
+    pages: Vec<UrlKey>,
+    waits: Waits,
+    closed: BTreeSet<SiteKey>,
+    filter: Filter,
+}
+
+impl Picked {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
 }
 
 /// What is believed of the pages of each site, and how often they are to be visited.
@@ -156,14 +173,31 @@ impl Schedule {
     /// # Errors
     /// The state cannot be read or written.
     pub fn begin(&self, store: &dyn Store, settings: &Settings) -> Result<Notice, StoreError> {
+        self.begin_with(self.pick(store, settings)?, store, settings)
+    }
+
+    /// The pages with which [`Schedule::begin`] begins a round. Nothing changes.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn pick(&self, store: &dyn Store, settings: &Settings) -> Result<Picked, StoreError> {
         let closed = self.closed_sites(store, settings)?;
         let mut filter = settings.filter.clone();
         for seed in store.seeds()? {
             filter.scope.add_seed(&seed);
         }
         let is_open = |url: &CanonicalUrl| !closed.contains(&url.key().site) && filter.judge(url).is_ok();
+        let (pages, waits) = self.choose(store, &is_open)?;
+        Ok(Picked { pages, waits, closed, filter })
+    }
+
+    /// Begins a round with these pages.
+    ///
+    /// # Errors
+    /// The state cannot be read or written.
+    pub fn begin_with(&self, picked: Picked, store: &dyn Store, settings: &Settings) -> Result<Notice, StoreError> {
+        let Picked { pages: chosen, waits, closed, filter } = picked;
         let mut beginning = Beginning::new(store, settings, self.now)?;
-        let (chosen, waits) = self.choose(store, &is_open)?;
         for urls in chosen.chunks(ENTRIES_AT_ONCE) {
             beginning.choose(urls.to_vec())?;
         }

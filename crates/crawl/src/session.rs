@@ -34,7 +34,7 @@ use crate::steer::{self, Change, Steering};
 use crate::stream::{Stream, StreamTo};
 use crate::tables::{Deriver, Writer};
 use crate::trouble::InTrouble;
-use crate::{CrawlDir, Notice, Scheduler, fill, fixed, jar, keyring, parts};
+use crate::{CrawlDir, Notice, Scheduler, SignIn, fill, fixed, jar, keyring, parts};
 
 /// The outcomes of a seed whose site could not be reached.
 const UNREACHED: [Outcome; 5] =
@@ -95,6 +95,7 @@ pub struct Builder {
     stream: Option<StreamTo>,
     against: Vec<PathBuf>,
     member: Option<Member>,
+    sign_in: Option<SignIn>,
 }
 
 /// Access to a crawl from outside, for any number of tasks and threads.
@@ -134,6 +135,12 @@ impl Builder {
     #[must_use]
     pub fn store(self, store: Arc<dyn Store>) -> Self {
         Builder { store: Some(store), ..self }
+    }
+
+    /// Its cookies, and the logins that have worked already.
+    #[must_use]
+    pub fn signed_in(self, sign_in: SignIn) -> Self {
+        Builder { sign_in: Some(sign_in), ..self }
     }
 
     /// Adds seeds. The crawl keeps its earlier ones.
@@ -183,7 +190,7 @@ impl Builder {
     /// # Errors
     /// The directory cannot be used, is in use, or has no seeds.
     pub fn open(self) -> anyhow::Result<Session> {
-        let Builder { dir, mut plan, store, seeds, sinks, hooks, stream, against, member } = self;
+        let Builder { dir, mut plan, store, seeds, sinks, hooks, stream, against, member, sign_in } = self;
         parts::check_against(&dir, &plan, &against)?;
         // Before anything is fetched: later each document would seem to be at fault.
         if let Some(reader) = &plan.settings.documents {
@@ -200,18 +207,20 @@ impl Builder {
         plan.settings.details |= !hooks.is_empty() || stream.as_ref().is_some_and(|stream| !stream.fields.is_empty());
         let mut notices = Vec::new();
         let clock = Clock::start();
-        let (seeds, before, cookies) = match member {
+        let (seeds, before, sign_in) = match member {
             Some(_) => {
                 dir.write_options(&plan.options)?;
                 (Vec::new(), Totals::default(), None)
             }
             None => {
-                // Before the settings, which say that it is there.
-                let cookies = jar::open(&dir, &plan, clock.date(), &mut notices)?;
-                let (seeds, before) = prepared(&dir, &plan, store.as_ref(), seeds, &mut notices)?;
-                (seeds, before, cookies)
+                // Before the settings, which say that its cookies are there.
+                let mut sign_in = sign_in.map_or_else(|| SignIn::new(&dir, &plan), Ok)?;
+                notices.append(&mut sign_in.notices);
+                let (seeds, before) = prepared(&dir, &plan, &store, seeds, &mut sign_in, &mut notices)?;
+                (seeds, before, Some(sign_in))
             }
         };
+        let cookies = sign_in.as_ref().and_then(|sign_in| sign_in.cookies.clone());
         let mut archive = parts::open_archive(&dir, &plan, store.as_ref(), &mut notices)?;
         let against = parts::open_against(&dir, &plan, &against, &mut notices)?;
         let looked_up = against.as_ref().map(against::Against::tally);
@@ -280,8 +289,7 @@ impl Builder {
             recorder = recorder.with_sink(sink);
         }
         let items = (!plan.settings.rules.is_empty()).then(|| layout_of(&dir, &plan));
-        let pause = plan.settings.site_rules.politeness.delay;
-        let logins = (!plan.logins.is_empty()).then(|| Arc::new(Logins::new(plan.logins, fetcher.clone(), pause)));
+        let logins = sign_in.and_then(|sign_in| sign_in.into_logins(&plan, &fetcher)).map(Arc::new);
         let keyring = plan.fetch.keyring;
         let shell = Shell {
             settings: plan.settings,
@@ -334,19 +342,16 @@ struct Shared {
 fn prepared(
     dir: &CrawlDir,
     plan: &Plan,
-    store: &dyn Store,
+    store: &Arc<dyn Store>,
     seeds: Vec<CanonicalUrl>,
+    sign_in: &mut SignIn,
     notices: &mut Vec<Notice>,
 ) -> anyhow::Result<(Vec<CanonicalUrl>, Totals)> {
     let known: HashSet<CanonicalUrl> = store.seeds()?.into_iter().collect();
     if seeds.is_empty() && known.is_empty() {
         bail!(usage("no seeds: give URLs, or --seeds FILE"));
     }
-    let seeds = fresh_seeds(seeds, &known, store)?;
-    // Before the settings, which point to them.
-    keyring::fill(dir, plan, store, &seeds, notices)?;
-    dir.write_options(&plan.options)?;
-    fixed::keep(dir, &plan.options)?;
+    let seeds = fresh_seeds(seeds, &known, store.as_ref())?;
     let before = store.totals()?;
     if before.round.is_choosing {
         let (round, root) = (before.round.number, dir.root().display());
@@ -354,10 +359,18 @@ fn prepared(
             "round {round} of {root} was about to begin when it broke off: --again, with what was given, begins it"
         )));
     }
-    if before.fetched() == 0 {
-        // They failed, and the same command tries again.
-        let outcomes = BTreeSet::from(UNREACHED);
-        Retry { outcomes, only: Some(&known), ..Retry::new(dir, store, plan) }.run()?;
+    // They failed, and the same command tries again.
+    let outcomes = if before.fetched() == 0 { BTreeSet::from(UNREACHED) } else { BTreeSet::new() };
+    let retry = Retry { outcomes, only: Some(&known), ..Retry::new(dir, store.as_ref(), plan) };
+    if retry.is_due()? {
+        sign_in.log_in(dir, plan, store, &seeds)?;
+    }
+    // Before the settings, which point to them.
+    keyring::fill(dir, plan, store.as_ref(), &seeds, notices)?;
+    dir.write_options(&plan.options)?;
+    fixed::keep(dir, &plan.options)?;
+    if retry.is_due()? {
+        retry.run()?;
     }
     Ok((seeds, before))
 }
@@ -367,7 +380,7 @@ impl Session {
     #[must_use]
     pub fn builder(dir: CrawlDir, plan: Plan) -> Builder {
         let (seeds, sinks, hooks, against) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Builder { dir, plan, store: None, seeds, sinks, hooks, stream: None, against, member: None }
+        Builder { dir, plan, store: None, seeds, sinks, hooks, stream: None, against, member: None, sign_in: None }
     }
 
     /// How many threads should drive the crawl: one a core, but leaving one core to the threads that record, where there is something to

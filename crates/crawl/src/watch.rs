@@ -127,11 +127,17 @@ impl Watch {
         plan
     }
 
-    /// Chooses the pages of a round, if the one before has left none that can be visited.
+    /// Chooses the pages of a round, if the one before has left none that can be visited. A round begins when `log_in` has worked.
     ///
     /// # Errors
-    /// The state cannot be read, or changed.
-    pub fn choose(&self, store: &dyn Store, plan: &Plan, before: Round) -> anyhow::Result<Due> {
+    /// The state cannot be read, or changed; or a login does not work.
+    pub fn choose(
+        &self,
+        store: &dyn Store,
+        plan: &Plan,
+        before: Round,
+        mut log_in: impl FnMut() -> anyhow::Result<()>,
+    ) -> anyhow::Result<Due> {
         let now = Clock::start().date();
         let visits = match before.left {
             Some(left) => left,
@@ -162,7 +168,11 @@ impl Watch {
         if Schedule::goes_on(store)? && !before.leaves_rest && schedule.can_go_on(store, &plan.settings)? {
             return Ok(Due::Visits(visits));
         }
-        let waits = match schedule.begin(store, &plan.settings)? {
+        let picked = schedule.pick(store, &plan.settings)?;
+        if !picked.is_empty() {
+            log_in()?;
+        }
+        let waits = match schedule.begin_with(picked, store, &plan.settings)? {
             _ if visits < 1.0 => Some(Wait::Budget),
             Notice::NothingDue(waits) => Some(Wait::Pages(waits)),
             _ => None,

@@ -38,6 +38,7 @@ pub use document::look_into;
 pub use event::{Command, End, Event, Fetch, Record, Waiting};
 pub use hook::{Admit, Answer, Extra, Hook, Hooks};
 pub use keep::Keep;
+pub use named::name_sites;
 pub use pin::Pin;
 pub use recorder::{Guard, RecordError, Recorded, Recorder, Sink, SinkError, Visited};
 pub use requisites::{Needs, Reading};

@@ -19,6 +19,16 @@ pub(crate) struct NamedSites {
     stored: Arc<Mutex<BTreeSet<UrlKey>>>,
 }
 
+/// Lets a fetcher look up seeds, as a crawl does: `given` are seeds that the store does not know, and logins; `stored` are the seeds it has.
+pub fn name_sites<'a>(
+    fetcher: &Arc<Fetcher>,
+    store: &Arc<dyn Store>,
+    given: impl Iterator<Item = &'a CanonicalUrl>,
+    stored: &[CanonicalUrl],
+) {
+    NamedSites::of(fetcher.clone(), store.clone(), given, stored);
+}
+
 impl NamedSites {
     /// Lets the fetcher look up seeds here. `given` are seeds that the store does not know, and logins; `stored` are the seeds it has.
     pub(crate) fn of<'a>(

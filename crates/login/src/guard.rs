@@ -61,17 +61,24 @@ impl Logins {
         Logins { fetcher, sessions: logins.into_iter().map(session).collect(), pause }
     }
 
+    /// The same logins, as far as they have come, with another fetcher that has the same jar.
+    #[must_use]
+    pub fn with_fetcher(self, fetcher: Arc<Fetcher>) -> Self {
+        Logins { fetcher, ..self }
+    }
+
     /// Where the logins are. The user named them, as the seeds.
     pub fn urls(&self) -> impl Iterator<Item = &CanonicalUrl> {
         self.sessions.iter().map(|session| &session.login.url)
     }
 
-    /// Logs in everywhere.
+    /// Logs in everywhere, except where that has worked already.
     ///
     /// # Errors
     /// One did not work.
     pub async fn begin(&self) -> Result<(), LoginFailed> {
-        for session in &self.sessions {
+        let without = |session: &&Session| session.number.load(Ordering::Acquire) == 0;
+        for session in self.sessions.iter().filter(without) {
             session.log_in(&mut *session.state.lock().await, &self.fetcher, self.pause).await?;
         }
         Ok(())

@@ -16,7 +16,8 @@ use crawl::stream::{Asked, Field, StreamTo, Target};
 use crawl::summary::{Summary, TimeSpent};
 use crawl::trouble::trouble_of;
 use crawl::{
-    Again, Builder, CrawlDir, Ended, Handle, Notice, Outlook, Recorded, SeedList, Session, SinkError, check_against,
+    Again, Builder, CrawlDir, Ended, Handle, Notice, Outlook, Recorded, SeedList, Session, SignIn, SinkError,
+    check_against,
 };
 use engine::clock::Clock;
 use engine::{End, Waiting};
@@ -181,21 +182,30 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         (plan, seeds, _) = planned()?;
     }
     let options = plan.options.clone();
+    let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
+    let retry = Retry::of_outcomes(&dir, store.as_ref(), &plan, &seeds, args.retry)?;
+    let only = args.only.iter().map(|text| plan::pattern("only", text)).collect::<anyhow::Result<_>>()?;
+    let again = Again { older_than: args.older_than.map(|span| span.0), only, now: Clock::start().date() };
+    let shown = |address| Beside::start(("--ui", address), ui::router(vec![dir.root().to_owned()]), REFUSAL);
+    let beside = args.ui.as_deref().map(shown).transpose()?;
+    let mut sign_in = SignIn::new(&dir, &plan)?;
+    // With a wrong password nothing is begun.
+    if args.again && again.is_due(store.as_ref())? || retry.is_due()? {
+        sign_in.log_in(&dir, &plan, &store, &seeds)?;
+    }
     if args.no_stream {
         StreamTo::forget(&dir.stream())?;
     }
-    if !args.retry.is_empty() {
-        tell_all(&[Retry::of_outcomes(&dir, store.as_ref(), &plan, &seeds, args.retry)?.run()?.notice()]);
+    if !retry.outcomes.is_empty() {
+        tell_all(&[retry.run()?.notice()]);
     }
     if args.again {
-        let only = args.only.iter().map(|text| plan::pattern("only", text)).collect::<anyhow::Result<_>>()?;
-        let again = Again { older_than: args.older_than.map(|span| span.0), only, now: Clock::start().date() };
         tell_all(&[again.begin(store.as_ref(), &plan.settings)?]);
     }
-    let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let (threads, stages_before) = (Session::threads(&plan), stages::snapshot());
     let prints_lines = stream.as_ref().is_some_and(|stream| stream.target == Target::Stdout);
-    let mut session = Session::builder(dir.clone(), plan).store(store.clone()).seeds(seeds).against(args.against);
+    let mut session = Session::builder(dir.clone(), plan).store(store.clone()).signed_in(sign_in);
+    session = session.seeds(seeds).against(args.against);
     if args.verbose {
         session = session.sink(move |recorded: &Recorded<'_>| tell_visits(store.as_ref(), recorded));
     } else {
@@ -210,8 +220,6 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         (Show::Auto, _, true) => Show::Plain,
         (show, ..) => show,
     };
-    let shown = |address| Beside::start(("--ui", address), ui::router(vec![dir.root().to_owned()]), REFUSAL);
-    let beside = args.ui.as_deref().map(shown).transpose()?;
     let ended = watch(session, threads, Watched { show, metrics })?;
     drop(beside);
     let summary = Summary::of_run(&ended, &dir, TimeSpent::since(&stages_before));

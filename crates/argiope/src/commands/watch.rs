@@ -15,7 +15,7 @@ use crawl::importance::{Importance, Important};
 use crawl::stream::{StreamTo, Target};
 use crawl::watch::{Budget, Due, EVERY_MIN, Round, Watch};
 use crawl::watch_lock::WatchLock;
-use crawl::{CrawlDir, Session};
+use crawl::{CrawlDir, Session, SignIn};
 use engine::End;
 use engine::clock::Clock;
 use model::Timestamp;
@@ -157,15 +157,16 @@ fn round(
     };
     let mut plan = Watch::plan(plan);
     let began_at = Clock::start().date();
-    let visits = match watch.choose(store.as_ref(), &plan, before)? {
+    let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
+    let mut sign_in = SignIn::new(dir, &plan)?;
+    let visits = match watch.choose(store.as_ref(), &plan, before, || sign_in.log_in(dir, &plan, &store, &[]))? {
         Due::Visits(visits) => visits,
         Due::Nothing(round, reason) => {
             reason.iter().for_each(|reason| console::say!("{reason}"));
             return Ok(round);
         }
     };
-    let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
-    let session = Session::builder(dir.clone(), plan).store(store).open()?;
+    let session = Session::builder(dir.clone(), plan).store(store).signed_in(sign_in).open()?;
     let (handle, mut progress) = (session.handle(), session.handle().progress());
     let mut printer = Printer::new(progress_as);
     let mut stop = stopped.clone();

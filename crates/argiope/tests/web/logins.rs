@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use crawl::CrawlDir;
 use testweb::{Heard, Pages, Reply, Request, Server, Site, Web, from_fn};
 
 use crate::crawl::{Crawl, serve};
@@ -224,12 +227,15 @@ struct Members {
     strangers: Strangers,
     sessions: Arc<Mutex<HashMap<String, usize>>>,
     posts: Arc<AtomicUsize>,
+    /// No password is right any more.
+    is_closed: Arc<AtomicBool>,
 }
 
 impl Members {
     fn new(host: &'static str, password: &'static str, pages_a_session: usize) -> Self {
         let strangers = Strangers::AreSentToForm;
-        Members { host, password, pages_a_session, strangers, sessions: Arc::default(), posts: Arc::default() }
+        let (sessions, posts, is_closed) = (Arc::default(), Arc::default(), Arc::default());
+        Members { host, password, pages_a_session, strangers, sessions, posts, is_closed }
     }
 
     /// How often its form was sent with the right values.
@@ -247,7 +253,7 @@ impl Members {
         self.posts.fetch_add(1, Ordering::Relaxed);
         let body = String::from_utf8_lossy(&request.body).into_owned();
         let expect = format!("csrf=T0KEN&user=ana%26co&password={}", self.password);
-        if body != expect || cookie(request, "visitor") != Some("S3CRET-V") {
+        if self.is_closed.load(Ordering::Relaxed) || body != expect || cookie(request, "visitor") != Some("S3CRET-V") {
             return Reply::html("<p>Wrong user or password").header("X-Body", "none");
         }
         let mut sessions = self.sessions.lock().expect("no panic");
@@ -512,4 +518,53 @@ async fn a_login_that_does_not_work_says_why_and_nothing_is_crawled() {
     assert_eq!(found.visit("http://members.test/4").status, 200, "{}", crawl.said());
     let explained = argiope(&["explain", &crawl.dir().display().to_string(), "http://members.test/5"]);
     assert!(explained.contains("login members: logged out again after 1 login (max-logins)"), "{explained}");
+}
+
+/// The round, and the URLs in the queue.
+fn round_and_queue(crawl: &Crawl) -> (u32, u64) {
+    let dir = CrawlDir::existing(&crawl.dir()).expect("a crawl");
+    let view = dir.open_to_read(&dir.options().expect("settings")).expect("a state");
+    let totals = view.totals().expect("a state");
+    (totals.round.number, totals.pending)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_failed_login_was_to_begin_has_not_begun() {
+    let members = Members::new("members.test", "S3CRET-P", 100);
+    let server = serve(Web::new().site("members.test", members.clone())).await;
+    let crawl = Crawl::of(&server, &["http://members.test/home", "http://members.test/none"]).at_once();
+    let crawl = crawl.with(&["--no-sitemaps", "--exclude", "*logout*"]);
+    let right = secret_file(&crawl, "logins.toml", MEMBERS);
+    let wrong = secret_file(&crawl, "wrong.toml", &MEMBERS.replace("S3CRET-P", "S3CRET-W"));
+    crawl.again(&["--login", &right]).run().await;
+    members_pages(&crawl, "members.test");
+    let settings = || ["crawl.toml", "secrets.toml"].map(|name| std::fs::read(crawl.dir().join(name)).expect("a file"));
+    let before = settings();
+
+    for arguments in [&["--again"][..], &["--retry", "http_error"], &["--again", "--retry", "http_error"]] {
+        let ended = crawl.again(arguments).with(&["--login", &wrong]).begin().end().await;
+        assert_eq!(ended.code, Some(1), "{arguments:?}: {}", crawl.said());
+        assert!(crawl.said().contains("nothing was begun: login members:"), "{arguments:?}: {}", crawl.said());
+        assert_eq!(round_and_queue(&crawl), (1, 0), "{arguments:?}");
+        assert!(settings() == before, "{arguments:?}");
+    }
+    members.is_closed.store(true, Ordering::Relaxed);
+    // No page is visited again sooner than the time between rounds.
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    let watched = Command::new(env!("CARGO_BIN_EXE_argiope"))
+        .arg("watch")
+        .arg(crawl.dir())
+        .args(["--budget", "6000/min", "--every", "1s", "--rounds", "1"])
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&watched.stderr);
+    assert!(!watched.status.success() && said.contains("nothing was begun: login members:"), "{said}");
+    assert_eq!(round_and_queue(&crawl), (1, 0));
+
+    members.is_closed.store(false, Ordering::Relaxed);
+    let logins = members.logins();
+    crawl.again(&["--again", "--login", &right]).run().await;
+    assert_eq!(round_and_queue(&crawl), (2, 0), "{}", crawl.said());
+    members_pages(&crawl, "members.test");
+    assert_eq!(members.logins(), logins + 1, "one session for the whole round: {}", crawl.said());
 }
