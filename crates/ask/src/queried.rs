@@ -146,7 +146,7 @@ fn is_complete(dir: &CrawlDir, layout: &Layout, plan: &Plan, view: Option<&dyn C
 
 fn derive(dir: &CrawlDir, layout: &Layout, plan: &Plan) -> anyhow::Result<Vec<Notice>> {
     let derived = dir
-        .open_store(&plan.options)
+        .open_store_to_mend(&plan.options)
         .and_then(|store| Deriver::new(layout, store.as_ref(), dir.archive(), &plan.settings).derive(&|_| ()));
     let derived = derived.map_err(|error| if is_forbidden(&error) { error.context(not_complete(dir)) } else { error });
     Ok(derived?.notices())

@@ -62,6 +62,17 @@ pub fn files_of_shared(options: &Options) -> anyhow::Result<[(String, String); 2
     Ok([(settings_name, settings), (unsettled_name, String::new())])
 }
 
+/// What a command opens a state for. Of a crawl by several workers, its server alone decides what is crawled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Aim {
+    /// To decide what is crawled: by a run, a round, seeds, settings, the queue.
+    Crawl,
+    /// To bring archive, dataset and state in line, when no crawl runs: `derive`, `check --repair`.
+    Mend,
+    /// To take pages of the archive into it. A new schema of a database replaces a lost state.
+    Adopt,
+}
+
 /// A directory that holds a crawl, or will.
 #[derive(Clone, Debug)]
 pub struct CrawlDir {
@@ -293,10 +304,22 @@ impl CrawlDir {
     /// before may have changed until this returns ([`crate::resume::Basis`]).
     ///
     /// # Errors
-    /// It is in use, of another version, or damaged; the database cannot be reached, or holds another crawl. Or the archive is not of this
-    /// state, or the state is empty beside an archive. Going on would report an empty crawl.
+    /// It is in use, of another version, or damaged; the database cannot be reached, or holds another crawl, or one by several workers. Or the
+    /// archive is not of this state, or the state is empty beside an archive. Going on would report an empty crawl.
     pub fn open_store(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
-        let store = self.open_state(options, false)?;
+        self.open_for(options, Aim::Crawl)
+    }
+
+    /// The same to bring the files in line with what was crawled. This may be done for a crawl by several workers, too, when they have ended.
+    ///
+    /// # Errors
+    /// As [`CrawlDir::open_store`].
+    pub fn open_store_to_mend(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
+        self.open_for(options, Aim::Mend)
+    }
+
+    fn open_for(&self, options: &Options, aim: Aim) -> anyhow::Result<Arc<dyn Store>> {
+        let store = self.open_state(options, aim)?;
         self.check_archive(store.as_ref())?;
         // Before anything changes what was committed last.
         stream::settle(&self.stream(), store.as_ref())?;
@@ -315,7 +338,7 @@ impl CrawlDir {
                 match store_postgres::read(&address.address()?, &schema)?.filter(|view| self.is_mine(view.as_ref())) {
                     Some(view) => view.into(),
                     // It makes a schema of an earlier format readable, or says what is wrong.
-                    None => self.open_state(options, false)?,
+                    None => self.open_state(options, Aim::Mend)?,
                 }
             }
             None => {
@@ -353,15 +376,15 @@ impl CrawlDir {
     /// # Errors
     /// As [`CrawlDir::open_store`], except an archive of another state, and another crawl's mark.
     pub fn open_store_to_adopt(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
-        self.open_state(options, true)
+        self.open_state(options, Aim::Adopt)
     }
 
     /// Opens the state to change it, which is decided here alone. Others that have it, to read it or for a change, mostly have it for a moment.
-    fn open_state(&self, options: &Options, adopts: bool) -> anyhow::Result<Arc<dyn Store>> {
+    fn open_state(&self, options: &Options, aim: Aim) -> anyhow::Result<Arc<dyn Store>> {
         let clock = Clock::start();
         let began = clock.now();
         loop {
-            match self.open_state_at_once(options, adopts) {
+            match self.open_state_at_once(options, aim) {
                 // A crawl that runs has it for longer.
                 Err(error)
                     if is_in_use(&error) && clock.now().since(began) < OTHERS_TIME_MAX && !socket::runs(&self.root) =>
@@ -373,17 +396,20 @@ impl CrawlDir {
         }
     }
 
-    fn open_state_at_once(&self, options: &Options, adopts: bool) -> anyhow::Result<Arc<dyn Store>> {
+    fn open_state_at_once(&self, options: &Options, aim: Aim) -> anyhow::Result<Arc<dyn Store>> {
         let mark = self.mark();
         match &options.store {
             Some(address) => {
                 if self.state().join("engine").exists() {
                     bail!("{}: the state of this crawl is in its directory, not in a database", self.root.display());
                 }
+                if aim != Aim::Mend {
+                    self.refuse_of_workers_in(options)?;
+                }
                 let schema = schema_of(options)?;
                 let store = PostgresStore::open(&address.address()?, &schema)?;
                 let place = format!("schema {schema} of {address}");
-                if adopts && store.is_new() {
+                if aim == Aim::Adopt && store.is_new() {
                     self.write_mark(&mark, &store.crawl_id()?)?;
                 } else {
                     self.recognise(&mark, &store, &place)?;
@@ -403,12 +429,16 @@ impl CrawlDir {
     /// # Errors
     /// It is one; or `crawl.toml` or the database cannot be read.
     pub fn refuse_of_workers(&self) -> anyhow::Result<()> {
-        let options = self.options()?;
+        self.refuse_of_workers_in(&self.options()?)
+    }
+
+    fn refuse_of_workers_in(&self, options: &Options) -> anyhow::Result<()> {
         let Some(address) = &options.store else { return Ok(()) };
-        match store_postgres::crawl_of_workers(&address.address()?, &schema_of(&options)?)? {
+        match store_postgres::crawl_of_workers(&address.address()?, &schema_of(options)?)? {
             Some(id) if self.has_mark_of(&id) => bail!(usage(format!(
                 "{}: the archive of a crawl by several workers, whose server makes all changes: start it, and use `argiope client steer`, \
-                 or `argiope ui HOST:PORT` with its port for clients",
+                 `argiope client crawl` for more seeds, `argiope client again` or `watch` for rounds, or `argiope ui HOST:PORT` with its port \
+                 for clients",
                 self.root.display()
             ))),
             _ => Ok(()),

@@ -45,12 +45,12 @@ impl Opened {
         Opened::with(root, |dir, options| Ok(State::Read(dir.open_to_read(options)?)))
     }
 
-    /// Opens the directory of a crawl to change it, if none is running.
+    /// Opens the directory of a crawl to bring its files in line, if none is running.
     ///
     /// # Errors
     /// It holds no crawl, its state is gone or damaged, it may not be written to, or another command has it open.
     pub fn to_change(root: &Path) -> anyhow::Result<Self> {
-        Opened::with(root, |dir, options| Ok(State::Own(dir.open_store(options)?)))
+        Opened::with(root, |dir, options| Ok(State::Own(dir.open_store_to_mend(options)?)))
     }
 
     fn with(root: &Path, open: impl Fn(&CrawlDir, &Options) -> anyhow::Result<State>) -> anyhow::Result<Self> {

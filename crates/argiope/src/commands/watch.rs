@@ -80,6 +80,7 @@ impl WatchArgs {
 /// The directory holds no crawl or cannot be used, or recording fails.
 pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     let dir = CrawlDir::existing(&args.dir)?;
+    dir.refuse_of_workers()?;
     if args.every.0 < EVERY_MIN {
         bail!(usage(format!("--every must be at least {}", Span(EVERY_MIN))));
     }

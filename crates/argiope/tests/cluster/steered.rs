@@ -245,12 +245,29 @@ fn the_archive_is_steered_by_the_server_alone_and_its_journal_loses_no_line() {
     let root = dir.to_str().expect("UTF-8");
     let files = || ["crawl.toml", "changes.jsonl"].map(|name| std::fs::read_to_string(dir.join(name)).expect("a file"));
     let before = files();
+    let of_web = lab.web.arguments();
+    let lab_web: Vec<&str> = of_web.iter().map(AsRef::as_ref).collect();
     let refuses = || {
         for change in [&["pause"][..], &["hold", "a.test"], &["remove", "*"], &["stop"], &["--dry-run", "exclude", "*"]]
         {
             let told = testkit::ran::argiope(&[&["steer", root], change].concat());
             let names_way_out = told.stderr.contains("`argiope client steer`") && told.stdout.is_empty();
             assert!(told.code == 2 && names_way_out, "{change:?}: {told:?}");
+        }
+        // What decides what is crawled is the server's, too.
+        let crawl = [&["crawl", "-o", root, "--progress", "none"], &lab_web[..]].concat();
+        for command in [
+            &crawl[..],
+            &[&crawl[..], &["http://a.test/more"]].concat(),
+            &[&crawl[..], &["--again"]].concat(),
+            &[&crawl[..], &["--retry", "http_error"]].concat(),
+            &["watch", root, "--budget", "5/s", "--every", "1s", "--rounds", "1"],
+            &["adopt", root],
+            &["adopt", root, "http://a.test/"],
+        ] {
+            let told = testkit::ran::argiope(command);
+            let names_way_out = told.stderr.contains("`argiope client again`") && told.stdout.is_empty();
+            assert!(told.code == 2 && names_way_out, "{command:?}: {told:?}");
         }
     };
     // Whether the server runs or not.
