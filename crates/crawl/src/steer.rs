@@ -142,6 +142,19 @@ impl Change {
         })
     }
 
+    /// The keys of the settings that it names. What cannot be read names none: it is refused where it is read.
+    #[must_use]
+    pub fn keys(&self) -> Vec<String> {
+        match self {
+            Change::Set(given) => {
+                given.parse::<toml::Table>().map(|table| table.into_iter().map(|(key, _)| key).collect())
+            }
+            Change::Unset(keys) => Ok(keys.clone()),
+            _ => Ok(Vec::new()),
+        }
+        .unwrap_or_default()
+    }
+
     /// Why it is not made where no crawl runs, if it is for a run.
     pub(crate) fn unready_without_run(&self, dir: &CrawlDir) -> Option<Unready> {
         let root = dir.root().to_owned();

@@ -19,6 +19,7 @@ mod service;
 mod serving;
 pub mod setup;
 mod steering;
+mod unchangeable;
 mod undoing;
 
 pub use counting::count;

@@ -208,10 +208,15 @@ fn changes_are_kept_by_the_database_and_wrong_ones_are_refused() {
         (json!({"change": "paus", "to": ["x"]}), "`paus` is no change; possible are pause, resume"),
         (json!({"change": "exclude"}), "exclude: values are missing"),
         (json!({"change": "release", "to": ["a.test"]}), "a.test is not on hold"),
-        (json!({"change": "set", "to": ["max-pages = 5"]}), "--max-pages: no part of the cluster counts"),
+        (json!({"change": "set", "to": ["max-pages = 5"]}), "max-pages: no part of the cluster counts"),
         (json!({"change": "set", "to": ["exclude-file = \"/etc/passwd\""]}), "exclude-file: workers have no such file"),
-        (json!({"change": "set", "to": ["ca-cert = [\"/etc/passwd\"]"]}), "ca-cert cannot change while a crawl runs"),
-        (json!({"change": "set", "to": ["user-agent = \"x\""]}), "user-agent cannot change while a crawl runs"),
+        (json!({"change": "unset", "to": ["max-pages"]}), "max-pages: no part of the cluster counts"),
+        (json!({"change": "unset", "to": ["delay", "exclude-file"]}), "exclude-file: workers have no such file"),
+        (
+            json!({"change": "set", "to": ["ca-cert = [\"/etc/passwd\"]"]}),
+            "ca-cert: cannot change in a crawl by several",
+        ),
+        (json!({"change": "set", "to": ["user-agent = \"x\""]}), "user-agent: cannot change in a crawl by several"),
         (json!({"change": "seeds", "to": ["http://me:secret@a.test/"]}), "a seed with a user name or password"),
     ] {
         let (status, told) = lab.served.post("Steer", &change);

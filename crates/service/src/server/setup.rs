@@ -11,6 +11,7 @@ use store_postgres::cluster::{Control, Setup, Shared};
 use weburl::UserInfo;
 
 use super::published::{self, publish, stored};
+use super::unchangeable;
 use crate::joining::Placement;
 use crawl::dir;
 use settings::deny_private::DenyPrivateOption;
@@ -113,24 +114,7 @@ pub fn check(given: &Options, lease: Option<Span>) -> anyhow::Result<()> {
     if let Some(lease) = lease.filter(|lease| !(LEASE_MIN..=LEASE_MAX).contains(&lease.0)) {
         bail!(usage(format!("--lease {lease}: is not between {} and {}", Span(LEASE_MIN), Span(LEASE_MAX))));
     }
-    let limits = [
-        ("max-pages", given.max_pages.is_some()),
-        ("max-bytes", given.max_bytes.is_some()),
-        ("max-time", given.max_time.is_some()),
-    ];
-    if let Some((flag, _)) = limits.into_iter().find(|(_, is_given)| *is_given) {
-        bail!(usage(format!(
-            "--{flag}: no part of the cluster counts for all workers; `argiope client pause` stops them"
-        )));
-    }
-    if given.sandbox == Some(true) {
-        bail!(usage("--sandbox: the test web lives in one process; workers reach one that `argiope testweb` serves"));
-    }
-    let without = [("no-archive", given.no_archive == Some(true)), ("no-dataset", given.no_dataset == Some(true))];
-    if let Some((flag, _)) = without.into_iter().find(|(_, is_given)| *is_given) {
-        bail!(usage(format!("--{flag}: a crawl by several workers needs both, to answer questions about its pages")));
-    }
-    Ok(())
+    unchangeable::check_options(given)
 }
 
 /// Where the state is, and the options without that: they are those of any crawl.

@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use anyhow::bail;
 use api::{SteerRequest, SteerResponse};
 use ask::sites;
 use coordination::Member;
@@ -23,6 +22,7 @@ use super::crawling;
 use super::published::{publish, read, stored, written};
 use super::service::Service;
 use super::setup::check;
+use super::unchangeable::check_change;
 use console::message::message;
 
 /// How long an answer waits for the workers to go by a change.
@@ -133,9 +133,7 @@ pub(super) async fn last(service: &Service, max: usize) -> Result<Vec<Changed>, 
 /// The options after a change; `None` if it changes none.
 fn options_after(change: &Change, before: &Options) -> anyhow::Result<Option<Options>> {
     // Before anything is made of it: a client must not learn what is in files of this machine.
-    if change.of(before)?.is_some_and(|changed| changed.exclude_file.is_some()) {
-        bail!(usage("exclude-file: workers have no such file: `exclude` takes patterns"));
-    }
+    check_change(change)?;
     let Some(changed) = change.plan(before)? else { return Ok(None) };
     check(&changed.options, None)?;
     Ok(Some(changed.options))
