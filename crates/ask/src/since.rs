@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use model::Timestamp;
-use settings::units::Span;
+use settings::units::any_duration;
 use settings::usage;
 
 /// A time as it is given.
@@ -13,8 +13,8 @@ pub fn time(text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
     if let Some(time) = Timestamp::from_rfc3339(text) {
         return Ok(time);
     }
-    match text.parse::<Span>() {
-        Ok(Span(ago)) => Ok(Timestamp(now.0.saturating_sub(u64::try_from(ago.as_micros()).unwrap_or(u64::MAX)))),
+    match any_duration(text) {
+        Ok(ago) => Ok(Timestamp(now.0.saturating_sub(u64::try_from(ago.as_micros()).unwrap_or(u64::MAX)))),
         Err(_) => bail!(usage(format!(
             "since `{text}`: no date (2026-11-21), no time in UTC (2026-11-21T08:30:00Z), and no time ago (7d, 12h)"
         ))),
@@ -34,6 +34,7 @@ mod tests {
             ("1d", "2026-11-24T12:00:00.000Z"),
             ("1h 30m", "2026-11-25T10:30:00.000Z"),
             ("100000000d", "1970-01-01T00:00:00.000Z"),
+            ("1000000000000000000000d", "1970-01-01T00:00:00.000Z"),
         ] {
             assert_eq!(time(text, now).expect("a time").to_rfc3339(), expect, "{text}");
         }

@@ -35,7 +35,7 @@ impl FromStr for Budget {
         let visits: f64 = visits.trim().parse().map_err(|_| wrong())?;
         let time = Some(time.trim()).filter(|time| !time.is_empty()).ok_or_else(wrong)?;
         let time = if time.starts_with(|c: char| c.is_ascii_digit()) { time.to_owned() } else { format!("1{time}") };
-        let Span(time) = time.parse().map_err(|_| wrong())?;
+        let Span(time) = time.parse().map_err(|error| format!("{}: {error}", wrong()))?;
         let is_rate = visits.is_finite() && visits > 0.0 && !time.is_zero();
         is_rate.then_some(Budget { visits, time }).ok_or_else(wrong)
     }
@@ -141,7 +141,7 @@ impl Watch {
         let now = Clock::start().date();
         let visits = match before.left {
             Some(left) => left,
-            None => self.budget.in_time(self.first(store.totals()?.round, now)),
+            None => self.budget.in_time(self.first(store.totals()?.round, now)).min(VISITS_MAX),
         };
         // What a watch gives as a reason, it gives once.
         let nothing = |waits: Option<Wait>| {

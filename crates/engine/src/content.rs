@@ -339,7 +339,7 @@ fn look_into_document(
     }
     let mut limits = extract::Limits {
         links_max: settings.limits.links_per_page_max,
-        href_bytes_max: settings.canonical.url_bytes_max * 4,
+        href_bytes_max: settings.canonical.url_bytes_max.saturating_mul(4),
         text_bytes_max: settings.limits.text_bytes_max,
         ..extract::Limits::default()
     };

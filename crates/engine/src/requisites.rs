@@ -193,7 +193,7 @@ impl Needs {
 fn none(settings: &Settings) -> Requisites {
     Requisites::new(Limits {
         references_max: settings.limits.requisites_per_page_max,
-        href_bytes_max: settings.canonical.url_bytes_max * 4,
+        href_bytes_max: settings.canonical.url_bytes_max.saturating_mul(4),
     })
 }
 

@@ -229,7 +229,7 @@ pub struct Options {
     #[arg(long, value_name = "N", value_parser = whole::<usize>, hide_short_help = true, help_heading = "Fetching")]
     pub render_tabs: Option<usize>,
     /// Requests a second from all rendered pages together to one address, after a burst of a hundred; a request that would wait longer than 5 seconds is refused
-    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Fetching")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Fetching")]
     pub render_rate: Option<u32>,
     /// What to wait for before reading a rendered page: a time on the page's own clock, `idle`, or a CSS selector
     #[arg(long, value_name = "D|idle|SELECTOR", hide_short_help = true, help_heading = "Fetching")]

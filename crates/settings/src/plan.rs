@@ -116,6 +116,7 @@ impl Plan {
         let hash_routes = hash_routes(options.hash_routes.as_deref().unwrap_or_default())?;
         let canonical = CanonicalRules { hash_routes, ..canonical };
         check_counts(&options)?;
+        check_render_wait(&options)?;
         check_store(&options)?;
         contradictions::refuse(&options, &politeness)?;
         // Half of all fetches, and at least as many as a site may have.
@@ -289,6 +290,13 @@ fn scope(text: &str) -> anyhow::Result<ScopeKind> {
         ))),
         kind => Ok(kind),
     }
+}
+
+/// What begins with a digit is a duration, and no selector (Selectors Level 4 §3.1).
+fn check_render_wait(options: &Options) -> anyhow::Result<()> {
+    let given =
+        options.render_wait.as_deref().map(str::trim).filter(|text| text.starts_with(|c: char| c.is_ascii_digit()));
+    given.map_or(Ok(()), |text| text.parse::<Span>().map(drop).map_err(|error| usage(format!("--render-wait {error}"))))
 }
 
 /// The options that must not be zero.

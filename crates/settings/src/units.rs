@@ -6,7 +6,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A duration: `250ms`, `1s`, `1m 30s`, `2h`, or a number of seconds such as `0.5`.
+/// The longest duration that a setting may have, in years of 365.25 days. Dates that far ahead can still be written and added to.
+pub const DURATION_YEARS_MAX: u64 = 100;
+/// The same as a duration.
+pub const DURATION_MAX: Duration = Duration::from_secs(DURATION_YEARS_MAX * 31_557_600);
+
+/// A duration: `250ms`, `1s`, `1m 30s`, `2h`, or a number of seconds such as `0.5`; at most [`DURATION_MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span(pub Duration);
 
@@ -18,8 +23,9 @@ pub struct Bytes(pub u64);
 ///
 /// # Errors
 /// The text is none, or larger than the option allows.
-pub fn whole<N: FromStr + Bounded>(text: &str) -> Result<N, String> {
-    text.trim().parse().map_err(|_| format!("is no whole number from 0 to {}", N::MAX))
+pub fn whole<N: TryFrom<u64> + Bounded>(text: &str) -> Result<N, String> {
+    let number = text.trim().parse::<u64>().ok().filter(|number| *number <= N::MAX);
+    number.and_then(|number| N::try_from(number).ok()).ok_or_else(|| format!("is no whole number from 0 to {}", N::MAX))
 }
 
 /// A number with a largest value.
@@ -36,12 +42,15 @@ impl Bounded for u32 {
     const MAX: u64 = u32::MAX as u64;
 }
 
+/// TOML has no larger whole numbers, so `crawl.toml` could not have them.
+const TOML_MAX: u64 = i64::MAX as u64;
+
 impl Bounded for u64 {
-    const MAX: u64 = u64::MAX;
+    const MAX: u64 = TOML_MAX;
 }
 
 impl Bounded for usize {
-    const MAX: u64 = usize::MAX as u64;
+    const MAX: u64 = if usize::BITS < 64 { usize::MAX as u64 } else { TOML_MAX };
 }
 
 const UNITS: [(&str, u64); 10] = [
@@ -57,17 +66,50 @@ const UNITS: [(&str, u64); 10] = [
     ("", 1),
 ];
 
+impl Span {
+    /// The duration of so many seconds.
+    ///
+    /// # Errors
+    /// It is none, or longer than [`DURATION_MAX`].
+    pub fn of_seconds(seconds: f64) -> Result<Self, String> {
+        if seconds > DURATION_MAX.as_secs_f64() {
+            return Err(too_long(&format!("{seconds:e} s")));
+        }
+        let span = Duration::try_from_secs_f64(seconds);
+        span.map(Span).map_err(|error| format!("{seconds} is no number of seconds: {error}"))
+    }
+}
+
+/// A duration without the limit of [`Span`], for how long ago something was: nothing is added to it. Beyond what a number holds it is the longest.
+///
+/// # Errors
+/// The text is none.
+pub fn any_duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let none = || format!("`{text}` is no duration such as 250ms, 1s or `1m 30s`");
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > DURATION_MAX.as_secs_f64() => {
+            Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+        }
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| none()),
+        Err(_) => match humantime::parse_duration(text) {
+            Ok(duration) => Ok(duration),
+            Err(humantime::DurationError::NumberOverflow) => Ok(Duration::MAX),
+            Err(_) => Err(none()),
+        },
+    }
+}
+
+fn too_long(text: &str) -> String {
+    format!("`{text}` is longer than {DURATION_YEARS_MAX} years, the longest duration")
+}
+
 impl FromStr for Span {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let text = text.trim();
-        if let Ok(seconds) = text.parse::<f64>() {
-            let span = Duration::try_from_secs_f64(seconds);
-            return span.map(Span).map_err(|_| format!("`{text}` is no duration"));
-        }
-        let span = humantime::parse_duration(text);
-        span.map(Span).map_err(|_| format!("`{text}` is no duration such as 250ms, 1s or `1m 30s`"))
+        let span = any_duration(text)?;
+        if span <= DURATION_MAX { Ok(Span(span)) } else { Err(too_long(text.trim())) }
     }
 }
 
@@ -168,6 +210,41 @@ mod tests {
         for text in ["", "soon", "-1", "1 parsec"] {
             assert!(text.parse::<Span>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn no_duration_is_longer_than_the_limit() {
+        for text in ["100years", "3155760000", "36525d"] {
+            assert_eq!(text.parse::<Span>(), Ok(Span(DURATION_MAX)), "{text}");
+        }
+        for text in ["1000000000000d", "101years", "36526d", "99999999999999999999999y", "3155760001", "1e300", "inf"] {
+            let expect = format!("`{text}` is longer than 100 years, the longest duration");
+            assert_eq!(text.parse::<Span>(), Err(expect), "{text}");
+        }
+        assert_eq!(Span::of_seconds(1.5), Ok(Span(Duration::from_millis(1_500))));
+        assert!(Span::of_seconds(8.64e16).is_err_and(|error| error.contains("longer than 100 years")));
+        assert!(Span::of_seconds(-1.0).is_err_and(|error| error.starts_with("-1 is no number of seconds")));
+        // As a number in a file.
+        let read = toml::from_str::<std::collections::BTreeMap<String, Span>>("delay = 1e30")
+            .map_err(|error| error.to_string());
+        assert!(read.is_err_and(|error| error.contains("longer than 100 years")));
+    }
+
+    #[test]
+    fn whole_numbers_are_those_that_a_file_of_settings_can_have() {
+        let largest = i64::MAX.to_string();
+        assert_eq!(whole::<u64>(&largest), Ok(i64::MAX as u64));
+        assert_eq!(whole::<usize>(&largest), Ok(i64::MAX as usize));
+        assert_eq!(whole::<u8>(" 255 "), Ok(255));
+        for error in [
+            whole::<u64>("9223372036854775808").map(|_| ()),
+            whole::<u64>("18446744073709551615").map(|_| ()),
+            whole::<usize>("18446744073709551615").map(|_| ()),
+        ] {
+            assert_eq!(error, Err(format!("is no whole number from 0 to {largest}")));
+        }
+        assert_eq!(whole::<u8>("256"), Err("is no whole number from 0 to 255".to_owned()));
+        assert_eq!(whole::<u8>("-1"), Err("is no whole number from 0 to 255".to_owned()));
     }
 
     #[test]

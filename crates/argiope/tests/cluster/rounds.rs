@@ -270,6 +270,7 @@ fn what_is_wrong_with_a_request_is_said_and_nothing_begins() {
     let (lab, _workers) = pages.crawled(1);
     for (request, expect) in [
         (json!({"older_than": -1.0}), "older_than: -1 is no number of seconds"),
+        (json!({"older_than": 8.64e16}), "is longer than 100 years"),
         (json!({"only": ["["]}), "only"),
         (json!({"visits": 5, "only": ["*"]}), "visits and only"),
         (json!({"visits": 5, "importance": "great"}), "`great` is no importance; there are equal, depth"),

@@ -289,3 +289,59 @@ fn a_crawl_whose_seeds_all_fail_has_failed_and_says_why() {
         assert!(ended.stderr.contains(&expect), "{}", ended.stderr);
     }
 }
+
+#[test]
+fn absurd_durations_and_numbers_are_refused_with_the_limit() {
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    let dir = dir.to_str().unwrap();
+    let long = "`1000000000000d` is longer than 100 years, the longest duration";
+    let large = "is no whole number from 0 to 9223372036854775807";
+    let settings = binary::run(&["settings", "--json"]).expect_code(0).stdout;
+    let mut checked = 0;
+    for line in settings.lines() {
+        let setting: serde_json::Value = serde_json::from_str(line).unwrap();
+        let (key, form) = (setting["key"].as_str().unwrap(), setting["form"].as_str().unwrap());
+        let flag = format!("--{key}");
+        let given = match form {
+            "D" => "1000000000000d",
+            "SITE=D" => "a.test=1000000000000d",
+            "N" => "18446744073709551615",
+            _ => continue,
+        };
+        checked += 1;
+        let said = binary::run(&["crawl", "http://a.test/", "-o", dir, &flag, given]).expect_code(USAGE).stderr;
+        let is_told = match form {
+            "N" => said.contains(large) || said.contains("is no whole number from 0 to "),
+            _ => said.contains(long),
+        };
+        assert!(is_told && said.contains(&flag) && !said.contains("panicked"), "{flag}: {said}");
+        assert!(!Path::new(dir).exists(), "{flag}");
+    }
+    assert!(checked > 40, "{checked} settings are durations or numbers");
+    for arguments in [
+        &["crawl", "http://a.test/", "-o", dir, "--render-wait", "1000000000000d"][..],
+        &["crawl", "-o", dir, "--again", "--older-than", "1000000000000d"],
+        &["watch", dir, "--budget", "1/1000000000000d"],
+        &["watch", dir, "--budget", "1/s", "--every", "1000000000000d"],
+        &["steer", dir, "delay", "1000000000000d", "a.test"],
+        &["server", "--store", "postgres://127.0.0.1:1/x", "--archive", "file:///none", "--lease", "1000000000000d"],
+        &["worker", "127.0.0.1:1", "--seal-after", "1000000000000d"],
+        &["client", "watch", "--budget", "1/s", "--every", "1000000000000d"],
+        &["client", "again", "--older-than", "1000000000000d"],
+    ] {
+        let said = binary::run(arguments).expect_code(USAGE).stderr;
+        assert!(said.contains("is longer than 100 years"), "{arguments:?}: {said}");
+    }
+    // Sizes have no such limit. None breaks the program.
+    for flag in
+        ["--max-url-bytes", "--max-body-bytes", "--max-header-bytes", "--max-in-flight-bytes", "--max-front-bytes"]
+    {
+        let dir = dirs.path().join(flag);
+        let arguments =
+            ["crawl", "http://simple.test/", "--sandbox", "--delay", "0", "--ip-delay", "0", "--max-pages", "2"];
+        let more = ["-o", dir.to_str().unwrap(), flag, "18446744073709551615"];
+        let ended = binary::run(&[&arguments[..], &more].concat()).expect_code(3);
+        assert!(ended.stderr.contains("--max-pages reached") && !ended.stderr.contains("panicked"), "{}", ended.stderr);
+    }
+}

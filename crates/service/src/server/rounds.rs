@@ -1,12 +1,11 @@
 //! `Again`: a round begins, in which workers visit known pages again.
 
-use std::time::Duration;
-
 use api::{AgainRequest, AgainResponse};
 use crawl::importance::{Importance, Important};
 use crawl::{Again, Notice, Schedule};
 use engine::clock::Clock;
 use settings::plan;
+use settings::units::Span;
 use tonic::Status;
 
 use super::service::Service;
@@ -19,8 +18,7 @@ use console::message::message;
 pub(super) async fn begin(service: &Service, request: AgainRequest) -> Result<AgainResponse, Status> {
     let wrong = |why: String| Status::invalid_argument(message(why));
     let AgainRequest { older_than, only, visits, importance } = request;
-    let age = Duration::try_from_secs_f64(older_than)
-        .map_err(|error| wrong(format!("older_than: {older_than} is no number of seconds: {error}")))?;
+    let Span(age) = Span::of_seconds(older_than).map_err(|error| wrong(format!("older_than: {error}")))?;
     if visits > 0 && !only.is_empty() {
         return Err(wrong("visits and only: a schedule chooses from all pages".to_owned()));
     }
