@@ -12,6 +12,7 @@ use printable::Printable;
 use settings::units::human_bytes;
 
 use crate::failure::Failure;
+use crate::guarded::missing;
 use crate::{Ui, base, frame};
 
 /// The crawls, in the order in which they were named.
@@ -22,7 +23,9 @@ pub(crate) fn router(crawls: Vec<Ui>) -> Router {
     let mut router = Router::new();
     for (number, crawl) in (1..).zip(&crawls) {
         let path = format!("/{number}");
-        router = router.nest(&path, base::below(&path, crate::screens(crawl.clone())));
+        // With the navigation of the crawl.
+        let screens = crate::screens(crawl.clone()).fallback(missing);
+        router = router.nest(&path, base::below(&path, screens));
     }
     let assets = Router::new()
         .route("/ui.css", get(frame::style))

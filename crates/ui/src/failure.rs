@@ -9,6 +9,7 @@ use printable::Printable;
 use settings::Usage;
 
 use crate::frame;
+use crate::wording::on_page;
 
 /// Why there is no page.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         let text = format!("{error:#}");
         match () {
-            () if error.is::<Usage>() => Failure::Unusable(text),
+            () if error.is::<Usage>() => Failure::Unusable(on_page(&text)),
             () if error.is::<Unready>() || is_in_use(&error) => Failure::Unready(text),
             () => Failure::Failed(text),
         }

@@ -34,6 +34,14 @@ const PAGES: Pages = &[
     ("/steer", "Steer"),
 ];
 
+/// The navigation of what is about no single crawl, where there are several.
+const ALL_CRAWLS: Pages = &[("/", "All crawls")];
+
+/// Answers a request about several crawls. The screens of each have their own navigation.
+pub(crate) async fn with_all_crawls(request: Request, next: Next) -> Response {
+    with_pages(ALL_CRAWLS, request, next).await
+}
+
 /// Answers a request with another navigation.
 pub(crate) async fn with_pages(pages: Pages, request: Request, next: Next) -> Response {
     OTHER_PAGES.scope(pages, next.run(request)).await
@@ -41,10 +49,11 @@ pub(crate) async fn with_pages(pages: Pages, request: Request, next: Next) -> Re
 
 /// A page with a title, below the navigation in which `active` is marked.
 pub(crate) fn page(title: &str, active: &str, body: &Markup) -> Html<String> {
-    let other = OTHER_PAGES.try_with(|pages| *pages);
+    let is_one_of_several = base().is_some();
+    let listed = OTHER_PAGES.try_with(|pages| *pages).ok().filter(|_| !is_one_of_several).unwrap_or(PAGES);
     let pages = html! {
-        @if base().is_some() { a href="/" { "All crawls" } }
-        @for (path, name) in other.unwrap_or(PAGES) {
+        @if is_one_of_several { a href="/" { "All crawls" } }
+        @for (path, name) in listed {
             a href=(to(path)) aria-current=[(*path == active).then_some("page")] { (name) }
         }
     };

@@ -212,6 +212,12 @@ fn row(place: usize, Drawn { name, rank, linked_by, community, .. }: &Drawn) -> 
     }
 }
 
+/// What the fields of the forms are called.
+pub(crate) const FROM: &str = "From page";
+pub(crate) const TO: &str = "To page";
+pub(crate) const ONE: &str = "A page of one";
+pub(crate) const OTHER: &str = "A page of the other";
+
 /// The questions about pages of the graph, as they were asked.
 pub(crate) fn forms(start: &str, end: &str, one: &str, other: &str) -> Markup {
     let field = |label: &str, name: &str, value: &str| {
@@ -221,7 +227,7 @@ pub(crate) fn forms(start: &str, end: &str, one: &str, other: &str) -> Markup {
         div.forms {
             form action=(to("/graph/path")) {
                 h2 { "The shortest way" }
-                (field("From page", "from", start)) (field("To page", "to", end))
+                (field(FROM, "from", start)) (field(TO, "to", end))
                 button { "Find it" }
             }
             form action=(to("/graph/rank")) {
@@ -231,7 +237,7 @@ pub(crate) fn forms(start: &str, end: &str, one: &str, other: &str) -> Markup {
             }
             form action=(to("/graph/overlap")) {
                 h2 { "Links between two domains" }
-                (field("A page of one", "one", one)) (field("A page of the other", "other", other))
+                (field(ONE, "one", one)) (field(OTHER, "other", other))
                 button { "Show them" }
             }
         }
@@ -261,7 +267,7 @@ pub(crate) async fn script() -> impl IntoResponse {
 /// Answers with the shortest way from page to page.
 pub(crate) async fn way(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
-    let (from, to) = (fields.get("from").to_owned(), fields.get("to").to_owned());
+    let (from, to) = (fields.needed("from", FROM)?, fields.needed("to", TO)?);
     let ends = [from.clone(), to.clone()];
     let find = move |crawl: &Standing| {
         let crawl = QueriedCrawl::of(crawl.now()?.as_ref())?;
@@ -292,7 +298,7 @@ pub(crate) async fn way(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Resu
 
 /// Answers with the rank of a page among the visited pages.
 pub(crate) async fn rank(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let asked = Fields::parse(&query.unwrap_or_default()).get("u").to_owned();
+    let asked = Fields::parse(&query.unwrap_or_default()).needed("u", "Page")?;
     let find = move |crawl: &Standing| {
         let crawl = QueriedCrawl::of(crawl.now()?.as_ref())?;
         let graph = crawl.graph_of_visited()?;
@@ -317,7 +323,7 @@ pub(crate) async fn rank(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
 /// Answers with the links between the domains of two pages.
 pub(crate) async fn between(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
-    let (one, other) = (fields.get("one").to_owned(), fields.get("other").to_owned());
+    let (one, other) = (fields.needed("one", ONE)?, fields.needed("other", OTHER)?);
     let ends = [one.clone(), other.clone()];
     let find = move |crawl: &Standing| {
         let crawl = QueriedCrawl::of(crawl.now()?.as_ref())?;

@@ -38,11 +38,13 @@ mod standing_status;
 mod steer;
 mod story;
 mod urls;
+mod wording;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use ask::status::Survey;
+use axum::middleware::from_fn;
 use axum::routing::{Router, get, post};
 use crawl::standing::Standing;
 use report::Statistics;
@@ -85,8 +87,11 @@ struct Ui {
 pub fn router(roots: Vec<PathBuf>) -> Router {
     let turns = [LARGE_QUESTIONS_MAX, WHOLE_MAX, FILES_MAX].map(|max| Arc::new(Semaphore::new(max)));
     let mut crawls: Vec<Ui> = roots.into_iter().map(|root| Ui::new(root, &turns)).collect();
-    let router = if crawls.len() > 1 { crawls::router(crawls) } else { crawls.pop().map(screens).unwrap_or_default() };
-    guarded::guarded(router)
+    match crawls.len() {
+        // Outermost, for refusals too.
+        2.. => guarded::guarded(crawls::router(crawls)).layer(from_fn(frame::with_all_crawls)),
+        _ => guarded::guarded(crawls.pop().map(screens).unwrap_or_default()),
+    }
 }
 
 /// The screens of a crawl.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::base::to;
+use settings::usage;
 use url::form_urlencoded::{self, byte_serialize};
 
 /// The fields of a query or a form, the first of each name.
@@ -18,6 +19,17 @@ impl Fields {
     /// The value of a field without white space around it; empty if there is none.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value.trim())
+    }
+
+    /// The value of a field that must have one; `label` is what its form calls it.
+    ///
+    /// # Errors
+    /// It has none.
+    pub(crate) fn needed(&self, name: &str, label: &str) -> anyhow::Result<String> {
+        match self.get(name) {
+            "" => Err(usage(format!("“{label}” is empty"))),
+            given => Ok(given.to_owned()),
+        }
     }
 
     /// The lines of a field that are not empty.

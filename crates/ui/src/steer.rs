@@ -255,10 +255,28 @@ fn refuse_files(root: &Path, change: &Change) -> anyhow::Result<()> {
     }
 }
 
+/// The change that a form asks for.
+///
+/// # Errors
+/// It is none.
+pub(crate) fn asked(fields: &Fields) -> anyhow::Result<Change> {
+    let (what, to) = (fields.get("what"), fields.lines("to"));
+    if !changes().any(|change| change == what) {
+        return Err(usage("no change is chosen: the page Steer has a form for each"));
+    }
+    match FORMS.iter().find(|(change, ..)| *change == what) {
+        // A retry of all failures names none.
+        Some((_, title, label, _)) if to.is_empty() && what != "retry" => {
+            Err(usage(format!("{title}: “{label}” is empty")))
+        }
+        _ => Change::from_words(what, &to),
+    }
+}
+
 /// Shows what a change would affect, or makes it if the form says that the user has seen that.
 pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
-    let change = Change::from_words(fields.get("what"), &fields.lines("to"))?;
+    let change = asked(&fields)?;
     let asked = change.clone();
     if !fields.get("sure").is_empty() {
         let made = ui

@@ -208,6 +208,44 @@ fn what_cannot_be_shown_is_named() {
     assert!(error.contains("no crawl"), "{error}");
 }
 
+#[test]
+fn what_cannot_be_done_is_said_in_the_words_of_the_page() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    crawled(&served, &dir);
+    let ui = Ui::start(&dir);
+    let said =
+        |body: &str| body.split_once("role=\"alert\">").expect(body).1.split_once("</p>").expect(body).0.to_owned();
+    for (form, expect) in [
+        ("", "no change is chosen: the page Steer has a form for each"),
+        ("what=erase&to=x", "no change is chosen: the page Steer has a form for each"),
+        ("what=exclude&to=", "Exclude URLs: “Patterns, one a line” is empty"),
+        ("what=set", "Change settings: “Lines of crawl.toml” is empty"),
+        ("what=exclude&to=/x/", "exclude `/x/` matches no URL"),
+        ("what=remove&to=/x/", "remove `/x/` matches no URL"),
+        ("what=set&to=max-pages+%3D+0", "max-pages must be more than 0"),
+        ("what=set&to=max-pages+%3D+0", "“Go back to defaults” with max-pages takes an earlier one back"),
+        ("what=set&to=backoff+%3D+%2210h%22", "backoff 10h is longer than max-backoff 5m"),
+        ("what=set&to=delay+%3D+%221000000000000d%22", "`1000000000000d` is longer than 100 years"),
+        ("what=delay&to=ui.test%3D1000000000000d", "`1000000000000d` is longer than 100 years"),
+        ("what=include&to=*a*", "“Change settings” with a line"),
+    ] {
+        let answer = ui.post(&ui.own(), form);
+        let said = said(&answer.body).replace("&quot;", "\"");
+        assert!(answer.status == 400 && said.contains(expect) && !said.contains("--"), "{form}: {said}");
+    }
+    for (path, expect) in [
+        ("/graph/rank", "“Page” is empty"),
+        ("/graph/rank?u=", "“Page” is empty"),
+        ("/graph/path?from=http://ui.test/&to=", "“To page” is empty"),
+        ("/graph/path?to=http://ui.test/", "“From page” is empty"),
+        ("/graph/overlap?one=http://ui.test/", "“A page of the other” is empty"),
+    ] {
+        let answer = ui.get(path);
+        assert!(answer.status == 400 && said(&answer.body).contains(expect), "{path}: {}", answer.body);
+    }
+}
+
 /// The subcommands of a command, as its help lists them.
 fn commands_below(path: &[&str]) -> BTreeSet<String> {
     let help = binary::run(&[path, &["--help"]].concat()).expect_code(0).stdout;
@@ -552,6 +590,20 @@ fn several_crawls_are_shown_side_by_side() {
     assert_eq!(changed.status, 200, "{}", changed.body);
     assert!(ui.page("/2/steer").contains("exclude */x/*") && !ui.page("/1/steer").contains("exclude */x/*"));
     assert_eq!(ui.get("/3").status, 404);
+    // What is missing has the navigation of where it was looked for: its links lead somewhere.
+    for (path, links) in [("/urls", &["/"][..]), ("/3/urls", &["/"]), ("/1/none", &["/", "/1", "/1/urls", "/1/steer"])]
+    {
+        let answer = ui.get(path);
+        let navigation = answer.body.split_once("<nav").expect("navigation").1.split_once("</nav>").expect("its end").0;
+        let found: Vec<&str> =
+            navigation.split("href=\"").skip(1).map(|link| link.split_once('"').expect("a link").0).collect();
+        assert!(answer.status == 404 && links.iter().all(|link| found.contains(link)), "{path}: {found:?}");
+        for link in found {
+            assert_eq!(ui.get(link).status, 200, "{path}: {link}");
+        }
+    }
+    let foreign = ui.post("\r\nOrigin: http://elsewhere.test", "what=pause&to=&sure=yes");
+    assert!(foreign.status == 403 && !foreign.body.contains("href=\"/steer\""), "{}", foreign.body);
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub(super) fn forms(watch: &Watch) -> Markup {
 pub(super) async fn crawl(State(server): State<Server>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
     let depth = number("depth", fields.get("depth"))?;
-    let request = CrawlRequest { url: fields.get("u").to_owned(), depth };
+    let request = CrawlRequest { url: fields.needed("u", "URL")?, depth };
     let mut messages = server.ask(async |mut client| client.crawl_progress(request).await).await?;
     // The seed is committed before the first message. The crawl goes on when nobody reads the other messages.
     let first = messages.message().await.map_err(|status| server.failure(&status))?;

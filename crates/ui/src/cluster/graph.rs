@@ -8,7 +8,7 @@ use maud::html;
 use printable::{Printable, counted};
 
 use crate::failure::Failure;
-use crate::graph_page::{Shown, forms, json, page};
+use crate::graph_page::{FROM, ONE, OTHER, Shown, TO, forms, json, page};
 use crate::query::Fields;
 use crate::{frame, links};
 
@@ -59,7 +59,7 @@ pub(super) async fn rank(State(server): State<Server>, RawQuery(query): RawQuery
 /// Answers with the shortest way from page to page.
 pub(super) async fn way(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
-    let (from, to) = (fields.get("from").to_owned(), fields.get("to").to_owned());
+    let (from, to) = (fields.needed("from", FROM)?, fields.needed("to", TO)?);
     let request = PathRequest { url1: from.clone(), url2: to.clone() };
     let answer = server.ask_all(async |mut client| client.path(request).await).await?;
     let body = html! {
@@ -80,7 +80,7 @@ pub(super) async fn way(State(server): State<Server>, RawQuery(query): RawQuery)
 /// Answers with the links between the domains of two pages.
 pub(super) async fn between(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
-    let (one, other) = (fields.get("one").to_owned(), fields.get("other").to_owned());
+    let (one, other) = (fields.needed("one", ONE)?, fields.needed("other", OTHER)?);
     let request = OverlapRequest { url1: one.clone(), url2: other.clone(), list: true };
     let answer = server.ask_all(async |mut client| client.overlap(request).await).await?;
     let body = html! {

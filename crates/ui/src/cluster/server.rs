@@ -19,6 +19,7 @@ use crate::FILES_MAX;
 use crate::failure::Failure;
 use crate::graph_page::{Shown, drawn_in_time};
 use crate::live::{Live, Sample};
+use crate::wording::on_page;
 
 use super::kept::Kept;
 use super::watching::Watch;
@@ -247,7 +248,7 @@ async fn in_time<T>(name: &str, answer: impl Future<Output = Result<Response<T>,
 }
 
 fn failure(name: &str, status: &Status) -> Failure {
-    let said = said(status);
+    let said = on_page(&said(status));
     // What the library says of a connection has a cause; what a server says has none.
     let is_answer = status.source().is_none();
     match status.code() {

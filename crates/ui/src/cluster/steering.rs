@@ -68,7 +68,7 @@ pub(super) async fn take_back(State(server): State<Server>, form: String) -> Res
 /// Shows what a change would affect, or makes it if the form says that the user has seen that.
 pub(super) async fn change(State(server): State<Server>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
-    let change = Change::from_words(fields.get("what"), &fields.lines("to"))?;
+    let change = steer::asked(&fields)?;
     let is_sure = !fields.get("sure").is_empty();
     if !is_sure {
         return effect(&server, &change).await;
