@@ -74,13 +74,18 @@ impl Freshness {
     /// # Errors
     /// The state cannot be read.
     pub fn of(view: &dyn CrawlView, now: Timestamp) -> Result<Option<Self>, StoreError> {
+        Freshness::read(view, now, PLACES, ENTRIES_AT_ONCE)
+    }
+
+    /// The same, from at most so many entries at each of so many places.
+    fn read(view: &dyn CrawlView, now: Timestamp, places: u64, at_once: usize) -> Result<Option<Self>, StoreError> {
         let mut sites: BTreeMap<SiteKey, Vec<Page>> = BTreeMap::new();
         let mut pages = 0;
-        let is_whole = view.totals()?.urls <= PLACES * ENTRIES_AT_ONCE as u64;
+        let is_whole = view.totals()?.urls <= places * at_once as u64;
         let mut after = None;
         let mut place = 0;
         while pages < PAGES_MAX {
-            let entries = view.scan(after, ENTRIES_AT_ONCE)?;
+            let entries = view.scan(after, at_once)?;
             for entry in &entries {
                 let of_site = sites.entry(entry.candidate.url.key().site).or_default();
                 if pages < PAGES_MAX && of_site.len() < SITE_PAGES_MAX {
@@ -92,7 +97,11 @@ impl Freshness {
             place += 1;
             after = match entries.last() {
                 Some(last) if is_whole => Some(last.candidate.url.key()),
-                Some(_) if place < PLACES => Some(UrlKey { site: SiteKey(u64::MAX / PLACES * place), url: 0 }),
+                // Where a site has many URLs, or there are few sites, the next place has been read already.
+                Some(last) if place < places => {
+                    let next = UrlKey { site: SiteKey(u64::MAX / places * place), url: 0 };
+                    Some(next.max(last.candidate.url.key()))
+                }
                 _ => break,
             };
         }
@@ -293,6 +302,17 @@ mod tests {
         // Later, less is fresh.
         let later = Freshness::of(&store, Timestamp(40 * DAY_US)).expect("a state").expect("an estimate");
         assert!(later.fresh < freshness.fresh && later.age_days > freshness.age_days, "{later:?}");
+    }
+
+    #[test]
+    fn a_page_of_a_large_crawl_is_read_once() {
+        let paths: Vec<String> = (0..60).map(|n| format!("/{n}/page")).collect();
+        let pages: Vec<(&str, &[u8])> = paths.iter().map(|path| (path.as_str(), &[1, 1][..])).collect();
+        let store = store(&pages);
+        // One site, so most places are before or behind it.
+        let freshness = Freshness::read(&store, Timestamp(2 * DAY_US), 50, 1).expect("a state").expect("an estimate");
+        assert_eq!(freshness.pages, freshness.paths.len() as u64, "{freshness:?}");
+        assert!(freshness.paths.iter().all(|rate| rate.pages == 1), "{freshness:?}");
     }
 
     #[test]

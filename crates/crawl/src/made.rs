@@ -40,6 +40,11 @@ impl Made {
             Made::WatchEnds => "the watch ends now, between two rounds".to_owned(),
             Made::WithNextRound => "noted; it counts from the watch's next round".to_owned(),
             Made::WithNextRun => format!("noted; it counts when `argiope crawl -o {}` goes on", dir.root().display()),
+            Made::Queued(0) => {
+                "nothing to visit again: no URL that failed or was refused is one of these, or each waits already"
+                    .to_owned()
+            }
+            Made::Removed(0) => "nothing to take out: no URL in the queue matches".to_owned(),
             Made::Queued(urls) => {
                 let urls = counted(urls, "URL");
                 format!("in force; {urls} to visit again when `argiope crawl -o {}` goes on", dir.root().display())

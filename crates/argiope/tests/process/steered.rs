@@ -199,9 +199,13 @@ fn failures_are_visited_again_and_urls_leave_the_queue() {
     assert_eq!(asked("/lost"), 2);
     assert!(removed.iter().all(|row| asked(row["url"].as_str().unwrap().trim_start_matches("http://one.test")) == 0));
     ask("check", &dir, &[]).expect_code(0);
-    assert!(
-        steer(&dir, &["retry", "http_error"]).starts_with("retry http_error: in force; 0 URLs to visit again when ")
-    );
+    // Where nothing matches, the answer says so.
+    for what in [&["retry", "http_error"][..], &["retry", "http://none.test/*"]] {
+        let told = steer(&dir, what);
+        assert!(told.contains(": nothing to visit again: no URL that failed or was refused is one of these"), "{told}");
+    }
+    let told = steer(&dir, &["remove", "http://none.test/*"]);
+    assert_eq!(told, "remove http://none.test/*: nothing to take out: no URL in the queue matches\n");
 }
 
 #[test]
