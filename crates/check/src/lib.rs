@@ -7,6 +7,7 @@ mod archive;
 mod audit;
 mod pointers;
 mod repair;
+mod robots;
 mod severity;
 
 use std::path::Path;
@@ -18,6 +19,7 @@ use crate::archive::Archive;
 
 pub use audit::{Audit, Finding};
 pub use repair::{LostVisit, Repair};
+pub use robots::LostRobots;
 pub use severity::Severity;
 
 /// What a check found, and what a repair did about it.
@@ -48,7 +50,7 @@ pub fn check(root: &Path, repairs: bool) -> anyhow::Result<Report> {
         audit = Audit::of(opened.view(), &Archive::of(&opened)?)?;
         repair = Some(mended);
     }
-    let has_lost = repair.as_ref().is_some_and(|repair| !repair.lost.is_empty());
+    let has_lost = repair.as_ref().is_some_and(|repair| !repair.lost.is_empty() || !repair.lost_robots.is_empty());
     let ok = audit.errors == 0 && !has_lost;
     Ok(Report { directory: opened.dir.root().display().to_string(), ok, audit, repair })
 }

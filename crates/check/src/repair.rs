@@ -19,6 +19,7 @@ use weburl::CanonicalUrl;
 use crate::archive::Archive;
 use crate::audit::Finding;
 use crate::pointers::{Pointers, Pointing, Since};
+use crate::robots::{self, LostRobots};
 
 /// Pointers mended at once; all of them are in memory.
 const MENDED_AT_ONCE_MAX: usize = 100_000;
@@ -36,6 +37,8 @@ pub struct Repair {
     pub lost: Vec<String>,
     /// Which visits these are.
     pub lost_visits: Vec<LostVisit>,
+    /// The records of robots.txt files that were in the archive and are not any more: each with its date, where an index had it.
+    pub lost_robots: Vec<LostRobots>,
     /// How lost responses are got again, if there are any.
     pub next: Option<String>,
 }
@@ -58,12 +61,17 @@ impl Repair {
     /// The state or the disk fails.
     pub(crate) fn run(opened: &Opened, found: Vec<Finding>) -> anyhow::Result<Self> {
         let (actions, lost, lost_visits) = (Vec::new(), Vec::new(), Vec::new());
-        let mut repair = Repair { found, actions, moved: 0, lost, lost_visits, next: None };
+        let lost_robots = Vec::new();
+        let mut repair = Repair { found, actions, moved: 0, lost, lost_visits, lost_robots, next: None };
         let store = opened.own()?;
-        repair.segments(store, &Archive::of(opened)?)?;
+        let archive = Archive::of(opened)?;
+        // Before the segments change that they are of.
+        let robots_before = robots::in_indexes(&archive);
+        repair.segments(store, &archive)?;
         let archive = Archive::of(opened)?;
         if archive.is_kept {
             repair.pointers(store, &archive)?;
+            repair.lost_robots = robots::lost(store, &archive, robots_before)?;
         }
         repair.indexes(&archive);
         if !repair.lost.is_empty() {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use ::check::{Audit, Finding, LostVisit, Report, Severity};
+use ::check::{Audit, Finding, LostRobots, LostVisit, Report, Severity};
 use clap::Args;
 use printable::{Printable, counted, write_json_line};
 use settings::units::human_bytes;
@@ -56,6 +56,20 @@ fn to_text(report: &Report) -> String {
         }
         if repair.lost_visits.len() > LINES_MAX {
             let _ = writeln!(out, "… and {} more are lost: see --json", repair.lost_visits.len() - LINES_MAX);
+        }
+        for LostRobots { url, at } in repair.lost_robots.iter().take(LINES_MAX) {
+            let at = at.as_ref().map(|at| format!(" of {at}")).unwrap_or_default();
+            let _ = writeln!(out, "lost: the record{at} of {}", Printable(url));
+        }
+        if repair.lost_robots.len() > LINES_MAX {
+            let _ = writeln!(out, "… and {} more are lost: see --json", repair.lost_robots.len() - LINES_MAX);
+        }
+        if !repair.lost_robots.is_empty() {
+            let lost = counted(repair.lost_robots.len() as u64, "record");
+            let _ = writeln!(
+                out,
+                "{lost} of robots.txt files lost: a site without any is asked for its file again, before anything else"
+            );
         }
         if let Some(next) = &repair.next {
             let _ = writeln!(out, "next: {}", Printable(next));

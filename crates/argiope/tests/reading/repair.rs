@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use testweb::{Reply, Web, from_fn};
+use testweb::{Pages, Reply, Web, from_fn};
 use warc::RecordType;
 
 use crate::check::{checked, findings};
@@ -397,4 +397,89 @@ fn an_earlier_version_that_is_lost_is_a_warning() {
     // Its present version is as it was.
     assert_eq!(crawled.crawl(&["--again"]).code, 0);
     assert_eq!(checked(&crawled).0, 0);
+}
+
+/// A record of the archive: where it begins, and how long it is.
+fn response_of(crawled: &Crawled, url: &str) -> (PathBuf, u64, u64) {
+    let segment = crawled.segments()[0].clone();
+    let found = records(&segment, RecordType::Response).into_iter().find(|(of, ..)| of == url);
+    let (_, offset, length) = found.expect(url);
+    (segment, offset, length)
+}
+
+const ROBOTS: &str = "http://small.test/robots.txt";
+
+#[test]
+fn a_lost_robots_txt_is_counted_and_named_and_asked_for_again() {
+    for has_index in [true, false] {
+        let crawled = Crawled::small();
+        let (segment, offset, length) = response_of(&crawled, ROBOTS);
+        flip(&segment, offset + length / 2);
+        if !has_index {
+            std::fs::remove_file(archive::index_path(&segment)).expect("an index");
+        }
+        let (code, repair) = repaired(&crawled);
+        let named = repair["lost_robots"].as_array().expect("a list");
+        assert_eq!((code, named.len(), &named[0]["url"]), (1, 1, &json!(ROBOTS)), "{repair}");
+        assert_eq!(named[0]["at"].is_string(), has_index, "{repair}");
+        assert_eq!(repair["lost"], json!([]), "{repair}");
+        // Told once; then it is in order.
+        assert_eq!(repaired(&crawled), (0, Value::Null));
+        let before = crawled.log().len();
+        goes_on(&crawled);
+        let asked = crawled.log().into_iter().skip(before).map(|entry| entry.target).collect::<Vec<_>>();
+        assert_eq!(asked.first().map(String::as_str), Some("/robots.txt"), "before anything else: {asked:?}");
+        let last = crawled.segments().last().cloned().expect("a segment");
+        assert_eq!(records(&last, RecordType::Response).iter().filter(|(url, ..)| url == ROBOTS).count(), 1);
+        // The request of the lost response is still there, alone.
+        let (code, findings) = checked(&crawled);
+        assert!(code == 0 && findings.iter().all(|finding| finding.contains("WARC-Concurrent-To")), "{findings:?}");
+    }
+    let crawled = Crawled::small();
+    let (segment, offset, length) = response_of(&crawled, ROBOTS);
+    flip(&segment, offset + length / 2);
+    let told = crawled.run("check", &["--repair"]).stdout;
+    assert!(told.contains("lost: the record of 2") && told.contains(&format!(" of {ROBOTS}\n")), "{told}");
+    assert!(told.contains("1 record of robots.txt files lost"), "{told}");
+}
+
+#[test]
+fn a_damaged_file_of_a_page_is_named_as_lost_and_comes_back_with_a_round() {
+    let page = "<title>Furnished</title><link rel=stylesheet href=/style.css><p>words<img src=/spider.png>";
+    let png = || Reply::new(200).header("Content-Type", "image/png").body(&b"\x89PNG\r\n\x1a\nspider"[..]);
+    let css = || Reply::new(200).header("Content-Type", "text/css").body(&b"p { color: #123456 }"[..]);
+    let site = Pages::new().html("/", page).reply("/spider.png", png()).reply("/style.css", css());
+    let web = Web::new().site("small.test", site);
+    let crawled = Crawled::of(web, "http://small.test/", &["--requisites", "--images"]);
+    let urls = ["http://small.test/spider.png", "http://small.test/style.css"];
+    // The last one first: what is before it stays where it is.
+    let mut places = urls.map(|url| response_of(&crawled, url));
+    places.sort_by_key(|(_, offset, _)| std::cmp::Reverse(*offset));
+    for (segment, offset, length) in &places {
+        flip(segment, offset + length / 2);
+    }
+    let (code, repair) = repaired(&crawled);
+    let mut lost: Vec<&str> = repair["lost"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    lost.sort_unstable();
+    assert_eq!((code, lost, &repair["lost_robots"]), (1, urls.to_vec(), &json!([])), "{repair}");
+
+    // The rows that are left can be read, and derived again.
+    for arguments in [&["derive", "--all"][..], &["report"], &["status"], &["search", "words"]] {
+        let ran = crawled.run(arguments[0], &arguments[1..]);
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
+    }
+    let target = tempfile::tempdir().expect("a directory");
+    let wacz = target.path().join("small.wacz");
+    let ran = crawled.run("export", &["wacz", "-o", wacz.to_str().expect("UTF-8")]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+
+    assert_eq!(crawled.crawl(&["--again"]).code, 0);
+    let (code, findings) = checked(&crawled);
+    let is_expected = |finding: &String| finding.starts_with("note") || finding.contains("WARC-Concurrent-To");
+    assert!(code == 0 && findings.iter().all(is_expected), "{findings:?}");
+    for url in urls {
+        let all = crawled.segments();
+        let found = all.iter().flat_map(|segment| records(segment, RecordType::Response));
+        assert_eq!(found.filter(|(of, ..)| of == url).count(), 1, "{url}");
+    }
 }
