@@ -56,11 +56,11 @@ pub fn to_text(summary: &Summary) -> String {
         let _ = writeln!(out, "  in trouble {} more", counted(more, "site"));
     }
     if summary.sitemaps > 0 {
-        let _ = writeln!(out, "  {:<17} {:>9}   not counted above", "sitemaps", summary.sitemaps);
+        let _ = writeln!(out, "  {:<17} {:>9}   URLs, but no pages", "sitemaps", summary.sitemaps);
     }
     for (outcome, count) in &summary.requisites {
         let count = count.to_string();
-        let _ = writeln!(out, "  {:<17} {count:>9}   {outcome}, not counted above", "requisites");
+        let _ = writeln!(out, "  {:<17} {count:>9}   {outcome}; URLs, but no pages", "requisites");
     }
     out.push_str(&left_out(summary));
     if let Some(time) = summary.time.as_ref().filter(|time| time.cpu_seconds >= CPU_SECONDS_SHOWN_MIN) {

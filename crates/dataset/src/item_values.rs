@@ -26,7 +26,9 @@ fn value(column: &dyn Array, row: usize) -> Value {
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into(),
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).into(),
         DataType::Boolean => column.as_boolean().value(row).into(),
-        DataType::Timestamp(..) => rules::rfc3339(column.as_primitive::<TimestampMicrosecondType>().value(row)).into(),
+        DataType::Timestamp(..) => {
+            rules::rfc3339_exact(column.as_primitive::<TimestampMicrosecondType>().value(row)).into()
+        }
         DataType::FixedSizeBinary(_) => {
             let key = column.as_fixed_size_binary().value(row).try_into().ok().map(UrlKey::from_bytes);
             key.map_or(Value::Null, |key| key.to_string().into())

@@ -6,7 +6,7 @@ mod number;
 use serde_json::{Number, Value};
 use url::Url;
 
-pub use date::{micros_of, rfc3339};
+pub use date::{micros_of, rfc3339, rfc3339_exact};
 
 /// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

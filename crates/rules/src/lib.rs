@@ -26,7 +26,7 @@ mod xpath;
 
 pub use alone::Query;
 pub use items::{Body, Items, Page};
-pub use kinds::{Kind, micros_of, rfc3339};
+pub use kinds::{Kind, micros_of, rfc3339, rfc3339_exact};
 pub use query::Budget;
 pub use ruleset::{Field, Rule, RuleError, RuleSet};
 pub use suggest::{Suggestion, suggest};

@@ -29,6 +29,18 @@ pub enum WebhookError {
         /// What failed.
         source: std::io::Error,
     },
+    /// A file of the outbox is damaged.
+    #[error("{path}, line {line}: {problem}: the file is damaged. Remove it: {then}")]
+    Damaged {
+        /// The file.
+        path: std::path::PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        problem: String,
+        /// What comes of it if the file is removed.
+        then: String,
+    },
     /// Another process posts to the same URL.
     #[error("{0}: another process posts the changes of this crawl to this URL")]
     InUse(std::path::PathBuf),

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
 use ring::digest::{SHA256, digest};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::WebhookError;
@@ -75,7 +76,11 @@ impl Outbox {
         let mut text = String::new();
         match fresh::open_to_read(&path).and_then(|file| file.take(PLACE_BYTES_MAX).read_to_string(&mut text)) {
             Ok(_) => {
-                outbox.place = Some(serde_json::from_str(&text).map_err(|error| failed(&path)(error.into()))?);
+                let damaged = |error: serde_json::Error| {
+                    let then = "posting begins with the last round that has ended, as for a new URL".to_owned();
+                    WebhookError::Damaged { path: path.clone(), line: error.line(), problem: error.to_string(), then }
+                };
+                outbox.place = Some(serde_json::from_str(&text).map_err(damaged)?);
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(&path)(error)),
@@ -117,27 +122,43 @@ impl Outbox {
     /// The next lines to post; `None` if all were accepted.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// They cannot be read, or are damaged.
     pub fn next(&self) -> Result<Option<Lines>, WebhookError> {
         let Some(Place { round, bytes }) = self.place.filter(|_| self.is_filled()) else { return Ok(None) };
         let path = self.lines_path(round);
-        let read = || -> io::Result<Lines> {
+        let read = || -> io::Result<Result<Lines, String>> {
             let mut file = fresh::open_to_read(&path)?;
+            let length = file.metadata()?.len();
+            if length < bytes {
+                return Ok(Err(format!("the file ends after {length} bytes, but {bytes} were accepted")));
+            }
             file.seek(SeekFrom::Start(bytes))?;
             let mut file = BufReader::new(file);
             let (mut lines, mut end) = (Vec::new(), bytes);
             while lines.len() < LINES_MAX && end - bytes < BYTES_MAX {
-                let mut line = String::new();
-                match file.read_line(&mut line)? {
-                    0 => break,
-                    read => end += read as u64,
+                let mut line = Vec::new();
+                let read = file.read_until(b'\n', &mut line)?;
+                if read == 0 {
+                    break;
                 }
-                lines.push(line.trim_end_matches('\n').to_owned());
+                match whole(line) {
+                    Ok(line) => lines.push(line),
+                    // What is whole before it is posted first.
+                    Err(_) if !lines.is_empty() => break,
+                    Err(problem) => return Ok(Err(problem)),
+                }
+                end += read as u64;
             }
-            Ok(Lines { round, lines, end })
+            Ok(Ok(Lines { round, lines, end }))
         };
-        let lines = read().map_err(failed(&path))?;
-        Ok(Some(lines).filter(|lines| !lines.lines.is_empty()))
+        match read().map_err(failed(&path))? {
+            Ok(lines) => Ok(Some(lines).filter(|lines| !lines.lines.is_empty())),
+            Err(problem) => {
+                let line = line_at(&path, bytes).map_err(failed(&path))?;
+                let then = format!("all changes of round {round} are posted again");
+                Err(WebhookError::Damaged { path, line, problem, then })
+            }
+        }
     }
 
     /// Notes that lines were accepted. That is durable when this returns.
@@ -197,6 +218,24 @@ fn create(path: &Path) -> io::Result<File> {
     fresh::create(path)
 }
 
+/// A line without its end, if it is all there: lines are published whole.
+fn whole(mut line: Vec<u8>) -> Result<String, String> {
+    if line.pop() != Some(b'\n') {
+        return Err("the line is cut".to_owned());
+    }
+    let text = String::from_utf8(line).map_err(|error| error.to_string())?;
+    match serde_json::from_str::<IgnoredAny>(&text) {
+        Ok(_) => Ok(text),
+        Err(error) => Err(format!("no JSON at column {}", error.column())),
+    }
+}
+
+/// The number of the line, from 1, that begins behind so many bytes.
+fn line_at(path: &Path, bytes: u64) -> io::Result<usize> {
+    let before = BufReader::new(fresh::open_to_read(path)?.take(bytes));
+    before.split(b'\n').try_fold(1, |line, before| before.map(|_| line + 1))
+}
+
 fn failed(path: &Path) -> impl Fn(io::Error) -> WebhookError + use<> {
     let path = path.to_owned();
     move |source| WebhookError::File { path: path.clone(), source }
@@ -213,6 +252,49 @@ mod tests {
             (0..lines).try_for_each(|line| writeln!(to, "{{\"n\":{line}}}")).map_err(failed(Path::new("test")))
         };
         outbox.fill(round, write).expect("filled");
+    }
+
+    #[test]
+    fn a_damaged_file_is_named_with_its_line_and_what_to_do() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dir = root.path().join("webhooks");
+        let mut outbox = Outbox::open(&dir, URL).expect("an outbox");
+        fill(&mut outbox, 3, 150);
+        let path = outbox.lines_path(3);
+        let whole = std::fs::read_to_string(&path).expect("lines");
+        let next = |outbox: &Outbox| outbox.next().map(|lines| lines.map_or(0, |lines| lines.lines.len()));
+        let told = |outbox: &Outbox| next(outbox).expect_err("damaged").to_string();
+
+        std::fs::write(&path, whole.replace("{\"n\":120}", "{\"n\":!20}")).expect("written");
+        let lines = outbox.next().expect("whole so far").expect("lines");
+        outbox.accepted(&lines).expect("noted");
+        let lines = outbox.next().expect("whole so far").expect("lines");
+        assert_eq!(lines.lines.len(), 20, "those before the damage");
+        outbox.accepted(&lines).expect("noted");
+        let expect = format!(
+            "{}, line 121: no JSON at column 6: the file is damaged. Remove it: all changes of round 3 are posted again",
+            path.display()
+        );
+        assert_eq!(told(&outbox), expect);
+        // Cut in a line, and before what was accepted.
+        std::fs::write(&path, &whole[..whole.find("{\"n\":120}").expect("a line") + 4]).expect("written");
+        assert!(told(&outbox).contains("line 121: the line is cut"), "{}", told(&outbox));
+        std::fs::write(&path, "{}\n").expect("written");
+        assert!(told(&outbox).contains("line 2: the file ends after 3 bytes"), "{}", told(&outbox));
+        // As the message says.
+        std::fs::remove_file(&path).expect("removed");
+        assert!(!outbox.is_filled());
+        fill(&mut outbox, 3, 2);
+        assert_eq!(next(&outbox).expect("whole"), 2);
+
+        let place = outbox.place_path();
+        drop(outbox);
+        std::fs::write(&place, "{\"round\":").expect("written");
+        let error = Outbox::open(&dir, URL).map(drop).expect_err("damaged").to_string();
+        let expect = format!("{}, line 1: ", place.display());
+        assert!(error.starts_with(&expect) && error.contains("Remove it: posting begins with the last"), "{error}");
+        std::fs::remove_file(&place).expect("removed");
+        assert_eq!(Outbox::open(&dir, URL).expect("an outbox").round(), None);
     }
 
     #[test]

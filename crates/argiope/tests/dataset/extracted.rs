@@ -144,6 +144,10 @@ fn items_are_exported_as_json_lines_csv_and_parquet() {
         assert_eq!(&seventh[name], value, "{name}");
     }
 
+    // To the millisecond, as the dataset has it: of so many pages hardly one came at a whole second.
+    let times = lines.iter().filter_map(|row| row["fetched_at"].as_str());
+    assert!(times.filter(|at| at.contains('.')).count() > PRODUCTS / 2, "{lines:?}");
+
     let target = files.path().join("items.csv");
     let to = target.display().to_string();
     assert_eq!(crawled.run("export", &["items", "--items", "product", "-o", &to]).code, 0);

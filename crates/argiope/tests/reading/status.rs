@@ -17,6 +17,11 @@ fn a_finished_crawl_is_told_in_text_and_json() {
     assert!(lines[1].starts_with("6 pages and documents fetched ("), "{}", lines[1]);
     assert!(lines[1].ends_with(") of 12 URLs on 1 site"), "{}", lines[1]);
     assert!(lines.contains(&"1 seed: http://small.test/"), "{lines:?}");
+    // Each of these URLs is in one of the lines: what is no page says so.
+    let numbers = lines[2..].iter().take_while(|line| line.starts_with("  "));
+    let sum: u64 = numbers.map(|line| line.split_whitespace().nth(1).expect(line).parse::<u64>().expect(line)).sum();
+    assert_eq!(sum, 12, "{lines:?}");
+    assert!(lines.contains(&"  sitemaps                  1   URLs, but no pages"), "{lines:?}");
     let status = crawled.run("status", &["--json"]).json();
     assert_eq!(status["end"], "finished");
     assert_eq!(status["frontier"], 0);

@@ -136,7 +136,18 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468)
 }
 
-/// A date in microseconds since 1970, as RFC 3339.
+/// A time in microseconds since 1970 as RFC 3339, with the milliseconds or microseconds that it has.
+#[must_use]
+pub fn rfc3339_exact(micros: i64) -> String {
+    let whole = rfc3339(micros);
+    match (micros.rem_euclid(1_000_000), whole.strip_suffix('Z')) {
+        (0, _) | (_, None) => whole,
+        (fraction, Some(seconds)) if fraction % 1_000 == 0 => format!("{seconds}.{:03}Z", fraction / 1_000),
+        (fraction, Some(seconds)) => format!("{seconds}.{fraction:06}Z"),
+    }
+}
+
+/// A date in microseconds since 1970, as RFC 3339, in whole seconds.
 #[must_use]
 pub fn rfc3339(micros: i64) -> String {
     let (days, micros) = (micros.div_euclid(86_400_000_000), micros.rem_euclid(86_400_000_000));
@@ -157,6 +168,18 @@ pub fn rfc3339(micros: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_exact_time_has_the_fraction_that_it_has() {
+        for (micros, expect) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (1_500_000, "1970-01-01T00:00:01.500Z"),
+            (1_000_007, "1970-01-01T00:00:01.000007Z"),
+            (-1_000, "1969-12-31T23:59:59.999Z"),
+        ] {
+            assert_eq!(rfc3339_exact(micros), expect);
+        }
+    }
 
     #[test]
     fn dates_are_times_in_utc() {
