@@ -58,7 +58,8 @@ impl Fetcher {
         let started_at = (self.clock)();
         let (exchanges, response_time) = (Vec::new(), Duration::ZERO);
         let (url, purpose) = (task.url.clone(), task.purpose);
-        let validators = task.validators.as_deref();
+        let validators_of = task.validators_of.as_deref().unwrap_or(&task.url);
+        let validators = task.validators.as_deref().map(|validators| (validators, validators_of));
         let mut course = Course { fetcher: self, url, purpose, page, validators, exchanges, response_time };
         let fetched = match course.run(&task).await {
             Ok(response) => Fetched::Response(response),
@@ -155,7 +156,8 @@ struct Course<'a> {
     url: CanonicalUrl,
     purpose: Purpose,
     page: Option<&'a PageRequest<'a>>,
-    validators: Option<&'a Validators>,
+    /// With the URL for which they are.
+    validators: Option<(&'a Validators, &'a CanonicalUrl)>,
     exchanges: Vec<Exchange>,
     response_time: Duration,
 }
@@ -180,7 +182,8 @@ impl Course<'_> {
     async fn ask(&mut self, method: Method, address: Option<IpAddr>, bytes_max: u64) -> Result<Response, Unanswerable> {
         let begun = Instant::now();
         let url = self.url.clone();
-        let (purpose, page, validators) = (self.purpose, self.page, self.validators);
+        let (purpose, page) = (self.purpose, self.page);
+        let validators = self.validators.filter(|(_, of)| **of == url).map(|(validators, _)| validators);
         let ask = Ask { method, url: &url, purpose, page, validators, address, body_bytes_max: bytes_max };
         let answered = self.fetcher.exchanger.exchange(&ask).await;
         match answered {

@@ -28,6 +28,8 @@ pub struct FetchTask {
     pub head_first: bool,
     /// Request the content only if it no longer matches these validators (RFC 9110 §13.1); `None`: request it unconditionally.
     pub validators: Option<Box<Validators>>,
+    /// The URL for which they are, if it is another one: that to which robots.txt redirected. No other request bears them.
+    pub validators_of: Option<Box<CanonicalUrl>>,
 }
 
 /// The result of a task. A failed fetch is data, not an error.

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
-use weburl::Site;
+use weburl::{CanonicalUrl, Site};
 
 use crate::{Failure, Limit, LimitSet, Timestamp, Validators};
 
@@ -97,6 +97,9 @@ pub struct Renewal {
     pub recorded_at: Timestamp,
     /// How many times in a row the server has said that nothing has changed.
     pub not_modified: u32,
+    /// Where the file lies, if redirects of the site's robots.txt led there: the validators are for this URL alone.
+    #[serde(default)]
+    pub url: Option<CanonicalUrl>,
 }
 
 impl RobotsRecord {

@@ -431,15 +431,18 @@ impl State {
     ) {
         let id = self.new_task();
         let head_first = self.settings.head_first && purpose == Purpose::Page;
-        let Some(Front { state, domain, turns, .. }) = self.front(site) else { return };
+        let Some(Front { state, domain, turns, earlier_robots, .. }) = self.front(site) else { return };
         *turns += 1;
         state.in_flight += 1;
         let address = state.address();
+        let of_robots = earlier_robots.renewal().filter(|_| validators.is_some() && purpose == Purpose::Robots);
+        let validators_of = of_robots.and_then(|renewal| renewal.url.clone()).map(Box::new);
         let share = Share::of(*domain, address);
         self.take_share(share);
         let is_conditional = validators.is_some();
         self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional });
-        self.commands.push(Command::Fetch(FetchTask { id, url, purpose, address, head_first, validators }));
+        let task = FetchTask { id, url, purpose, address, head_first, validators, validators_of };
+        self.commands.push(Command::Fetch(task));
     }
 }
 

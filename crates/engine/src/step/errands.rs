@@ -17,7 +17,8 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 pub(super) use self::kept::Errands;
 use self::kept::{Answered, Errand, Stage, TargetAnswer, Walk};
 use super::dates::read_robots;
-use super::robots_txt::{FetchedRobots, File, Redirect, answer_of, is_cut, is_final, is_hopeless, robots_txt_of};
+use super::renewal::condition;
+use super::robots_txt::{FetchedRobots, File, Redirect, is_cut, is_final, is_hopeless, robots_txt_of};
 use super::shares::{Share, domain_of};
 use super::{Flight, Start, State, TaskKind};
 use crate::{Command, Record};
@@ -68,7 +69,7 @@ impl State {
     fn walk(&mut self, now: Timestamp, walk: Walk, Redirect { to, status }: Redirect) {
         if walk.redirects >= ROBOTS_REDIRECTS_MAX {
             let unfollowed = RobotsAnswer::Status { code: status, body: bytes::Bytes::new() };
-            return self.arrive(now, walk, File { answer: unfollowed, is_cut: false }, (now, now));
+            return self.arrive(now, walk, File { answer: unfollowed, is_cut: false, renewal: None }, (now, now));
         }
         let walk = Walk { redirects: walk.redirects + 1, ..walk };
         match self.errands.answer(to.key(), now) {
@@ -81,6 +82,7 @@ impl State {
     fn arrive(&mut self, now: Timestamp, walk: Walk, file: File, (at, until): (Timestamp, Timestamp)) {
         let is_final = is_final(&file.answer, &self.settings);
         let Some(front) = self.front(walk.site) else { return };
+        front.earlier_robots.take();
         // One that was let go of and came back asks by itself.
         if !matches!(front.state.robots(), RobotsState::InFlight { .. }) {
             return;
@@ -88,7 +90,7 @@ impl State {
         let at = if is_final { at } else { now };
         // It is not asked for again before that.
         let retry_after = (!is_final).then(|| until.since(now));
-        let had = FetchedRobots { file, at, retry_after, exchanges: Vec::new(), renewal: None, is_own: false };
+        let had = FetchedRobots { file, at, retry_after, exchanges: Vec::new(), is_own: false };
         self.robots_had(now, walk.site, had);
         self.prepare(now, walk.site);
     }
@@ -144,7 +146,11 @@ impl State {
         match robots.map(|robots| read_robots(robots, now)).filter(holds) {
             Some(record) => {
                 let at = record.fetched_at;
-                let file = File { answer: record.answer, is_cut: record.is_cut };
+                let renewal = record.renewal.map(|mut renewal| {
+                    renewal.url.get_or_insert_with(|| url.clone());
+                    renewal
+                });
+                let file = File { answer: record.answer, is_cut: record.is_cut, renewal };
                 self.conclude(now, &url, TargetAnswer::Is(file), at, robots::ROBOTS_CACHE_MAX);
             }
             None => {
@@ -307,9 +313,20 @@ impl State {
         let id = self.new_task();
         self.take_share(share);
         let asked = TaskKind::Errand { key, is_counted };
-        self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional: false });
+        let walks = self.errands.all.get(&key).map(|errand| &errand.waiting[..]).unwrap_or_default();
+        let sites: Vec<SiteKey> = walks.iter().map(|walk| walk.site).collect();
+        let earlier = self.earlier_elsewhere(&url, &sites);
+        let renewal = earlier.as_ref().and_then(|earlier| earlier.record.renewal.as_deref());
+        let validators = renewal.and_then(condition);
+        let validators_of = renewal.and_then(|renewal| renewal.url.clone()).map(Box::new);
+        if let Some(errand) = self.errands.all.get_mut(&key) {
+            errand.earlier = earlier;
+        }
+        let is_conditional = validators.is_some();
+        self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional });
         self.errands.under_way.push(group);
-        let task = FetchTask { id, url, purpose: Purpose::Robots, address, head_first: false, validators: None };
+        let (purpose, head_first) = (Purpose::Robots, false);
+        let task = FetchTask { id, url, purpose, address, head_first, validators, validators_of };
         self.commands.push(Command::FetchTarget(task));
     }
 
@@ -329,8 +346,12 @@ impl State {
         now: Timestamp,
         (site, group): (SiteKey, Group),
         (key, is_counted): (UrlKey, bool),
-        outcome: FetchOutcome,
+        (outcome, is_conditional): (FetchOutcome, bool),
     ) {
+        let earlier = self.errands.all.get_mut(&key).and_then(|errand| errand.earlier.take());
+        let earlier = earlier.map(|earlier| earlier.record);
+        let asked_for = self.errands.url(key).unwrap_or_else(|| outcome.url.clone());
+        let renewal = self.renewal_of((site, &asked_for), &outcome, earlier.as_ref(), is_conditional);
         self.end_errand(now, site, group, is_counted);
         let politeness = self.settings.site_rules.politeness.clone();
         let redirect = Redirect::of(&outcome);
@@ -352,6 +373,8 @@ impl State {
         if !outcome.exchanges.is_empty() || asked.is_some() {
             let mut record = Record::of(site);
             record.exchanges = outcome.exchanges;
+            let renewed = renewal.as_ref().filter(|renewal| renewal.not_modified > 0);
+            record.unchanged_since = renewed.map(|renewal| renewal.recorded_at);
             // Another run must know of it too, and that it is not the clock that was set back.
             record.site_record = stored
                 .filter(|_| asked.is_some())
@@ -365,7 +388,7 @@ impl State {
             }
             None => {
                 let is_cut = is_cut(&outcome.fetched, self.settings.limits.robots_bytes_max);
-                let file = File { answer: answer_of(outcome.fetched, &self.settings), is_cut };
+                let file = self.file_of(outcome.fetched, is_cut, earlier, renewal);
                 self.conclude_with(now, &url, file, retry_after);
             }
         }

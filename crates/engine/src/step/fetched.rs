@@ -38,7 +38,9 @@ impl State {
         match asked {
             TaskKind::Robots => self.robots_fetched(now, site, outcome, is_conditional),
             TaskKind::Truth(_) => self.truth_told(site, &outcome),
-            TaskKind::Errand { key, is_counted } => self.errand_fetched(now, (site, group), (key, is_counted), outcome),
+            TaskKind::Errand { key, is_counted } => {
+                self.errand_fetched(now, (site, group), (key, is_counted), (outcome, is_conditional));
+            }
             TaskKind::Url(queued) => {
                 self.url_fetched(now, site, (*queued, is_conditional), Fetch { outcome, content });
             }

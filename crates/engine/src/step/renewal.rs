@@ -1,11 +1,12 @@
 //! robots.txt again: the validators that a request for it sends, and what a 304 says of the file before.
 //!
 //! The store has that file. It is read before the request, and stays in memory until the answer. Few large files may do so at once: others are
-//! requested without validators.
+//! requested without validators. Where redirects led to the file, only the request for its own URL bears its validators: a date of one URL, sent for
+//! another, might bring a 304 of a file that nobody has.
 
 use frontier::{RobotsState, again};
 use model::{FetchOutcome, Fetched, Renewal, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Validators};
-use weburl::SiteKey;
+use weburl::{CanonicalUrl, SiteKey};
 
 use super::State;
 use super::robots_txt::is_large;
@@ -56,57 +57,73 @@ impl State {
     /// The validators with which a site's robots.txt is requested; `None` for none.
     pub(super) fn robots_condition(&mut self, site: SiteKey) -> Option<Box<Validators>> {
         let front = self.front(site).filter(|front| !front.state.misleads())?;
-        let Earlier::Read(Some(earlier)) = &front.earlier_robots else { return None };
-        condition(earlier.record.renewal.as_deref()?)
+        let renewal = front.earlier_robots.renewal()?;
+        // Of another site: an errand asks there.
+        let is_here = renewal.url.as_ref().is_none_or(|url| url.site() == *front.state.site());
+        condition(renewal).filter(|_| is_here)
+    }
+
+    /// The file that sites have had before from the site of this URL, where their robots.txt redirects to. Of the first of them that has one.
+    pub(super) fn earlier_elsewhere(&mut self, url: &CanonicalUrl, sites: &[SiteKey]) -> Option<Box<EarlierFile>> {
+        let is_there = |renewal: &Renewal| renewal.url.as_ref().is_some_and(|of| of.site() == url.site());
+        let misleads = self.front(url.key().site).is_some_and(|front| front.state.misleads());
+        let site =
+            sites.iter().filter(|_| !misleads).copied().find(|site| {
+                self.front(*site).and_then(|front| front.earlier_robots.renewal()).is_some_and(is_there)
+            })?;
+        self.front(site)?.earlier_robots.take()
     }
 
     /// What the answer to a request says of later ones. A server that gives the validators of another file is not trusted any more.
     pub(super) fn renewal_of(
         &mut self,
-        site: SiteKey,
+        (site, asked): (SiteKey, &CanonicalUrl),
         outcome: &FetchOutcome,
         earlier: Option<&RobotsRecord>,
         is_conditional: bool,
     ) -> Option<Box<Renewal>> {
-        let (renewal, misleads) = renewal(outcome, earlier, is_conditional, self.dates.of(outcome.finished_at));
+        let date = self.dates.of(outcome.finished_at);
+        let (renewal, misleads) = renewal(asked, outcome, earlier, is_conditional, date);
         if let Some(front) = self.front(site).filter(|_| misleads) {
             front.state.set_misleads();
         }
-        renewal.map(Box::new)
+        renewal.filter(|_| !misleads).map(Box::new)
     }
 }
 
-fn condition(renewal: &Renewal) -> Option<Box<Validators>> {
+pub(super) fn condition(renewal: &Renewal) -> Option<Box<Validators>> {
     let is_probe = renewal.not_modified % PROBED_ONE_IN == PROBED_ONE_IN - 1;
     Some(Box::new(renewal.validators.clone())).filter(|validators| !is_probe && !validators.is_empty())
 }
 
-/// What an answer of this date says of later requests, and whether the server misleads.
+/// What an answer of this date to a request for a URL says of later requests, and whether the server misleads.
 fn renewal(
+    asked: &CanonicalUrl,
     outcome: &FetchOutcome,
     earlier: Option<&RobotsRecord>,
     is_conditional: bool,
     date: Timestamp,
 ) -> (Option<Renewal>, bool) {
     let Fetched::Response(response) = &outcome.fetched else { return (None, false) };
-    // A redirect leads to a file of another URL, whose record a later answer of this URL could not refer to.
-    let is_direct = outcome.exchanges.len() <= 1;
     let sent = again::validators_of(&response.headers, date);
     let before = earlier.and_then(|earlier| Some((earlier, earlier.renewal.as_deref()?)));
+    // What is known of the file of another URL says nothing of this one.
+    let before = before.filter(|(_, before)| *before.url.as_ref().unwrap_or(asked) == outcome.url);
+    let url = Some(outcome.url.clone());
     match (response.status, before) {
-        (304, Some((_, before))) if is_conditional && is_direct => {
+        (304, Some((_, before))) if is_conditional => {
             let validators = Validators {
                 etag: sent.etag.or_else(|| before.validators.etag.clone()),
                 last_modified: sent.last_modified.or_else(|| before.validators.last_modified.clone()),
             };
             let not_modified = before.not_modified.saturating_add(1);
-            (Some(Renewal { validators, recorded_at: before.recorded_at, not_modified }), false)
+            (Some(Renewal { validators, recorded_at: before.recorded_at, not_modified, url }), false)
         }
-        (200..=299, before) if is_direct && response.truncated.is_none() && !response.is_undecoded => {
+        (200..=299, before) if response.truncated.is_none() && !response.is_undecoded => {
             let has_changed = |earlier: &RobotsRecord| !matches!(&earlier.answer, RobotsAnswer::Status { body, .. } if *body == response.body);
             let misleads = before.is_some_and(|(earlier, before)| before.validators == sent && has_changed(earlier));
             let recorded_at = outcome.exchanges.last().map_or(date, |exchange| exchange.started_at);
-            let renewal = Renewal { validators: sent, recorded_at, not_modified: 0 };
+            let renewal = Renewal { validators: sent, recorded_at, not_modified: 0, url };
             (Some(renewal).filter(|renewal| !renewal.validators.is_empty()), misleads)
         }
         _ => (None, false),
@@ -118,11 +135,16 @@ mod tests {
     use std::time::Duration;
 
     use model::{Headers, Response, TaskId};
-    use weburl::CanonicalUrl;
 
     use super::*;
 
+    const ROBOTS: &str = "http://a.test/robots.txt";
+    const MOVED: &str = "http://a.test/moved.txt";
     const AT: Timestamp = Timestamp(1_800_000_000_000_000);
+
+    fn url(text: &str) -> CanonicalUrl {
+        CanonicalUrl::from_canonical(text).expect("a URL")
+    }
 
     fn outcome(status: u16, tag: &str, body: &'static [u8]) -> FetchOutcome {
         let response = Response {
@@ -135,7 +157,7 @@ mod tests {
         };
         FetchOutcome {
             id: TaskId(1),
-            url: CanonicalUrl::from_canonical("http://a.test/robots.txt").expect("a URL"),
+            url: url(ROBOTS),
             exchanges: Vec::new(),
             fetched: Fetched::Response(response),
             rendering: None,
@@ -147,7 +169,7 @@ mod tests {
 
     fn with_tag(tag: &str, recorded_at: u64, not_modified: u32) -> Renewal {
         let validators = Validators { etag: Some(tag.to_owned()), last_modified: None };
-        Renewal { validators, recorded_at: Timestamp(recorded_at), not_modified }
+        Renewal { validators, recorded_at: Timestamp(recorded_at), not_modified, url: Some(url(ROBOTS)) }
     }
 
     fn file(body: &'static [u8], renewal: Option<Renewal>) -> RobotsRecord {
@@ -172,7 +194,28 @@ mod tests {
             (outcome(200, "a", b"old"), Some(&before), false, (new("a"), false)),
             (outcome(200, "a", b"new"), Some(&before), false, (new("a"), true)),
         ] {
-            assert_eq!(renewal(&answer, earlier, is_conditional, AT), expect, "{answer:?} {is_conditional}");
+            let said = renewal(&url(ROBOTS), &answer, earlier, is_conditional, AT);
+            assert_eq!(said, expect, "{answer:?} {is_conditional}");
+        }
+        // Files of earlier programs were never behind redirects.
+        let stored = file(b"old", Some(Renewal { url: None, ..with_tag("a", 7, 2) }));
+        let unchanged = renewal(&url(ROBOTS), &outcome(304, "a", b""), Some(&stored), true, AT);
+        assert_eq!(unchanged, (Some(with_tag("a", 7, 3)), false));
+    }
+
+    #[test]
+    fn a_file_behind_a_redirect_is_compared_with_that_of_the_same_url() {
+        let of = |renewal: Renewal, at: &str| Renewal { url: Some(url(at)), ..renewal };
+        let moved = |status, body| FetchOutcome { url: url(MOVED), ..outcome(status, "a", body) };
+        let before = |at| file(b"old", Some(of(with_tag("a", 7, 2), at)));
+        for (answer, earlier, expect) in [
+            (moved(200, b"new"), before(ROBOTS), (Some(of(with_tag("a", AT.0, 0), MOVED)), false)),
+            (moved(200, b"new"), before(MOVED), (Some(of(with_tag("a", AT.0, 0), MOVED)), true)),
+            (moved(304, b""), before(MOVED), (Some(of(with_tag("a", 7, 3), MOVED)), false)),
+            (moved(304, b""), before(ROBOTS), (None, false)),
+            (outcome(304, "a", b""), before(MOVED), (None, false)),
+        ] {
+            assert_eq!(renewal(&url(ROBOTS), &answer, Some(&earlier), true, AT), expect, "{answer:?}");
         }
     }
 

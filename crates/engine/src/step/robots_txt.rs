@@ -22,6 +22,8 @@ pub(super) struct File {
     pub(super) answer: RobotsAnswer,
     /// There is more of it than is read.
     pub(super) is_cut: bool,
+    /// What a later request sends, with the URL of the file; `None` where it sends nothing.
+    pub(super) renewal: Option<Box<Renewal>>,
 }
 
 /// A redirect to another site.
@@ -49,23 +51,18 @@ pub(super) struct FetchedRobots {
     /// After what time the server that was asked wants to be asked again.
     pub(super) retry_after: Option<Duration>,
     pub(super) exchanges: Vec<Exchange>,
-    /// What a later request sends; `None` where it sends nothing.
-    pub(super) renewal: Option<Box<Renewal>>,
     /// It was asked of the site itself.
     pub(super) is_own: bool,
 }
 
 impl FetchedRobots {
-    /// The record of it.
-    pub(super) fn record(&self, is_final: bool) -> RobotsRecord {
-        let File { answer, is_cut } = self.file.clone();
-        RobotsRecord {
-            fetched_at: self.at,
-            failed_tries: u32::from(!is_final),
-            answer,
-            is_cut,
-            renewal: self.renewal.clone(),
+    /// The record of it as that of a site.
+    pub(super) fn record(&self, site: &Site, is_final: bool) -> RobotsRecord {
+        let File { answer, is_cut, mut renewal } = self.file.clone();
+        if let Some(renewal) = &mut renewal {
+            renewal.url.take_if(|url| robots_txt_of(site).as_ref() == Some(url));
         }
+        RobotsRecord { fetched_at: self.at, failed_tries: u32::from(!is_final), answer, is_cut, renewal }
     }
 }
 
@@ -98,7 +95,6 @@ impl State {
         outcome: FetchOutcome,
         is_conditional: bool,
     ) {
-        let earlier = self.front(site).and_then(|front| front.earlier_robots.take());
         let own = self.front(site).and_then(|front| robots_txt_of(front.state.site()));
         let redirect = Redirect::of(&outcome).filter(|_| !self.settings.robots_once);
         if let (Some(redirect), Some(own)) = (redirect, &own) {
@@ -108,21 +104,35 @@ impl State {
             self.record(record);
             return self.redirected(now, site, own, redirect);
         }
+        let earlier = self.front(site).and_then(|front| front.earlier_robots.take());
+        let earlier = earlier.map(|earlier| earlier.record);
         let retry_after = match verdict::judge(&outcome.fetched, false, self.dates.of(outcome.finished_at)) {
             Verdict::Retry { retry_after, .. } => retry_after,
             Verdict::Final { .. } => None,
         };
-        let renewal = self.renewal_of(site, &outcome, earlier.as_deref(), is_conditional);
+        let asked = own.as_ref().unwrap_or(&outcome.url);
+        let renewal = self.renewal_of((site, asked), &outcome, earlier.as_ref(), is_conditional);
         let is_cut = is_cut(&outcome.fetched, self.settings.limits.robots_bytes_max);
         let FetchOutcome { exchanges, fetched, finished_at: at, .. } = outcome;
-        let file = match earlier.filter(|_| renewal.as_ref().is_some_and(|renewal| renewal.not_modified > 0)) {
-            Some(earlier) => File { answer: earlier.answer, is_cut: earlier.is_cut },
-            None => File { answer: answer_of(fetched, &self.settings), is_cut },
-        };
+        let file = self.file_of(fetched, is_cut, earlier, renewal);
         if let Some(own) = own {
             self.answered(now, &own, &file, retry_after);
         }
-        self.robots_had(now, site, FetchedRobots { file, at, retry_after, exchanges, renewal, is_own: true });
+        self.robots_had(now, site, FetchedRobots { file, at, retry_after, exchanges, is_own: true });
+    }
+
+    /// The file of an answer: the earlier one, if it has not changed.
+    pub(super) fn file_of(
+        &self,
+        fetched: Fetched,
+        is_cut: bool,
+        earlier: Option<RobotsRecord>,
+        renewal: Option<Box<Renewal>>,
+    ) -> File {
+        match earlier.filter(|_| renewal.as_ref().is_some_and(|renewal| renewal.not_modified > 0)) {
+            Some(earlier) => File { answer: earlier.answer, is_cut: earlier.is_cut, renewal },
+            None => File { answer: answer_of(fetched, &self.settings), is_cut, renewal },
+        }
     }
 
     /// Takes in the answer, as soon as the rules are read.
@@ -148,12 +158,13 @@ impl State {
         let politeness = self.settings.site_rules.politeness.clone();
         let is_had = is_final(&had.file.answer, &self.settings);
         let failure = failure_of(&had.file.answer);
-        let record = had.record(is_had);
-        let file = record.answer.clone();
-        let FetchedRobots { at, retry_after, exchanges, renewal, is_own, .. } = had;
+        let FetchedRobots { at, retry_after, is_own, .. } = had;
         let is_network = is_own && self.is_fault_of_network(now, site, &failure);
         let shares_addresses = self.shares_addresses();
         let Some(front) = self.front(site) else { return };
+        let record = had.record(front.state.site(), is_had);
+        let file = record.answer.clone();
+        let FetchedRobots { exchanges, file: File { renewal, .. }, .. } = had;
         front.sitemaps_named = false;
         let mut is_kept = true;
         if is_network {
@@ -188,7 +199,7 @@ impl State {
         site_record.robots = is_kept.then_some(record);
         let mut record = Record::of(site);
         record.exchanges = exchanges;
-        let renewed = renewal.filter(|renewal| renewal.not_modified > 0);
+        let renewed = renewal.filter(|renewal| is_own && renewal.not_modified > 0);
         record.unchanged_since = renewed.map(|renewal| renewal.recorded_at);
         record.site_record = Some(site_record);
         // What is wanted for the sake of other sites alone may be a site of the crawl later.

@@ -104,8 +104,9 @@ impl State {
 
     /// A new robots.txt that the store does not have yet.
     pub(super) fn unread_robots(&mut self, site: SiteKey) -> Option<RobotsRecord> {
-        match &self.front(site)?.reading {
-            Reading::Fresh(had) if had.is_own => Some(had.record(true)),
+        let front = self.front(site)?;
+        match &front.reading {
+            Reading::Fresh(had) if had.is_own => Some(had.record(front.state.site(), true)),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use frontier::{Group, LeftBehind, SiteState};
-use model::{RobotsRecord, Timestamp, Validators};
+use model::{Renewal, RobotsRecord, Timestamp, Validators};
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::robots_txt::FetchedRobots;
@@ -174,11 +174,17 @@ pub(super) enum Earlier {
 
 impl Earlier {
     /// The file. The next request looks for it again.
-    pub(super) fn take(&mut self) -> Option<Box<RobotsRecord>> {
+    pub(super) fn take(&mut self) -> Option<Box<EarlierFile>> {
         match std::mem::take(self) {
             Earlier::Unread => None,
-            Earlier::Read(earlier) => earlier.map(|earlier| Box::new(earlier.record)),
+            Earlier::Read(earlier) => earlier,
         }
+    }
+
+    /// What a request for it may send.
+    pub(super) fn renewal(&self) -> Option<&Renewal> {
+        let Earlier::Read(earlier) = self else { return None };
+        earlier.as_ref()?.record.renewal.as_deref()
     }
 }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fetch::robots_elsewhere;
-use model::{FetchTask, Limits, Purpose};
+use model::{FetchTask, Limits, Purpose, Validators};
 
-use crate::client::{page, plain, response, text, with_limits};
+use crate::client::{page, plain, response, text, url, with_limits};
 use crate::server::{Server, serve};
 
 /// `/N` redirects to `/N-1`, `/0` answers.
@@ -51,6 +51,29 @@ async fn five_redirects_are_followed_and_the_sixth_is_the_answer() {
     let outcome = fetcher.fetch(robots(&server.url("/6"))).await;
     assert_eq!((response(&outcome).status, text(&response(&outcome).body)), (302, "moved"));
     assert_eq!((outcome.exchanges.len(), outcome.url.path()), (6, "/1"));
+}
+
+#[tokio::test]
+async fn validators_go_to_the_url_for_which_they_are() {
+    let server = serve(move |mut peer| async move {
+        while let Some(head) = peer.request().await {
+            let is_conditional = head.to_ascii_lowercase().contains("if-none-match: \"1\"");
+            let answer = match (head.starts_with("GET /0 "), is_conditional) {
+                (_, true) => "HTTP/1.1 304 Not Modified\r\n\r\n".to_owned(),
+                (true, false) => "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nrule".to_owned(),
+                (false, false) => "HTTP/1.1 301 Moved\r\nLocation: /0\r\nContent-Length: 0\r\n\r\n".to_owned(),
+            };
+            peer.send(answer).await;
+        }
+    })
+    .await;
+    let validators = Some(Box::new(Validators { etag: Some("\"1\"".to_owned()), last_modified: None }));
+    for (of, expect) in [(Some("/0"), (304, "/0")), (Some("/2"), (200, "/0")), (None, (304, "/1"))] {
+        let validators_of = of.map(|path| Box::new(url(&server.url(path))));
+        let task = FetchTask { validators: validators.clone(), validators_of, ..robots(&server.url("/1")) };
+        let outcome = plain().fetch(task).await;
+        assert_eq!((response(&outcome).status, outcome.url.path()), expect, "{of:?}");
+    }
 }
 
 /// Files of 300 kB, one of which may be in memory at once.

@@ -3,7 +3,7 @@
 use model::{Renewal, RobotsAnswer, RobotsRecord, Timestamp, Validators};
 use store::StoreError;
 
-use super::{HAS_ETAG, HAS_LAST_MODIFIED, RECORD_VERSION, decode_validators, flag};
+use super::{HAS_ETAG, HAS_LAST_MODIFIED, RECORD_VERSION, decode_validators, flag, url};
 use crate::bytes::{Decoder, Encoder};
 use crate::failure::{decode_failure, encode_failure};
 use crate::packed;
@@ -33,12 +33,15 @@ pub(crate) fn encode_robots(record: &RobotsRecord) -> Vec<u8> {
         RobotsAnswer::Failed(failure) => encode_failure(to.byte(ROBOTS_FAILED), failure),
     }
     if let Some(renewal) = &record.renewal {
-        let Renewal { validators: Validators { etag, last_modified }, recorded_at, not_modified } = &**renewal;
+        let Renewal { validators: Validators { etag, last_modified }, recorded_at, not_modified, url } = &**renewal;
         to.byte(flag(etag.is_some(), HAS_ETAG) | flag(last_modified.is_some(), HAS_LAST_MODIFIED));
         [etag, last_modified].into_iter().flatten().for_each(|validator| {
             to.text(validator);
         });
         to.varint(recorded_at.0).varint(u64::from(*not_modified));
+        if let Some(url) = url {
+            to.text(url.as_str());
+        }
     }
     to.finish()
 }
@@ -69,5 +72,8 @@ pub(crate) fn decode_robots(bytes: &[u8]) -> Result<RobotsRecord, StoreError> {
 fn decode_renewal(from: &mut Decoder<'_>) -> Result<Renewal, StoreError> {
     let flags = from.byte()?;
     let validators = decode_validators(flags, from)?;
-    Ok(Renewal { validators, recorded_at: Timestamp(from.varint()?), not_modified: from.narrow()? })
+    let (recorded_at, not_modified) = (Timestamp(from.varint()?), from.narrow()?);
+    // Records of files that no redirect led to, and those of earlier programs, end before it.
+    let url = if from.is_at_end() { None } else { Some(url(from)?) };
+    Ok(Renewal { validators, recorded_at, not_modified, url })
 }

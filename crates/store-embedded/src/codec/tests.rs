@@ -1,6 +1,6 @@
 //! Round trips, golden bytes and arbitrary bytes.
 
-use model::{Failure, FailureKind, RobotsAnswer, RobotsRecord};
+use model::{Failure, FailureKind, Renewal, RobotsAnswer, RobotsRecord};
 use proptest::prelude::*;
 use weburl::{CanonicalRules, SiteKey};
 
@@ -247,6 +247,11 @@ fn records_read_back() {
     for (is_cut, body) in [(false, vec![1, 2]), (true, vec![1, 2]), (false, vec![7; 9_000]), (true, vec![7; 9_000])] {
         let robots = RobotsRecord { is_cut, ..robots(RobotsAnswer::Status { code: 200, body: body.into() }) };
         assert_eq!(decode_robots(&encode_robots(&robots)).expect("robots"), robots);
+        for url in [None, Some(url("http://elsewhere.test/rules.txt"))] {
+            let renewal = Some(Box::new(Renewal { not_modified: 7, url, ..Renewal::default() }));
+            let robots = RobotsRecord { renewal, ..robots.clone() };
+            assert_eq!(decode_robots(&encode_robots(&robots)).expect("robots"), robots);
+        }
     }
 }
 

@@ -50,6 +50,7 @@ pub(super) fn records_round_trip(fixture: &dyn Fixture) {
                 validators: Validators { etag: Some("\"a\0b\"".to_owned()), last_modified: None },
                 recorded_at: Timestamp(7),
                 not_modified: 3,
+                url: Some(url("http://elsewhere.test/rules.txt")),
             })),
         }),
         misleads: true,

@@ -10,6 +10,7 @@ use model::{Failure, RobotsAnswer, SiteRecord, Timestamp};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::step::robots_txt::{File, Redirect};
+use crate::step::slot::EarlierFile;
 
 /// The largest number of kept answers; the oldest leave first, and are requested again if they are needed.
 const ANSWERS_MAX: usize = 4_096;
@@ -50,6 +51,8 @@ pub(super) struct Errand {
     /// How often in a row only another worker could ask.
     pub(super) looks: u32,
     pub(super) waiting: Vec<Walk>,
+    /// The file that a request for a new one refers to.
+    pub(super) earlier: Option<Box<EarlierFile>>,
     /// How many requests in a row failed although its site was found.
     pub(super) failed_tries: u32,
     /// How often in a row its site was not found.
@@ -96,7 +99,7 @@ pub(super) struct Walk {
 
 impl File {
     pub(super) fn failed(failure: Failure) -> Self {
-        File { answer: RobotsAnswer::Failed(failure), is_cut: false }
+        File { answer: RobotsAnswer::Failed(failure), is_cut: false, renewal: None }
     }
 }
 
@@ -172,6 +175,7 @@ impl Errands {
             not_before: Timestamp::default(),
             looks: 0,
             waiting: Vec::new(),
+            earlier: None,
             failed_tries: 0,
             failed_lookups: 0,
         })

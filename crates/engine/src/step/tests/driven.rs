@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::{
-    Exchange, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Queued, Resolved, Response, SiteRecord,
-    Timestamp,
+    Exchange, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Method, Queued, Resolved, Response,
+    SiteRecord, Timestamp,
 };
 use store::Committed;
 use weburl::{CanonicalRules, CanonicalUrl, Site, SiteKey};
@@ -46,6 +46,8 @@ pub struct Driven {
     pub holds_rules: bool,
     /// What is being read then, the first first.
     pub reads: VecDeque<(SiteKey, u16, bytes::Bytes)>,
+    /// Where the next answer comes from, if not from the URL that was asked for.
+    redirected_to: Option<CanonicalUrl>,
     queues: BTreeMap<SiteKey, Vec<Queued>>,
     records: BTreeMap<SiteKey, SiteRecord>,
 }
@@ -67,6 +69,7 @@ impl Driven {
             breaks_rules: false,
             holds_rules: false,
             reads: VecDeque::new(),
+            redirected_to: None,
             queues: BTreeMap::new(),
             records: BTreeMap::new(),
         };
@@ -184,6 +187,12 @@ impl Driven {
         self.fetched(target, Fetched::Response(response), Content::default());
     }
 
+    /// The same for an answer to which redirects within the site led.
+    pub fn answered_at(&mut self, target: &str, at: &str, status: u16, headers: &[(&str, &str)], body: &'static str) {
+        self.redirected_to = Some(url(at));
+        self.answered(target, status, headers, body);
+    }
+
     /// Ends a fetch with an answer in which this is found.
     pub fn found(&mut self, target: &str, finding: Finding) {
         let response = Response {
@@ -205,11 +214,23 @@ impl Driven {
     fn fetched(&mut self, target: &str, fetched: Fetched, content: Content) {
         let at = self.fetches.iter().position(|task| task.url == url(target)).expect("it was asked for");
         let task = self.fetches.remove(at);
-        let exchanges: Vec<Exchange> = Vec::new();
+        let url = self.redirected_to.take().unwrap_or(task.url);
+        let exchange = Exchange {
+            url: url.clone(),
+            method: Method::Get,
+            address: None,
+            started_at: self.now,
+            request_head: bytes::Bytes::new(),
+            request_body: bytes::Bytes::new(),
+            response_head: bytes::Bytes::new(),
+            payload: bytes::Bytes::new(),
+            truncated: None,
+        };
+        let is_answer = matches!(fetched, Fetched::Response(_));
         let outcome = FetchOutcome {
             id: task.id,
-            url: task.url,
-            exchanges,
+            url,
+            exchanges: is_answer.then_some(exchange).into_iter().collect(),
             fetched,
             rendering: None,
             started_at: self.now,

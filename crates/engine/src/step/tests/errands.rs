@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use model::FailureKind;
+use model::{FailureKind, Outcome};
 
-use super::driven::Driven;
+use super::driven::{Driven, url};
 use super::settings;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -29,4 +29,66 @@ fn what_a_site_has_fetched_for_itself_is_not_fetched_again_for_another() {
     crawl.target_resolved("http://target.test/robots.txt", Ok(&[2]));
     crawl.wait(SECOND);
     assert_eq!(crawl.asked(), ["http://moved.test/", "http://target.test/"]);
+}
+
+const FILE: &str = "http://target.test/rules.txt";
+const RULES: &str = "User-agent: *\nDisallow: /private\n";
+
+/// Lets a week pass in which robots.txt of a.test leads to another URL. Gives the entity tags that were sent there, and to robots.txt itself.
+fn a_week(crawl: &mut Driven, file: &str, is_here: bool) -> [Vec<Option<String>>; 2] {
+    let mut sent = [Vec::new(), Vec::new()];
+    for _ in 0..20 {
+        crawl.wait(Duration::from_secs(8 * 3_600));
+        if !crawl.names.is_empty() {
+            crawl.resolved("http://a.test/", Ok(&[1]));
+        }
+        if !crawl.targets.is_empty() {
+            crawl.target_resolved(file, Ok(&[2]));
+        }
+        while let Some(task) = crawl.fetches.first() {
+            let (asked, tag) = (task.url.clone(), task.validators.as_ref().and_then(|sent| sent.etag.clone()));
+            if task.validators.is_some() {
+                assert_eq!(task.validators_of.as_deref(), Some(&url(file)));
+            }
+            let (status, body) = if tag.is_some() { (304, "") } else { (200, RULES) };
+            match asked.path() {
+                "/robots.txt" if is_here => {
+                    sent[0].push(tag);
+                    crawl.answered_at(asked.as_str(), file, status, &[("ETag", "\"1\"")], body);
+                }
+                "/robots.txt" => {
+                    sent[1].push(tag);
+                    crawl.answered(asked.as_str(), 302, &[("Location", file)], "");
+                }
+                _ if asked == url(file) => {
+                    sent[0].push(tag);
+                    crawl.answered(asked.as_str(), status, &[("ETag", "\"1\"")], body);
+                }
+                _ => crawl.answered(asked.as_str(), 200, &[], ""),
+            }
+            if !crawl.targets.is_empty() {
+                crawl.target_resolved(file, Ok(&[2]));
+            }
+        }
+    }
+    sent
+}
+
+#[test]
+fn a_file_behind_a_redirect_is_requested_with_its_validators() {
+    let pages = (0..6).map(|n| format!("http://a.test/{n}")).chain(["http://a.test/private".to_owned()]);
+    let seeds: Vec<String> = pages.collect();
+    for (file, is_here) in [(FILE, false), ("http://a.test/rules.txt", true)] {
+        let mut crawl = Driven::begin(settings(), &seeds.iter().map(String::as_str).collect::<Vec<_>>());
+        let [of_file, of_redirect] = a_week(&mut crawl, file, is_here);
+        let (first, later) = of_file.split_first().expect("a request");
+        assert!(first.is_none() && later.len() > 1, "{of_file:?}");
+        assert!(later.iter().all(|tag| tag.as_deref() == Some("\"1\"")), "{of_file:?}");
+        assert!(of_redirect.iter().all(Option::is_none), "{of_redirect:?}");
+        let renewed = crawl.recorded.iter().filter(|record| record.unchanged_since.is_some()).count();
+        assert_eq!(renewed, later.len(), "each leaves a revisit record");
+        let visits = crawl.recorded.iter().filter_map(|record| record.visit.as_ref());
+        let disallowed = visits.filter(|visit| visit.outcome == Outcome::Disallowed).count();
+        assert_eq!(disallowed, 1, "the rules hold on");
+    }
 }
