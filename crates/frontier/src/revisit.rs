@@ -93,8 +93,19 @@ pub(crate) fn time_place(seconds: f64) -> usize {
     place
 }
 
+/// Sums that [`dot`] adds up beside each other: one sum alone would wait for each addition.
+const LANES: usize = 8;
+
 fn dot(weights: &[f64], of: &[f64]) -> f64 {
-    weights.iter().zip(of).map(|(weight, of)| weight * of).sum()
+    let (weights, of) = (weights.chunks_exact(LANES), of.chunks_exact(LANES));
+    let rest: f64 = weights.remainder().iter().zip(of.remainder()).map(|(weight, of)| weight * of).sum();
+    let mut sums = [0.0; LANES];
+    for (weights, of) in weights.zip(of) {
+        for lane in 0..LANES {
+            sums[lane] += weights[lane] * of[lane];
+        }
+    }
+    rest + sums.iter().sum::<f64>()
 }
 
 /// The next visit of a page.
