@@ -98,3 +98,48 @@ fn a_304_keeps_the_rules_for_another_term_and_leaves_a_revisit_record() {
     assert_eq!((requests("/private"), requests("/open")), (0, 4));
     Running::start(Command::new(BINARY).arg("check").arg(&dir)).end().expect_code(0);
 }
+
+#[test]
+fn a_file_on_another_site_is_requested_with_its_validators_and_leaves_a_revisit_record() {
+    let rules = "User-agent: *\nDisallow: /private\n";
+    let (robots, asked) = (Arc::new(Mutex::new(rules.to_owned())), Asked::default());
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    let (text, answers) = (robots.clone(), asked.clone());
+    let file = move |request: &Request| {
+        let (text, tag) = (text.lock().unwrap().clone(), "\"1\"");
+        let sent = request.header("if-none-match").map(str::to_owned);
+        let status = if sent.as_deref() == Some(tag) { 304 } else { 200 };
+        answers.lock().unwrap().push((sent, status));
+        let body = if status == 304 { String::new() } else { text };
+        Reply::new(status).header("Content-Type", "text/plain").header("ETag", tag).body(body)
+    };
+    let page = |request: &Request| match request.path() {
+        "/robots.txt" => {
+            assert_eq!(request.header("if-none-match"), None);
+            Reply::new(301).header("Location", "http://two.test/rules.txt").body(String::new())
+        }
+        "/" => Reply::html("<a href=/open>open</a> <a href=/private>private</a>"),
+        path => Reply::html(path.to_owned()),
+    };
+    let web = Web::new().site("one.test", testweb::from_fn(page)).site("two.test", testweb::from_fn(file));
+    let served = Served::start(web);
+    let crawl = |arguments: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.arg("crawl").args(arguments).arg("-o").arg(&dir).args(["--delay", "0s", "--no-sitemaps"]);
+        Running::start(command.args(served.flags())).end().expect_code(0)
+    };
+    crawl(&["http://one.test/"]);
+    expire(&dir);
+    crawl(&["--again"]);
+    assert_eq!(*asked.lock().unwrap(), [(None, 200), (Some("\"1\"".to_owned()), 304)]);
+    let stored = expire(&dir);
+    assert_eq!((body(&stored).as_str(), stored.renewal.map(|renewal| renewal.not_modified)), (rules, Some(1)));
+    assert!(served.log().iter().all(|entry| entry.target != "/private"));
+    let answers = warcs::answers_of(&dir, "http://two.test/rules.txt");
+    let [original, revisit] = &answers[..] else { panic!("{} records", answers.len()) };
+    assert_eq!(revisit.record_type(), Some(RecordType::Revisit));
+    assert_eq!(revisit.get("WARC-Refers-To-Target-URI"), Some("http://two.test/rules.txt"));
+    assert_eq!(revisit.get("WARC-Refers-To"), original.get("WARC-Record-ID"));
+    Running::start(Command::new(BINARY).arg("check").arg(&dir)).end().expect_code(0);
+}
