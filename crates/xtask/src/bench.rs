@@ -39,8 +39,9 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   viewers [PAGES]    processor time of a crawl with none and with 20 viewers of `argiope ui`, in turn
   hot                99 small hosts beside one with 10^6 queued URLs: whether they wait for it, and what a visit costs
   rules              1,000 robots.txt files of 525 kB: memory; a site beside one with 35,641 rules with wildcards: its pages
-  freshness [PAGES] [VISITS] [WEB...]
-                     a simulated web that changes: how fresh copies are by our rule, by others and at best; what choosing costs
+  freshness [PAGES] [VISITS] [ONLY...]
+                     a simulated web that changes: how fresh copies are by our rule, by others and at best; what choosing costs;
+                     ONLY: webs, rules, importances, days of budgets, or choosing
   documents DIR      text of PDF beside pdftotext, and of DOCX, PPTX, ODT and EPUB beside the .txt files they were made of
   structured DIR     JSON-LD, microdata, RDFa and OpenGraph of pages (.html, .html.gz) as we and extruct find them
   text DIR           the main text of pages whose main text is known, word F1 by kind, beside trafilatura, resiliparse and rs-trafilatura

@@ -1,28 +1,34 @@
 //! How fresh the copies of a changing web are by several rules, beside the analytic optimum.
 //!
-//! `cargo xtask bench freshness [PAGES] [VISITS] [WEB...]`
+//! `cargo xtask bench freshness [PAGES] [VISITS] [ONLY...]`, where ONLY is a web, a rule, an importance, or the days of a budget: of each kind
+//! all, if none is given. `choosing` measures what choosing costs.
 //!
 //! No rule knows the rates but the last. Every rule has the same visits in each round, and no site has more than a few
 //! in a hundred of them, as its delay would have it. In the second half of the time the share of copies that are right is averaged, weighed
 //! by importance. Nutch's rule is that of AdaptiveFetchSchedule (interval × 1.4 or × 0.8, by nutch-default.xml), StormCrawler's that of
-//! AdaptiveScheduler (× 1.5 or × 0.5); both are scaled to the budget by visiting first what is due first. The optimum is that of pages
-//! that change by themselves with these rates (Poisson), also where they do not.
+//! AdaptiveScheduler (× 1.5 or × 0.5); both are scaled to the budget by visiting first what is due first. The optimum visits each page
+//! at equal intervals, by its rate and by the manner in which it changes. It does not know when bursts and days begin.
 
 #![expect(clippy::print_stdout, reason = "its output is a table")]
 #![expect(clippy::disallowed_methods, reason = "it measures time")]
 
+mod ideal;
+mod manner;
 mod rules;
 mod web;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::sync::LazyLock;
+use std::time::Instant;
 
 use frontier::budget::{Budget, Tests};
 use frontier::calendar::Calendar;
 use frontier::revisit::Belief;
 use frontier::signals::Dating;
-use rules::{Intervals, Ours, Rule};
-use web::{Dates, Kind, Manner, Random, Rates, Says, Web};
+use manner::{DAY, Manner};
+use rules::{Given, Intervals, Ours, Rule};
+use web::{Caches, Dates, Kind, Random, Rates, Says, Web};
 
 /// Pages, unless told otherwise.
 const PAGES: usize = 100_000;
@@ -119,68 +125,115 @@ fn run(web: &Web, per_second: f64, seconds: f64, rule: &mut dyn Rule) -> f64 {
 }
 
 /// A web with a name: how often its pages change, in which manner, and what their sites say of it.
-type Named = (&'static str, Rates, Manner, Says, Dates);
+type Named = (&'static str, Rates, Manner, Says, Dates, Caches);
 
-const WEBS: [Named; 12] = [
-    ("lognormal", Rates::Lognormal(2.0), Manner::Poisson, Says::Nothing, Dates::Nothing),
-    ("wide", Rates::Lognormal(4.0), Manner::Poisson, Says::Nothing, Dates::Nothing),
-    ("two-kinds", Rates::TwoKinds, Manner::Poisson, Says::Nothing, Dates::Nothing),
-    ("uniform", Rates::Uniform, Manner::Poisson, Says::Nothing, Dates::Nothing),
-    ("bursts", Rates::Lognormal(2.0), Manner::Bursts, Says::Nothing, Dates::Nothing),
-    ("daily", Rates::Lognormal(2.0), Manner::Daily, Says::Nothing, Dates::Nothing),
-    ("together", Rates::Lognormal(2.0), Manner::Together, Says::Nothing, Dates::Nothing),
-    ("signals", Rates::Lognormal(2.0), Manner::Poisson, Says::Truth, Dates::Nothing),
-    ("noisy-signals", Rates::Lognormal(2.0), Manner::Poisson, Says::MostlyTruth, Dates::Nothing),
-    ("lying-signals", Rates::Lognormal(2.0), Manner::Poisson, Says::Lies, Dates::Nothing),
-    ("dates", Rates::Lognormal(2.0), Manner::Poisson, Says::Nothing, Dates::Truth),
-    ("lying-dates", Rates::Lognormal(2.0), Manner::Poisson, Says::Nothing, Dates::Lies),
+const WEBS: [Named; 15] = [
+    ("lognormal", Rates::Lognormal(2.0), Manner::Poisson, Says::Nothing, Dates::Nothing, Caches::Nothing),
+    ("wide", Rates::Lognormal(4.0), Manner::Poisson, Says::Nothing, Dates::Nothing, Caches::Nothing),
+    ("two-kinds", Rates::TwoKinds, Manner::Poisson, Says::Nothing, Dates::Nothing, Caches::Nothing),
+    ("any-rate", Rates::Uniform, Manner::Poisson, Says::Nothing, Dates::Nothing, Caches::Nothing),
+    ("bursts", Rates::Lognormal(2.0), Manner::Bursts, Says::Nothing, Dates::Nothing, Caches::Nothing),
+    ("daily", Rates::Lognormal(2.0), Manner::Daily, Says::Nothing, Dates::Nothing, Caches::Nothing),
+    ("together", Rates::Lognormal(2.0), Manner::Together, Says::Nothing, Dates::Nothing, Caches::Nothing),
+    ("mixed", Rates::Lognormal(2.0), Manner::Mixed, Says::Nothing, Dates::Nothing, Caches::Nothing),
+    ("signals", Rates::Lognormal(2.0), Manner::Poisson, Says::Truth, Dates::Nothing, Caches::Nothing),
+    ("noisy-signals", Rates::Lognormal(2.0), Manner::Poisson, Says::MostlyTruth, Dates::Nothing, Caches::Nothing),
+    ("lying-signals", Rates::Lognormal(2.0), Manner::Poisson, Says::Lies, Dates::Nothing, Caches::Nothing),
+    ("caches", Rates::Lognormal(2.0), Manner::Poisson, Says::Nothing, Dates::Nothing, Caches::Truth),
+    ("lying-caches", Rates::Lognormal(2.0), Manner::Poisson, Says::Nothing, Dates::Nothing, Caches::Lies),
+    ("dates", Rates::Lognormal(2.0), Manner::Poisson, Says::Nothing, Dates::Truth, Caches::Nothing),
+    ("lying-dates", Rates::Lognormal(2.0), Manner::Poisson, Says::Nothing, Dates::Lies, Caches::Nothing),
 ];
 /// Days from one visit of a page to the next, on average: the budgets.
 const BUDGETS: [f64; 4] = [28.0, 14.0, 7.0, 3.5];
-const DAY: f64 = 86_400.0;
+
+/// The rules, by what the table calls them.
+const RULES: [&str; 6] = [UNIFORM, NUTCH, STORM_CRAWLER, "argiope", BY_MAX_AGE, KNOWN];
+const UNIFORM: &str = "uniform";
+const NUTCH: &str = "Nutch";
+const STORM_CRAWLER: &str = "StormCrawler";
+const KNOWN: &str = "rates-known";
+/// Ours, where the pages of a site of which the same time is said have a prior of their own. The program does not do that.
+const BY_MAX_AGE: &str = "by-max-age";
+/// How important pages are.
+const IMPORTANCES: [&str; 2] = ["flat", PARETO];
+const PARETO: &str = "Pareto";
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
-    let pages = arguments.next().and_then(|pages| pages.parse().ok()).unwrap_or(PAGES);
-    let visits = arguments.next().and_then(|visits| visits.parse().ok()).unwrap_or(VISITS);
-    let only: Vec<String> = arguments.collect();
+    let mut arguments = std::env::args().skip(1).peekable();
+    let mut number = || arguments.next_if(|argument| argument.parse::<f64>().is_ok())?.parse::<f64>().ok();
+    let (pages, visits) = (number().map_or(PAGES, |pages| pages as usize), number().unwrap_or(VISITS));
+    let only = Only(arguments.collect());
     println!("{pages} pages, {visits} visits of each on average; freshness, and its part of the optimum\n");
-    println!("| web | importance | days | optimum | uniform | Nutch | StormCrawler | argiope | rates known |");
-    println!("|---|---|---|---|---|---|---|---|---|");
-    for (name, rates, manner, says, dates) in WEBS {
-        if !only.is_empty() && !only.iter().any(|only| only == name) {
-            continue;
-        }
-        for is_pareto in [false, true] {
-            for days in BUDGETS {
-                let interval = days * DAY;
-                let per_second = pages as f64 / interval;
-                let seconds = visits * interval;
-                let web = Web::new(Kind { rates, manner, says, dates, is_pareto }, pages, seconds);
-                let optimum = web.optimum(per_second);
-                let importance = if is_pareto { "Pareto" } else { "flat" };
-                print!("| {name} | {importance} | {days} | {optimum:.3} |");
-                let intervals = |shrinks, grows, bounds| Intervals::new(pages, interval, shrinks, grows, bounds);
-                let mut rules: [Box<dyn Rule + Send>; 5] = [
-                    Box::new(intervals(1.0, 1.0, (0.0, f64::INFINITY))),
-                    Box::new(intervals(0.8, 1.4, (60.0, 365.0 * DAY))),
-                    Box::new(intervals(0.5, 1.5, (DAY / 24.0, 14.0 * DAY))),
-                    Box::new(Ours::new(&web, per_second, false)),
-                    Box::new(Ours::new(&web, per_second, true)),
-                ];
-                std::thread::scope(|scope| {
-                    let run = |rule: &mut dyn Rule| run(&web, per_second, seconds, rule);
-                    let runs = rules.each_mut().map(|rule| scope.spawn(move || run(rule.as_mut())));
-                    // One that panics has said so.
-                    for fresh in runs.into_iter().filter_map(|run| run.join().ok()) {
-                        print!(" {fresh:.3} ({:.3}) |", fresh / optimum);
-                    }
-                });
-                println!();
+    let is_wanted = |rule: &&str| only.admits(rule, &RULES) && (*rule != BY_MAX_AGE || only.names(rule));
+    let rules: Vec<&str> = RULES.into_iter().filter(is_wanted).collect();
+    println!("| web | importance | days | optimum | {} |", rules.join(" | "));
+    println!("|---|---|---|---|{}", "---|".repeat(rules.len()));
+    let names = WEBS.map(|(name, ..)| name);
+    let webs = WEBS.into_iter().filter(|(name, ..)| only.admits(name, &names) && !only.is_choosing());
+    for ((name, rates, manner, says, dates, caches), importance) in
+        webs.flat_map(|web| IMPORTANCES.map(|importance| (web, importance)))
+    {
+        for days in BUDGETS {
+            if !only.admits(importance, &IMPORTANCES)
+                || !only.admits(&days.to_string(), &BUDGETS.map(|days| days.to_string()))
+            {
+                continue;
             }
+            let interval = days * DAY;
+            let (per_second, seconds) = (pages as f64 / interval, visits * interval);
+            let web =
+                Web::new(Kind { rates, manner, says, dates, caches, is_pareto: importance == PARETO }, pages, seconds);
+            let optimum = web.optimum(per_second);
+            print!("| {name} | {importance} | {days} | {optimum:.3} |");
+            let run = |name: &str| run(&web, per_second, seconds, &mut *rule(name, &web, interval));
+            std::thread::scope(|scope| {
+                let runs: Vec<_> = rules.iter().map(|name| scope.spawn(|| run(name))).collect();
+                // One that panics has said so.
+                for fresh in runs.into_iter().filter_map(|run| run.join().ok()) {
+                    print!(" {fresh:.3} ({:.3}) |", fresh / optimum);
+                }
+            });
+            println!();
         }
     }
-    choosing(CHOSEN_OF);
+    if only.0.is_empty() || only.is_choosing() {
+        choosing(CHOSEN_OF);
+    }
+}
+
+/// What of the table is wanted.
+struct Only(Vec<String>);
+
+impl Only {
+    /// Whether this is wanted of these: it is named, or none of them is.
+    fn admits(&self, this: &str, of: &[impl AsRef<str>]) -> bool {
+        self.names(this) || !of.iter().any(|name| self.names(name.as_ref()))
+    }
+
+    fn names(&self, this: &str) -> bool {
+        self.0.iter().any(|only| only == this)
+    }
+
+    /// No table at all.
+    fn is_choosing(&self) -> bool {
+        self.names("choosing")
+    }
+}
+
+fn rule<'a>(name: &str, web: &'a Web, interval: f64) -> Box<dyn Rule + 'a> {
+    let pages = web.rates.len();
+    let intervals = |shrinks, grows, bounds| Box::new(Intervals::new(pages, interval, shrinks, grows, bounds));
+    match name {
+        UNIFORM => intervals(1.0, 1.0, (0.0, f64::INFINITY)),
+        NUTCH => intervals(0.8, 1.4, (60.0, 365.0 * DAY)),
+        STORM_CRAWLER => intervals(0.5, 1.5, (DAY / 24.0, 14.0 * DAY)),
+        name => Box::new(Ours::new(
+            web,
+            pages as f64 / interval,
+            Given { rates: name == KNOWN, max_ages: name == BY_MAX_AGE },
+        )),
+    }
 }
 
 /// What choosing costs with so many pages.
@@ -192,13 +245,24 @@ fn choosing(pages: u32) {
         calendar.put(page, 0, (page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 39) as u32);
     }
     let beliefs: Vec<Belief> = (0..1_024).map(|page| belief(page * 977)).collect();
-    let began = std::time::Instant::now();
+    let began = processor_seconds();
     for _ in 0..pages {
         let Some(due) = calendar.take() else { break };
         let wait = tests.wait(&budget, &beliefs[due.url as usize % beliefs.len()], 1.0);
         calendar.put(due.url, due.site, wait as u32);
     }
-    let micros = began.elapsed().as_secs_f64() * 1e6 / f64::from(pages);
+    let micros = (processor_seconds() - began) * 1e6 / f64::from(pages);
     let bytes = calendar.bytes() as f64 / f64::from(pages);
-    println!("\nchoosing among {pages} pages: {micros:.2} µs a visit, {bytes:.1} bytes a page in memory, none on disk");
+    println!(
+        "\nchoosing among {pages} pages: {micros:.2} µs of processor a visit, {bytes:.1} bytes a page in memory, none on disk"
+    );
+}
+
+/// Seconds of processor that this thread has taken: on a busy machine the clock says little. Those of the clock where the system does not say.
+fn processor_seconds() -> f64 {
+    static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let clock = BEGAN.elapsed().as_secs_f64();
+    let said = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanos: Option<f64> = said.and_then(|said| said.split_whitespace().next()?.parse().ok());
+    nanos.map_or(clock, |nanos| nanos / 1e9)
 }

@@ -83,11 +83,12 @@ pub struct Ours<'a> {
     /// The visit for which a page is in the calendar: an announcement puts it in once more.
     entries: Vec<u32>,
     prior: Prior,
+    of_max_ages: BTreeMap<(u32, u8), Prior>,
     visited_at: Vec<f64>,
     visits: usize,
     learn_at: usize,
     has_learned: bool,
-    knows: bool,
+    given: Given,
     tests: Tests,
 }
 
@@ -116,9 +117,20 @@ fn site_pages(web: &Web) -> Vec<f64> {
 const VISITS_MAX: usize = 64;
 /// Pages from which it learns what all are like.
 const SAMPLE: usize = 8_192;
+/// Pages of a group in it from which the group is learned.
+const GROUP_MIN: usize = 4;
+
+/// What our rule is given beside its visits.
+#[derive(Clone, Copy)]
+pub struct Given {
+    /// All rates.
+    pub rates: bool,
+    /// For how long sites say that copies may be used.
+    pub max_ages: bool,
+}
 
 impl<'a> Ours<'a> {
-    pub fn new(web: &'a Web, per_second: f64, knows: bool) -> Self {
+    pub fn new(web: &'a Web, per_second: f64, given: Given) -> Self {
         let pages = web.rates.len();
         let mut ours = Ours {
             web,
@@ -136,11 +148,12 @@ impl<'a> Ours<'a> {
             said_after: vec![None; pages],
             entries: vec![0; pages],
             prior: Prior::default(),
+            of_max_ages: BTreeMap::new(),
             visited_at: vec![0.0; pages],
             visits: 0,
             learn_at: pages / 16,
             has_learned: false,
-            knows,
+            given,
             tests: Tests::default(),
         };
         ours.learn(0.0);
@@ -148,7 +161,25 @@ impl<'a> Ours<'a> {
     }
 
     fn belief(&self, page: usize) -> Belief {
-        if self.knows { Belief::of_rate(self.web.rates[page]) } else { Belief::new(&self.prior, &self.seen[page]) }
+        if self.given.rates {
+            return Belief::of_rate(self.web.rates[page]);
+        }
+        let prior = self.of_max_ages.get(&self.max_age(page)).unwrap_or(&self.prior);
+        Belief::new(prior, &self.seen[page])
+    }
+
+    fn max_age(&self, page: usize) -> (u32, u8) {
+        (self.web.sites[page], self.web.max_ages[page])
+    }
+
+    /// Learns what pages of a site are like of which the same time is said.
+    fn learn_max_ages(&mut self, every: usize) {
+        let mut groups: BTreeMap<(u32, u8), Vec<Seen>> = BTreeMap::new();
+        for page in (0..self.seen.len()).step_by(every) {
+            groups.entry(self.max_age(page)).or_default().push(self.seen[page].clone());
+        }
+        let groups = groups.into_iter().filter(|(_, pages)| pages.len() >= GROUP_MIN);
+        self.of_max_ages = groups.map(|(group, pages)| (group, Prior::learn(&self.prior, &pages))).collect();
     }
 
     /// Learns the prior and the budget, and plans all pages by them. Once more when half as many visits again were made.
@@ -157,8 +188,11 @@ impl<'a> Ours<'a> {
         let every = (pages / SAMPLE).max(1);
         let sample: Vec<Seen> = self.seen.iter().step_by(every).cloned().collect();
         self.prior = Prior::learn(&Prior::default(), &sample);
+        if self.given.max_ages {
+            self.learn_max_ages(every);
+        }
         let cap = self.web.site_part * self.per_second;
-        if !self.knows && (self.web.says_anything() || self.web.kind.dates != Dates::Nothing) {
+        if !self.given.rates && (self.web.says_anything() || self.web.kind.dates != Dates::Nothing) {
             self.learn_signals();
             self.outlooks = self.signals.iter().map(Outlook::new).collect();
         }
@@ -269,7 +303,7 @@ impl Rule for Ours<'_> {
 
     fn reads_every(&self, site: usize) -> Option<f64> {
         let budget = &self.budgets[site];
-        (!self.knows).then(|| budget.listing_wait(self.site_pages[site], self.signals[site].tell()))
+        (!self.given.rates).then(|| budget.listing_wait(self.site_pages[site], self.signals[site].tell()))
     }
 
     fn signalled(&mut self, page: usize, said_after: f64, age: f64) {

@@ -1,8 +1,7 @@
 //! A web that changes: sites, pages, how fast and in which manner they change, and how fresh copies could be at best.
 
-use std::sync::LazyLock;
-
-use frontier::revisit::value;
+use super::ideal::Curve;
+use super::manner::{BURST_CHANGES, BURSTS, DAILY, DAY, Manner};
 
 /// Random numbers (splitmix64), the same in every run.
 pub struct Random(pub u64);
@@ -25,19 +24,6 @@ impl Random {
     pub fn wait(&mut self, rate: f64) -> f64 {
         -self.part().max(1e-300).ln() / rate
     }
-}
-
-/// In which manner pages change.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Manner {
-    /// By themselves, at any time.
-    Poisson,
-    /// Five times in a tenth of the time, then not for long.
-    Bursts,
-    /// In eight hours of each day.
-    Daily,
-    /// Half of all changes come to all pages of a site at once.
-    Together,
 }
 
 /// What half of the sites say of changes.
@@ -76,6 +62,24 @@ pub enum Dates {
     Lies,
 }
 
+/// What half of the sites say of how long a copy may be used (`Cache-Control`, `Expires`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Caches {
+    /// Nothing.
+    Nothing,
+    /// The time between changes, as well as sites know it: for a third of the pages it is wrong by a factor of three or more.
+    Truth,
+    /// Any time, whatever the page does.
+    Lies,
+}
+
+/// How wrong sites are about the time between changes: the deviation of its logarithm.
+const CACHES_DEVIATION: f64 = 1.1;
+/// What they may say, in days: nothing, an hour, a day, a week, a month, a year.
+const MAX_AGES: [f64; 6] = [0.01, 1.0 / 24.0, 1.0, 7.0, 30.0, 365.0];
+/// A time up to so many times one of these is said to be that one.
+const MAX_AGE_STEP: f64 = 2.5;
+
 /// How the times between changes are distributed over pages.
 #[derive(Clone, Copy)]
 pub enum Rates {
@@ -106,13 +110,14 @@ pub struct Kind {
     pub manner: Manner,
     pub says: Says,
     pub dates: Dates,
+    pub caches: Caches,
     pub is_pareto: bool,
 }
 
 /// The median time between changes, in days.
 const MEDIAN_DAYS: f64 = 30.0;
 /// The same in seconds.
-const MEDIAN: f64 = MEDIAN_DAYS * 86_400.0;
+const MEDIAN: f64 = MEDIAN_DAYS * DAY;
 
 /// The web.
 pub struct Web {
@@ -122,19 +127,25 @@ pub struct Web {
     pub sites: Vec<u32>,
     /// The part of all visits that a site may have.
     pub site_part: f64,
+    /// Which of the times is said of each page for which a copy may be used.
+    pub max_ages: Vec<u8>,
     /// When all pages of a site change, in order.
     events: Vec<Vec<f64>>,
+    /// How often that is.
+    event_rates: Vec<f64>,
 }
 
 /// Pages of a site, on average.
 const SITE_PAGES: usize = 100;
 /// The part of all visits that one site may have: the greatest ones want more.
 const SITE_PART: f64 = 0.03;
+/// How much sites differ in how often all their pages change: the deviation of the logarithm.
+const EVENTS_DEVIATION: f64 = 1.0;
 
 impl Web {
     pub fn new(kind: Kind, pages: usize, seconds: f64) -> Self {
         let mut random = Random(7);
-        let rates: Vec<f64> = (0..pages).map(|_| 1.0 / 86_400.0 / kind.rates.days(&mut random)).collect();
+        let mut rates: Vec<f64> = (0..pages).map(|_| 1.0 / DAY / kind.rates.days(&mut random)).collect();
         let importance =
             |random: &mut Random| if kind.is_pareto { random.part().max(1e-6).powf(-1.0 / 1.5) } else { 1.0 };
         let importances = (0..pages).map(|_| importance(&mut random)).collect();
@@ -147,22 +158,44 @@ impl Web {
             let place = random.part();
             ends.partition_point(|end| *end < place).min(count - 1) as u32
         };
-        let sites = (0..pages).map(|_| site(&mut random)).collect();
-        let events = match kind.manner {
-            Manner::Together => (0..count)
-                .map(|_| {
-                    let rate = 0.5 / MEDIAN;
-                    let mut at = 0.0;
-                    std::iter::from_fn(|| {
-                        at += random.wait(rate);
-                        (at < 2.0 * seconds).then_some(at)
-                    })
-                    .collect()
-                })
-                .collect(),
-            _ => Vec::new(),
+        let sites: Vec<u32> = (0..pages).map(|_| site(&mut random)).collect();
+        let event_rate = |site: usize| match kind.manner.of_site(site as u32) {
+            Manner::Together => 0.5 / MEDIAN * (EVENTS_DEVIATION * random.normal()).exp(),
+            _ => 0.0,
         };
-        Web { kind, rates, importances, sites, site_part: SITE_PART.max(3.0 / count as f64), events }
+        let event_rates: Vec<f64> = (0..count).map(event_rate).collect();
+        for (rate, site) in rates.iter_mut().zip(&sites) {
+            let of_site = event_rates[*site as usize];
+            if of_site > 0.0 {
+                *rate = *rate / 2.0 + of_site;
+            }
+        }
+        let mut events = |rate: &f64| -> Vec<f64> {
+            let mut at = 0.0;
+            let next = || {
+                at += random.wait(*rate);
+                (at < 2.0 * seconds).then_some(at)
+            };
+            std::iter::from_fn(next).collect()
+        };
+        let events = event_rates.iter().map(&mut events).collect();
+        let mut max_age = |page: usize| {
+            let days = match kind.caches {
+                _ if !sites[page].is_multiple_of(2) => 0.0,
+                Caches::Nothing => 0.0,
+                Caches::Truth => 1.0 / rates[page] / DAY * (CACHES_DEVIATION * random.normal()).exp(),
+                Caches::Lies => MAX_AGES[(MAX_AGES.len() as f64 * random.part()) as usize],
+            };
+            MAX_AGES.partition_point(|age| *age * MAX_AGE_STEP < days).min(MAX_AGES.len() - 1) as u8
+        };
+        let max_ages = (0..pages).map(&mut max_age).collect();
+        let site_part = SITE_PART.max(3.0 / count as f64);
+        Web { kind, rates, importances, sites, site_part, max_ages, events, event_rates }
+    }
+
+    /// In which manner a page changes.
+    fn manner(&self, page: usize) -> Manner {
+        self.kind.manner.of_site(self.sites[page])
     }
 
     pub fn site_count(&self) -> usize {
@@ -185,7 +218,7 @@ impl Web {
             return f64::INFINITY;
         };
         if self.kind.says == Says::Lies && site.is_multiple_of(4) {
-            return visited_at + 86_400.0 * random.part();
+            return visited_at + DAY * random.part();
         }
         // If not this change, then one of the next ones.
         let is_said = random.part() < right;
@@ -213,31 +246,32 @@ impl Web {
     /// When a page changes next.
     pub fn next_change(&self, page: usize, from: f64, random: &mut Random) -> f64 {
         let rate = self.rates[page];
-        match self.kind.manner {
-            Manner::Poisson => from + random.wait(rate),
-            Manner::Bursts => in_windows(from, 5.0 / rate, 0.1, page as f64 * 0.618_034, random.wait(rate)),
-            Manner::Daily => {
-                in_windows(from, 86_400.0, 1.0 / 3.0, f64::from(self.sites[page]) * 0.618_034, random.wait(rate))
-            }
+        match self.manner(page) {
+            Manner::Poisson | Manner::Mixed => from + random.wait(rate),
+            Manner::Bursts => BURSTS.end(from, BURST_CHANGES / rate, page as f64 * 0.618_034, random.wait(rate)),
+            Manner::Daily => DAILY.end(from, DAY, f64::from(self.sites[page]) * 0.618_034, random.wait(rate)),
             Manner::Together => {
-                let events = &self.events[self.sites[page] as usize];
+                let site = self.sites[page] as usize;
+                let events = &self.events[site];
                 let next = events.get(events.partition_point(|at| *at <= from)).copied().unwrap_or(f64::INFINITY);
-                next.min(from + random.wait(rate / 2.0))
+                next.min(from + random.wait(rate - self.event_rates[site]))
             }
         }
     }
 
-    /// The freshness of the best schedule that knows all rates, for so many visits a second: each page is visited when a visit is worth
-    /// `Λ`, which the budget sets, and greater for sites that may not be asked so often.
+    /// The freshness of the best schedule that knows all rates and manners, but neither when bursts and days begin nor what visits of other
+    /// pages find. For so many visits a second: each page is visited when a visit is worth `Λ`, which the budget sets, and greater for sites
+    /// that may not be asked so often.
     pub fn optimum(&self, visits_per_second: f64) -> f64 {
-        let rate_of = |page: usize, worth: f64| {
-            let part = worth * self.rates[page] / self.importances[page];
-            if part >= 1.0 { 0.0 } else { self.rates[page] / expected(part) }
-        };
+        let curves: Vec<&Curve> =
+            self.rates.iter().enumerate().map(|(page, rate)| Curve::of(self.manner(page), *rate)).collect();
+        let visits = |page: usize, worth: f64| curves[page].visits(worth * self.rates[page] / self.importances[page]);
         let cap = self.site_part * visits_per_second;
         let mut of_sites = vec![Vec::new(); self.site_count()];
         self.sites.iter().enumerate().for_each(|(page, site)| of_sites[*site as usize].push(page));
-        let demand = |site: &Vec<usize>, worth: f64| -> f64 { site.iter().map(|page| rate_of(*page, worth)).sum() };
+        let demand = |site: &Vec<usize>, worth: f64| -> f64 {
+            site.iter().map(|page| self.rates[*page] * visits(*page, worth).0).sum()
+        };
         let halve = |most: f64, demand: &dyn Fn(f64) -> f64| {
             let (mut low, mut high) = (1e-6_f64, 1e14_f64);
             for _ in 0..70 {
@@ -249,38 +283,8 @@ impl Web {
         let worth = halve(visits_per_second, &|worth| of_sites.iter().map(|site| demand(site, worth).min(cap)).sum());
         let fresh = |site: &Vec<usize>| -> f64 {
             let worth = if demand(site, worth) > cap { halve(cap, &|worth| demand(site, worth)) } else { worth };
-            let fresh = |page: &usize| {
-                let visits = rate_of(*page, worth);
-                let ratio = self.rates[*page] / visits;
-                if visits > 0.0 { self.importances[*page] * (1.0 - (-ratio).exp()) / ratio } else { 0.0 }
-            };
-            site.iter().map(fresh).sum()
+            site.iter().map(|page| self.importances[*page] * visits(*page, worth).1).sum()
         };
         of_sites.iter().map(fresh).sum::<f64>() / self.importances.iter().sum::<f64>()
     }
-}
-
-/// The end of so much waiting, where time counts in a part of each period alone, and there so much more.
-fn in_windows(from: f64, period: f64, part: f64, phase: f64, wait: f64) -> f64 {
-    let position = (from / period + phase).rem_euclid(1.0) * period;
-    let active = part * period;
-    // Time that counts, since the period began.
-    let mut left = wait * part + position.min(active);
-    let whole = (left / active).floor();
-    left -= whole * active;
-    from - position + whole * period + left
-}
-
-/// Changes expected between two visits, and what a visit is worth then, for one change a second.
-static EXPECTED: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| {
-    let expected = |n: u32| 1e-5 * (f64::from(n) / 200.0).exp();
-    (0..3_200).map(|n| (expected(n), value(1.0, expected(n)))).collect()
-});
-
-/// The changes expected between two visits, where `value(1, x)` is to be so much.
-fn expected(part: f64) -> f64 {
-    let table = &*EXPECTED;
-    let high = table.partition_point(|(_, value)| *value < part).clamp(1, table.len() - 1);
-    let ((low_x, low), (high_x, high)) = (table[high - 1], table[high]);
-    low_x + ((part - low) / (high - low).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0) * (high_x - low_x)
 }
