@@ -1,9 +1,11 @@
 //! A connection to a server's API, with the proof that we may ask, and its answers as text.
 
 mod text;
+mod undoing;
 mod watching;
 
 pub use text::Text;
+pub use undoing::undo;
 pub use watching::Watching;
 
 use std::time::Duration;

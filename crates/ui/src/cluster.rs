@@ -15,6 +15,7 @@ mod server;
 mod steering;
 mod story;
 mod times;
+mod told;
 mod urls;
 mod watching;
 mod workers;
@@ -71,7 +72,7 @@ pub fn router(client: Client, name: &str) -> Router {
         .route("/steer/undo", post(steering::take_back))
         .route("/steer/crawl", post(begun::crawl))
         .route("/steer/round", post(begun::round))
-        .route("/steer/watch", post(watching::change))
+        .route("/steer/watch", post(begun::watch))
         .route("/history.json", get(overview::history))
         .route("/events", get(overview::events))
         .route("/ui.css", get(frame::style))

@@ -35,10 +35,6 @@ pub(crate) enum Format {
     Parquet,
 }
 
-/// The files of a table: the path of each, and its name.
-pub(crate) const FILES: [(&str, &str); 3] =
-    [("/urls.csv", "CSV"), ("/urls.jsonl", "JSON lines"), ("/urls.parquet", "Parquet")];
-
 /// Where the rows of a file go. Without rows left, or where its reader has gone, it is dropped.
 pub(crate) struct File {
     format: Format,

@@ -13,7 +13,6 @@ use settings::units::human_bytes;
 use settings::usage;
 
 use crate::base::to;
-use crate::files::FILES;
 use crate::links;
 use crate::query::{Fields, with_fields};
 
@@ -21,6 +20,8 @@ use crate::query::{Fields, with_fields};
 pub(crate) const URLS_ON_PAGE: usize = 100;
 /// The column, besides the site, by which the table can be sorted.
 pub(crate) const BY_STATE: &str = "state";
+/// The files of a table: the path of each, and its name.
+const FILES: [(&str, &str); 3] = [("/urls.csv", "CSV"), ("/urls.jsonl", "JSON lines"), ("/urls.parquet", "Parquet")];
 /// The fields of a filter that are numbers, with their labels.
 const NUMBERS: [(&str, &str); 2] = [("status", "Status"), ("depth", "Depth")];
 

@@ -2,7 +2,6 @@
 
 mod listing;
 mod reporting;
-mod undoing;
 mod watching;
 
 use std::io::Write;
@@ -25,7 +24,7 @@ use tonic::{Code, Response, Status};
 
 use super::steer::What;
 use service::access::ClientAccess;
-use service::client::{Client, Text, connect, said};
+use service::client::{Client, Text, connect, said, undo};
 use settings::units::Span;
 use settings::usage;
 
@@ -200,7 +199,16 @@ enum Method {
         limit: u32,
     },
     /// Take a change back, as far as it is in force
-    Undo(undoing::Undoing),
+    Undo {
+        /// When it was made, as `journal` tells it
+        #[arg(value_name = "TIME")]
+        at: String,
+        /// The change, where several were made at that time
+        change: Option<String>,
+        /// Change nothing; show what takes it back
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Fetch nothing new until `resume`
     Pause,
     /// End a pause
@@ -298,7 +306,10 @@ impl Session {
                 self.told(client.steer(request).await?)
             }
             Method::Journal { limit } => self.told(client.journal(JournalRequest { limit }).await?),
-            Method::Undo(undoing) => undoing.undo(self).await,
+            Method::Undo { at, change, dry_run } => {
+                let answer = undo(&mut client, &at, change.as_deref(), dry_run).await?;
+                self.tell(&answer)
+            }
             Method::Pause => self.told(client.pause(PauseRequest {}).await?),
             Method::Resume => self.told(client.resume(ResumeRequest {}).await?),
             Method::Drain { worker } => self.told(client.drain(DrainRequest { worker }).await?),

@@ -2,7 +2,7 @@
 
 use api::{AgainRequest, CrawlProgressResponse, CrawlRequest, StatsResponse};
 use axum::extract::State;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use printable::counted;
 use settings::site_name::SiteName;
@@ -14,7 +14,8 @@ use crate::failure::Failure;
 use crate::frame;
 use crate::query::Fields;
 
-use super::server::{Server, text};
+use super::server::Server;
+use super::told::text;
 use super::watching::Watch;
 
 /// The forms, and that for rounds by a clock.
@@ -89,6 +90,12 @@ pub(super) async fn round(State(server): State<Server>, form: String) -> Result<
     let answer = server.ask_all(async |mut client| client.again(request).await).await?;
     server.forget().await;
     Ok(page("Visit known pages again", &text(&answer)))
+}
+
+/// Begins rounds by a clock, or ends them.
+pub(super) async fn watch(State(server): State<Server>, form: String) -> Result<Redirect, Failure> {
+    server.watch().change(server.client(), &Fields::parse(&form))?;
+    Ok(Redirect::to("/steer"))
 }
 
 /// # Errors

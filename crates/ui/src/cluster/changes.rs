@@ -10,8 +10,9 @@ use crate::failure::Failure;
 use crate::query::Fields;
 use crate::{frame, links};
 
-use super::server::{Server, text};
+use super::server::Server;
 use super::times::{date, since};
+use super::told::text;
 
 /// Changes shown; the others are counted.
 const CHANGES_SHOWN: u32 = 200;

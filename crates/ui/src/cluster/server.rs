@@ -9,7 +9,7 @@ use ask::picture::{Drawn, Picture};
 use engine::clock::Clock;
 use model::Outcome;
 use report::Statistics;
-use service::client::{Client, Text, said};
+use service::client::{Client, said};
 use settings::units::human_bytes;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::{sleep, timeout};
@@ -227,14 +227,6 @@ fn picture(answer: PictureResponse) -> Picture {
 pub(super) fn fetched(stats: &StatsResponse) -> u64 {
     let of = |outcome: &Outcome| stats.outcomes.get(outcome.as_str()).copied().unwrap_or_default();
     Outcome::ALL.iter().filter(|outcome| outcome.is_fetched()).map(of).sum()
-}
-
-/// An answer as `argiope client` prints it.
-pub(super) fn text(answer: &impl Text) -> String {
-    let mut text = Vec::new();
-    // Writing to a vector cannot fail.
-    let _ = answer.write_text(&mut text);
-    String::from_utf8_lossy(&text).trim_end().to_owned()
 }
 
 async fn in_time<T>(name: &str, answer: impl Future<Output = Result<Response<T>, Status>>) -> Result<T, Failure> {

@@ -14,7 +14,8 @@ use crate::steer::{Back, Entry};
 use crate::{frame, links, steer};
 
 use super::begun;
-use super::server::{Server, text};
+use super::server::Server;
+use super::told::text;
 
 /// Answers with the forms and the last changes.
 pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, Failure> {

@@ -12,7 +12,8 @@ use crate::frame;
 use crate::links::{self, Links};
 use crate::query::Fields;
 
-use super::server::{Server, text};
+use super::server::Server;
+use super::told::text;
 
 /// The state of a URL that the crawl does not know.
 const UNKNOWN: &str = "unknown";

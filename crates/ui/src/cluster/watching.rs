@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use axum::extract::State;
-use axum::response::Redirect;
 use crawl::Importance;
 use crawl::watch::Budget;
 use engine::clock::Clock;
@@ -15,11 +13,10 @@ use settings::usage;
 use tokio::task::AbortHandle;
 use tonic::Status;
 
-use crate::failure::Failure;
 use crate::links::hidden;
 use crate::query::Fields;
 
-use super::server::{Server, text};
+use super::told::text;
 
 /// The watch of a crawl, if there is one. It ends with the interface.
 #[derive(Default)]
@@ -45,7 +42,31 @@ impl Watch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to watch, in place of the watch before.
+    /// Begins a watch in place of the one before, as the fields of the form say, or ends it.
+    ///
+    /// # Errors
+    /// A field cannot be used.
+    pub(super) fn change(&self, client: Client, fields: &Fields) -> anyhow::Result<()> {
+        if !fields.get("end").is_empty() {
+            self.lock().take();
+            return Ok(());
+        }
+        let or = |name, default: &'static str| match fields.get(name) {
+            "" => default,
+            given => given,
+        };
+        let (budget, every) = (fields.get("budget"), or("every", "10m"));
+        let importance = or("importance", Importance::default().as_str());
+        let watching = Watching::new(
+            budget.parse::<Budget>().map_err(usage)?,
+            every.parse::<Span>().map_err(usage)?,
+            Importance::among(&Importance::OF_STATE, importance).map_err(usage)?,
+        )?;
+        let asked = format!("{budget} visits, chosen every {every}, importance {importance}");
+        self.begin(client, watching, asked);
+        Ok(())
+    }
+
     fn begin(&self, client: Client, watching: Watching, asked: String) {
         let last = Arc::new(Mutex::new("No round yet".to_owned()));
         let told = last.clone();
@@ -94,27 +115,4 @@ fn empty_form() -> Markup {
             button { "Watch" }
         }
     }
-}
-
-/// Begins a watch, or ends it.
-pub(super) async fn change(State(server): State<Server>, form: String) -> Result<Redirect, Failure> {
-    let fields = Fields::parse(&form);
-    if !fields.get("end").is_empty() {
-        server.watch().lock().take();
-        return Ok(Redirect::to("/steer"));
-    }
-    let or = |name, default: &'static str| match fields.get(name) {
-        "" => default,
-        given => given,
-    };
-    let (budget, every) = (fields.get("budget"), or("every", "10m"));
-    let importance = or("importance", Importance::default().as_str());
-    let watching = Watching::new(
-        budget.parse::<Budget>().map_err(usage)?,
-        every.parse::<Span>().map_err(usage)?,
-        Importance::among(&Importance::OF_STATE, importance).map_err(usage)?,
-    )?;
-    let asked = format!("{budget} visits, chosen every {every}, importance {importance}");
-    server.watch().begin(server.client(), watching, asked);
-    Ok(Redirect::to("/steer"))
 }
