@@ -35,6 +35,8 @@ pub struct Status {
     pub paused: bool,
     /// Sites of which nothing is asked.
     pub hold: Vec<String>,
+    /// What a site may have of pages and documents.
+    pub max_pages_per_site: Option<u64>,
     /// The last changes from outside.
     pub changes: Vec<Changed>,
     /// What holds the sites of a running crawl up.
@@ -104,6 +106,7 @@ impl Status {
             waits,
             paused: options.paused == Some(true),
             hold: options.hold.iter().map(ToString::to_string).collect(),
+            max_pages_per_site: options.max_pages_per_site,
             changes,
             freshness,
             orphaned: orphaned.into_iter().map(|Orphan { name, bytes, .. }| SegmentStatus { name, bytes }).collect(),

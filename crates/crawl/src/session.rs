@@ -446,7 +446,7 @@ impl Session {
             self.tables.map_or(Ok(()), Writer::finish)?;
             let end = ended?;
             let mut notices = self.stream.map_or_else(|| Ok(Vec::new()), Stream::finish)?;
-            let holds_sites = self.steering.as_ref().is_some_and(|steering| steering.holds_sites());
+            let leaves = self.steering.as_ref().and_then(|steering| steering.leaves());
             if self.steering.is_some() {
                 notices.extend(keyring::redirects(&self.keyring, self.store.as_ref())?);
             }
@@ -455,8 +455,8 @@ impl Session {
             notices.extend(self.cookies.as_ref().and_then(jar::at_end));
             notices.extend(self.looked_up.as_deref().and_then(referred));
             let totals = self.store.totals()?;
-            let is_held = totals.pending > 0 && holds_sites;
-            let end = if end == End::Done && is_held { End::Held } else { end };
+            let leaves = leaves.filter(|_| totals.pending > 0);
+            let end = if end == End::Done { leaves.unwrap_or(end) } else { end };
             let in_trouble = if totals.pending > 0 { InTrouble::of(self.store.as_ref())? } else { None };
             Ok(Ended { end, before: self.before, totals, in_trouble, progress: at_end, took, notices })
         };

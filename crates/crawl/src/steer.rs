@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError, Weak};
 
 use anyhow::{Context, bail};
 use engine::clock::Clock;
-use engine::{Recorder, Steered, Work};
+use engine::{End, Recorder, Steered, Work};
 use model::Timestamp;
 use serde::{Deserialize, Serialize};
 use settings::options::{CHANGEABLE, FIXED, Options};
@@ -399,9 +399,14 @@ impl Steering {
         Changed::write(&self.dir, change, replaced, self.clock.date())
     }
 
-    /// True if sites are on hold.
-    pub(crate) fn holds_sites(&self) -> bool {
-        !self.options.lock().unwrap_or_else(PoisonError::into_inner).hold.is_empty()
+    /// Why URLs may be left of a crawl that has nothing to do: sites are on hold, or what a site may have is spent.
+    pub(crate) fn leaves(&self) -> Option<End> {
+        let options = self.options.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_limited = options.max_pages_per_site.is_some();
+        match options.hold.is_empty() {
+            false => Some(End::Held),
+            true => is_limited.then_some(End::Limit("max-pages-per-site")),
+        }
     }
 
     fn add_seeds(&self, options: &Options, texts: &[String]) -> anyhow::Result<()> {

@@ -52,7 +52,7 @@ impl RobotsFetch<'_> {
     #[must_use]
     pub fn lifetime(&self) -> Lifetime {
         match self {
-            RobotsFetch::Status { code: 429, .. } => Lifetime::Temporary,
+            RobotsFetch::Status { code: 304 | 429, .. } => Lifetime::Temporary,
             RobotsFetch::Status { code: 200..=499, .. } | RobotsFetch::TooManyRedirects => Lifetime::Final,
             RobotsFetch::Status { .. } | RobotsFetch::Unreachable => Lifetime::Temporary,
         }
@@ -64,12 +64,15 @@ impl RobotsFetch<'_> {
 /// | fetch | rules | lifetime |
 /// |---|---|---|
 /// | 2xx | those of the body | final |
-/// | 3xx, or too many redirects | allow all: "unavailable" (§2.3.1.2) | final |
+/// | 3xx but 304, or too many redirects | allow all: "unavailable" (§2.3.1.2) | final |
+/// | 304 that no request asked for | disallow all | temporary |
 /// | 4xx but 429 | allow all: "unavailable" (§2.3.1.3) | final |
 /// | 429 | disallow all | temporary |
 /// | 5xx | disallow all: "unreachable" (§2.3.1.4) | temporary |
 /// | any other status | disallow all | temporary |
 /// | unreachable | disallow all (§2.3.1.4) | temporary |
+///
+/// A 304 says that there is a file, and nobody has it: where an earlier file is known, the caller takes that in its place.
 ///
 /// 429 is in the range that the RFC calls unavailable, but it says that the server has too much to
 /// do, not that there is no file: to answer it with an unrestricted crawl would be the opposite of

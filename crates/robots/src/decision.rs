@@ -57,7 +57,7 @@ pub enum Reason {
 /// What kept us from learning the rules of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undefined {
-    /// The server answered with a status that says "not now": 5xx, 429, or none that HTTP knows.
+    /// The server answered with a status that says "not now": 5xx, 429, 304 without a file, or none that HTTP knows.
     Status(u16),
     /// No answer: name not resolved, connection refused or reset, TLS failure, timeout.
     Unreachable,

@@ -44,7 +44,7 @@ fn a_successful_fetch_gives_the_rules_of_the_body() {
 
 #[test]
 fn a_redirect_that_leads_nowhere_means_there_is_no_file() {
-    for code in [300, 301, 302, 303, 304, 307, 308, 399] {
+    for code in [300, 301, 302, 303, 307, 308, 399] {
         check_status(code, &AllowAll, Lifetime::Final);
     }
     check(RobotsFetch::TooManyRedirects, &AllowAll, Lifetime::Final);
@@ -60,6 +60,11 @@ fn a_client_error_means_there_is_no_file() {
 #[test]
 fn too_many_requests_is_no_permission() {
     check_status(429, &DisallowAll(Undefined::Status(429)), Lifetime::Temporary);
+}
+
+#[test]
+fn an_unchanged_file_that_nobody_has_is_no_permission() {
+    check_status(304, &DisallowAll(Undefined::Status(304)), Lifetime::Temporary);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! the processor it had.
 //!
 //! The counters are the process's own, as its processor time is: what asks for a figure of one crawl takes the difference of two
-//! [`snapshot`]s. A stage's processor time is measured of one in sixteen ([`MEASURED_EVERY`]) and counted for all, since asking the system for
+//! [`snapshot`]s. A stage's processor time is measured of the first sixteen, then of one in sixteen ([`MEASURED_EVERY`]) that counts for all, since asking the system for
 //! it costs as much as some stages do.
 //!
 //! Invariant: stages do not lie within each other, so that they may be added up.
@@ -133,38 +133,72 @@ pub struct Spent {
 struct Counter {
     count: AtomicU64,
     wall_nanos: AtomicU64,
+    /// Of the first ones, all of which are measured: what they set up, later ones find.
+    first_nanos: AtomicU64,
+    /// How many of the others were measured.
     measured: AtomicU64,
     cpu_nanos: AtomicU64,
+}
+
+/// Whether the processor time of one is measured, and what it stands for.
+#[derive(Clone, Copy)]
+enum Sample {
+    /// Itself.
+    First,
+    /// Itself and others.
+    OneOfMany,
+    Not,
+}
+
+impl Sample {
+    fn is_measured(self) -> bool {
+        !matches!(self, Sample::Not)
+    }
 }
 
 static COUNTERS: [Counter; Stage::ALL.len()] = [const {
     Counter {
         count: AtomicU64::new(0),
         wall_nanos: AtomicU64::new(0),
+        first_nanos: AtomicU64::new(0),
         measured: AtomicU64::new(0),
         cpu_nanos: AtomicU64::new(0),
     }
 }; Stage::ALL.len()];
 
 impl Counter {
-    /// Counts one more. True if its processor time is to be measured.
-    fn begin(&self) -> bool {
-        self.count.fetch_add(1, Ordering::Relaxed).is_multiple_of(MEASURED_EVERY)
+    /// Counts one more.
+    fn begin(&self) -> Sample {
+        match self.count.fetch_add(1, Ordering::Relaxed) {
+            0..MEASURED_EVERY => Sample::First,
+            before if before.is_multiple_of(MEASURED_EVERY) => Sample::OneOfMany,
+            _ => Sample::Not,
+        }
     }
 
     fn waited(&self, wall: Duration) {
         self.wall_nanos.fetch_add(nanos(wall), Ordering::Relaxed);
     }
 
-    fn measured(&self, cpu: Duration) {
-        self.measured.fetch_add(1, Ordering::Relaxed);
-        self.cpu_nanos.fetch_add(nanos(cpu), Ordering::Relaxed);
+    fn measured(&self, sample: Sample, cpu: Duration) {
+        match sample {
+            Sample::First => {
+                self.first_nanos.fetch_add(nanos(cpu), Ordering::Relaxed);
+            }
+            Sample::OneOfMany => {
+                self.measured.fetch_add(1, Ordering::Relaxed);
+                self.cpu_nanos.fetch_add(nanos(cpu), Ordering::Relaxed);
+            }
+            Sample::Not => {}
+        }
     }
 
     fn spent(&self) -> Spent {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (count, measured) = (load(&self.count), load(&self.measured));
-        let cpu = u128::from(load(&self.cpu_nanos)) * u128::from(count) / u128::from(measured.max(1));
+        let others = count.saturating_sub(MEASURED_EVERY);
+        let cpu = u128::from(load(&self.cpu_nanos)) * u128::from(others) / u128::from(measured.max(1));
+        let cpu = cpu + u128::from(load(&self.first_nanos));
         Spent {
             count,
             wall: Duration::from_nanos(load(&self.wall_nanos)),
@@ -212,12 +246,13 @@ impl Snapshot {
 /// Does a stage's work on this thread.
 pub fn time<T>(stage: Stage, work: impl FnOnce() -> T) -> T {
     let counter = &COUNTERS[stage as usize];
-    let before = counter.begin().then(thread_time);
+    let sample = counter.begin();
+    let before = sample.is_measured().then(thread_time);
     let began = now();
     let done = work();
     counter.waited(began.elapsed());
     if let Some(before) = before {
-        counter.measured(thread_time().saturating_sub(before));
+        counter.measured(sample, thread_time().saturating_sub(before));
     }
     done
 }
@@ -235,7 +270,7 @@ pin_project_lite::pin_project! {
         stage: Stage,
         began: Option<Instant>,
         // Of those that are measured.
-        cpu: Option<Duration>,
+        cpu: Option<(Sample, Duration)>,
     }
 }
 
@@ -246,18 +281,19 @@ impl<F: Future> Future for Timed<F> {
         let this = self.project();
         let counter = &COUNTERS[*this.stage as usize];
         let began = *this.began.get_or_insert_with(|| {
-            *this.cpu = counter.begin().then_some(Duration::ZERO);
+            let sample = counter.begin();
+            *this.cpu = sample.is_measured().then_some((sample, Duration::ZERO));
             now()
         });
         let before = this.cpu.is_some().then(thread_time);
         let polled = this.future.poll(context);
-        if let (Some(cpu), Some(before)) = (this.cpu.as_mut(), before) {
+        if let (Some((_, cpu)), Some(before)) = (this.cpu.as_mut(), before) {
             *cpu += thread_time().saturating_sub(before);
         }
         if polled.is_ready() {
             counter.waited(began.elapsed());
-            if let Some(cpu) = this.cpu {
-                counter.measured(*cpu);
+            if let Some((sample, cpu)) = this.cpu {
+                counter.measured(*sample, *cpu);
             }
         }
         polled
@@ -327,6 +363,20 @@ mod tests {
         assert!(spent.cpu >= Duration::from_millis(MEASURED_EVERY * 2), "{spent:?}");
         assert!(spent.wall >= Duration::from_millis(MEASURED_EVERY * 2), "{spent:?}");
         assert_eq!(of(Stage::Decode, &before), Spent::default());
+    }
+
+    #[test]
+    fn what_only_the_first_one_does_is_counted_once() {
+        let before = snapshot();
+        for at in 0..MEASURED_EVERY * 4 {
+            time(Stage::Tree, || {
+                let began = thread_time();
+                while at == 0 && thread_time() - began < Duration::from_millis(40) {}
+            });
+        }
+        let spent = of(Stage::Tree, &before);
+        assert_eq!(spent.count, MEASURED_EVERY * 4);
+        assert!((Duration::from_millis(40)..Duration::from_millis(80)).contains(&spent.cpu), "{spent:?}");
     }
 
     #[tokio::test]

@@ -55,6 +55,13 @@ fn to_text(status: &Status) -> String {
     if status.paused {
         let _ = writeln!(out, "paused: `argiope steer {} resume` lets it go on", status.summary.directory);
     }
+    if let Some(max) = status.max_pages_per_site.filter(|_| status.summary.end == "pending") {
+        let _ = writeln!(
+            out,
+            "at most {} of a site (max-pages-per-site): `explain` says of a URL whether it waits for more",
+            counted(max, "page")
+        );
+    }
     if !status.hold.is_empty() {
         let _ = writeln!(out, "on hold: {}", status.hold.join(" "));
     }

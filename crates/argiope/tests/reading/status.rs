@@ -18,7 +18,8 @@ fn a_finished_crawl_is_told_in_text_and_json() {
     assert!(lines[1].ends_with(") of 12 URLs on 1 site"), "{}", lines[1]);
     assert!(lines.contains(&"1 seed: http://small.test/"), "{lines:?}");
     // Each of these URLs is in one of the lines: what is no page says so.
-    let numbers = lines[2..].iter().take_while(|line| line.starts_with("  "));
+    let numbers =
+        lines[2..].iter().take_while(|line| line.starts_with("  ")).filter(|line| !line.contains("   limit: "));
     let sum: u64 = numbers.map(|line| line.split_whitespace().nth(1).expect(line).parse::<u64>().expect(line)).sum();
     assert_eq!(sum, 12, "{lines:?}");
     assert!(lines.contains(&"  sitemaps                  1   URLs, but no pages"), "{lines:?}");
@@ -42,6 +43,20 @@ fn a_crawl_with_work_left_is_pending() {
     assert_eq!(status["end"], "pending");
     let text = crawled.run("status", &[]).stdout;
     assert!(text.starts_with(&format!("pending: `argiope crawl -o {}` goes on\n", crawled.dir())), "{text}");
+}
+
+#[test]
+fn what_a_site_may_not_have_yet_is_left() {
+    let crawled = Crawled::with(&["--max-pages-per-site", "2"]);
+    let again = crawled.crawl(&[]);
+    assert_eq!(again.code, 3, "{again:?}");
+    assert!(again.stderr.contains("--max-pages-per-site reached, "), "{again:?}");
+    assert!(again.stderr.contains(" left in the frontier"), "{again:?}");
+    let text = crawled.run("status", &[]).stdout;
+    assert!(text.contains("\nat most 2 pages of a site (max-pages-per-site): "), "{text}");
+    let larger = crawled.crawl(&["--max-pages-per-site", "20", "--json"]);
+    assert_eq!((larger.code, &larger.json()["end"]), (0, &json!("done")), "{larger:?}");
+    assert_eq!(crawled.run("status", &["--json"]).json()["end"], "finished");
 }
 
 #[test]
