@@ -13,6 +13,7 @@
 
 mod base;
 mod board;
+mod change_forms;
 mod changes_page;
 pub mod cluster;
 pub mod commands;
@@ -58,8 +59,8 @@ use crate::kept::Kept;
 use crate::live::Live;
 use crate::standing_status::StandingStatus;
 
+pub use crate::change_forms::changes;
 pub use crate::failure::refusal;
-pub use crate::steer::changes;
 
 /// Questions that read much at a time; others wait for their turn.
 const LARGE_QUESTIONS_MAX: usize = 2;

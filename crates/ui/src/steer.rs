@@ -14,6 +14,7 @@ use printable::{Printable, counted};
 use settings::{Usage, usage};
 
 use crate::base::to;
+use crate::change_forms::{FORMS, changes};
 use crate::effects::{Effect, SoFar};
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
@@ -21,25 +22,6 @@ use crate::{Ui, frame, links};
 
 /// Changes of the journal shown, the last ones.
 pub(crate) const CHANGES_SHOWN: usize = 100;
-
-/// A form: the change, its title, what to give, an example.
-const FORMS: [(&str, &str, &str, &str); 10] = [
-    ("exclude", "Exclude URLs", "Patterns, one a line", "*/calendar/*"),
-    ("include", "Include URLs", "Patterns, one a line", "*/docs/*"),
-    ("hold", "Put sites on hold", "Sites, one a line", "example.org"),
-    ("release", "Release sites", "Sites, one a line", "example.org"),
-    ("delay", "Delay of sites", "SITE=DELAY, one a line", "example.org=5s"),
-    ("seeds", "Add seeds", "URLs, one a line", "https://example.org/"),
-    ("retry", "Visit failures again", "Outcomes and patterns, one a line", "http_error"),
-    ("remove", "Remove URLs from the queue", "Patterns, one a line", "*/old/*"),
-    ("set", "Change settings", "Lines of crawl.toml", "max-pages = 10000"),
-    ("unset", "Go back to defaults", "Keys of settings, one a line", "max-pages"),
-];
-
-/// The changes that somebody can make here, by the words of `argiope steer`.
-pub fn changes() -> impl Iterator<Item = &'static str> {
-    ["pause", "resume", "stop"].into_iter().chain(FORMS.iter().map(|(what, ..)| *what))
-}
 
 /// Answers with the forms and the journal.
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {

@@ -2,6 +2,8 @@
 
 use settings::table;
 
+use crate::change_forms::changes;
+
 /// What a message names, and what a viewer sees in its place.
 const NAMES: [(&str, &str); 7] = [
     ("--unset", "“Go back to defaults” with"),
@@ -36,7 +38,7 @@ fn without_dashes(text: &str) -> String {
         };
         let Some(name) = name.strip_prefix("--") else { return word.to_owned() };
         let end = name.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(name.len());
-        let is_known = table::key(&name[..end]).is_ok() || crate::changes().any(|change| change == &name[..end]);
+        let is_known = table::key(&name[..end]).is_ok() || changes().any(|change| change == &name[..end]);
         if is_known { format!("{before}{name}") } else { word.to_owned() }
     });
     words.collect::<Vec<_>>().join(" ")

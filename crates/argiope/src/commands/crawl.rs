@@ -37,6 +37,7 @@ use crate::summary::to_text;
 use console::message::{Level, listen, log, tell, tell_all};
 use console::printed;
 use console::progress::{Printer, Show};
+use console::stopping::stop_signal;
 use service::here::Beside;
 use service::metrics::{Metrics, Watched, of_totals};
 
@@ -381,7 +382,7 @@ pub fn watch(session: Builder, threads: usize, watched: Watched) -> anyhow::Resu
     }
     let mut printer = Printer::new(show);
     let ended = runtime.block_on(async {
-        let interrupted = stop_signal()?;
+        let interrupted = stop_signal(exit::STOPPED)?;
         let (outlooks, outlook) = channel::channel(None);
         tokio::spawn(look_ahead(handle.clone(), outlooks));
         tokio::spawn(async move {
@@ -417,29 +418,6 @@ async fn look_ahead(handle: Handle, outlooks: channel::Sender<Option<Outlook>>) 
         let Ok(Some(outlook)) = handle.outlook().await else { return };
         outlooks.send_replace(Some(outlook));
     }
-}
-
-/// What resolves when the user or the system wants an end: SIGINT, SIGTERM, or SIGHUP, since a terminal was closed. A second one
-/// ends at once.
-pub(super) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
-    let mut next = async move || {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hang_up.recv() => {}
-        }
-    };
-    Ok(async move {
-        next().await;
-        tokio::spawn(async move {
-            next().await;
-            std::process::exit(i32::from(exit::STOPPED));
-        });
-    })
 }
 
 fn directory(args: &CrawlArgs, seeds: &SeedList) -> anyhow::Result<CrawlDir> {

@@ -26,11 +26,12 @@ use settings::usage;
 use store::CrawlView;
 use tokio::sync::watch;
 
-use super::crawl::{Sandbox, stop_signal};
+use super::crawl::Sandbox;
 use crate::exit;
 use console::message::tell_all;
 use console::printed;
 use console::progress::{Printer, Show};
+use console::stopping::stop_signal;
 use crawl::opened::is_in_use;
 use crawl::resume::{resumed, resumed_plan};
 
@@ -98,7 +99,7 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
     metrics.iter().try_for_each(|metrics| metrics.serve(runtime.handle(), Vec::new))?;
     let (stop, mut stopped) = watch::channel(false);
-    let interrupted = runtime.block_on(async { stop_signal() })?;
+    let interrupted = runtime.block_on(async { stop_signal(exit::STOPPED) })?;
     runtime.spawn(async move {
         tokio::select! {
             () = interrupted => {}

@@ -11,14 +11,13 @@ use clap::Args;
 use crate::exit;
 use console::message::{LogFormat, listen_as};
 use console::progress::Show;
+use console::stopping::stop_signal;
 use service::access::ClientAccess;
 use service::joining;
 use service::metrics::{Metrics, Tally, Watched, of_worker};
 use service::worker::{Crew, Scratch, Working};
 use settings::units::Span;
 use settings::usage;
-
-use super::crawl::stop_signal;
 
 /// The arguments of `argiope worker`.
 #[derive(Args, Debug)]
@@ -80,7 +79,7 @@ pub fn run(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     };
     let stop = {
         let _guard = runtime.enter();
-        stop_signal()?
+        stop_signal(exit::STOPPED)?
     };
     listen_as(args.log_format.into());
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
