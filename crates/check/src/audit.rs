@@ -78,12 +78,14 @@ impl Audit {
                 audit.add(Finding::in_file(Severity::Note, name, None, problem));
             }
             for Orphan { name, bytes, is_kept } in archive.orphans()? {
+                let name = format!("{ORPHANED}/{name}");
                 let then = match is_kept {
                     false => ", since the state does not know it: `argiope adopt` takes its pages in",
                     true => " and adopted as far as that goes: keep it, it has the only copy of the rest",
                 };
                 let problem = format!("is set aside ({}){then}", human_bytes(bytes));
-                audit.add(Finding::in_file(Severity::Note, &format!("{ORPHANED}/{name}"), None, problem));
+                audit.add(Finding::in_file(Severity::Note, &name, None, problem));
+                audit.damage_aside(&archive.dir().join(&name), &name);
             }
             let aside = archive.unknown()?.into_iter().filter(|unknown| unknown.fate == Fate::SetAside);
             audit.set_aside = aside.map(|unknown| unknown.name).collect();
@@ -138,6 +140,19 @@ impl Audit {
         if !is_damaged {
             self.index(archive, segment, &path);
         }
+    }
+
+    /// The damage in a file that was set aside. No repair brings back what it held.
+    fn damage_aside(&mut self, path: &Path, name: &str) {
+        let report = match warc::check(path) {
+            Ok(report) => report,
+            Err(error) => return self.add(Finding::in_file(Severity::Warning, name, None, error)),
+        };
+        for finding in report.findings.iter().filter(|finding| finding.severity == warc::Severity::Error) {
+            let problem = format!("{}: `argiope adopt` passes it over, and --repair leaves it", finding.problem);
+            self.add(Finding::in_file(Severity::Warning, name, Some(finding.offset), problem));
+        }
+        self.findings_left_out += report.findings_left_out;
     }
 
     /// Compares the length of a segment with what is committed of it. Tells whether they differ.

@@ -57,16 +57,22 @@ pub struct Adopted {
     pub pages: u64,
     /// Those among them that nothing leads to.
     pub unlinked: u64,
-    /// Answers that stay set aside: the crawl's filters refuse them, or what they refer to is lost.
+    /// Answers that stay set aside: the crawl's filters refuse them, or what they repeat is lost.
     pub left: u64,
+    /// Those of them whose original is lost.
+    pub without_original: u64,
     /// Files that hold the only copy of something: a version of a page that the crawl does not have. They stay, and must be kept.
     pub files_to_keep: usize,
     /// How many versions these files hold that are nowhere else: answers that differ in their URL or in the digest of their payload.
     pub versions_only_there: u64,
     /// Of how many URLs.
     pub urls_only_there: u64,
-    /// What is damaged, and stays as it is.
+    /// What is damaged, and stays as it is: the first of them, with file and offset.
     pub damaged: Vec<String>,
+    /// How many records are damaged. What was in them is lost, unless another record has it.
+    pub damaged_records: u64,
+    /// In how many files.
+    pub damaged_files: usize,
 }
 
 /// Takes in what was set aside of the archive of a crawl, and everything of an archive whose state is empty or another's.
@@ -123,8 +129,10 @@ pub fn adopt(dir: &CrawlDir, store: Arc<dyn Store>, plan: &Plan, seeds: Vec<Cano
         pages: after.fetched().saturating_sub(before.fetched()),
         unlinked: after.fetched().saturating_sub(reached.fetched()),
         damaged: answers.damaged().to_vec(),
+        without_original: answers.without_original(),
         ..Adopted::default()
     };
+    (adopted.damaged_records, adopted.damaged_files) = answers.damage();
     let left = answers.left(store.as_ref())?;
     adopted.left = left.values().sum();
     let only = answers.only_here(store.as_ref(), &dir.archive())?;

@@ -31,7 +31,7 @@ pub enum ReadError {
 
 impl ReadError {
     /// Takes the damage out of an `io::Error` that [`Damage`] was turned into.
-    pub(crate) fn from_io(offset: u64, error: io::Error) -> ReadError {
+    pub fn from_io(offset: u64, error: io::Error) -> ReadError {
         match Damage::in_io(&error) {
             Some(damage) => ReadError::Damaged { offset, damage: damage.clone() },
             None => ReadError::Io(error),

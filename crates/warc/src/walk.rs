@@ -34,9 +34,17 @@ impl Walk {
     /// # Errors
     /// The file cannot be opened.
     pub fn open(path: &Path) -> Result<Walk, ReadError> {
-        let reader = Reader::open(path, 0)?;
+        Walk::open_at(path, 0)
+    }
+
+    /// Begins at `offset`, at which a record ends.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub fn open_at(path: &Path, offset: u64) -> Result<Walk, ReadError> {
+        let reader = Reader::open(path, offset)?;
         let file_len = std::fs::metadata(path).map_err(ReadError::Io)?.len();
-        Ok(Walk { path: path.to_owned(), file_len, reader, position: 0, resync: None })
+        Ok(Walk { path: path.to_owned(), file_len, reader, position: offset, resync: None })
     }
 
     /// The length of the file in bytes.

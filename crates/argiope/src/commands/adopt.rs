@@ -13,6 +13,8 @@ use crawl::CrawlDir;
 use crawl::adopt::{Adopted, adopt};
 use printable::counted;
 
+use crate::exit;
+
 /// The arguments of `argiope adopt`.
 #[derive(Args, Debug)]
 pub struct AdoptArgs {
@@ -26,7 +28,7 @@ pub struct AdoptArgs {
     pub json: bool,
 }
 
-/// Runs the command.
+/// Runs the command. It fails, after its report, where a file is damaged.
 ///
 /// # Errors
 /// The directory holds no crawl, a crawl is running in it, no seed is known, or the disk fails.
@@ -45,7 +47,7 @@ pub fn run(args: AdoptArgs) -> anyhow::Result<ExitCode> {
     } else {
         out.write_all(to_text(&adopted, &dir).as_bytes())?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(if adopted.damaged_records == 0 { exit::DONE } else { exit::FAILED }))
 }
 
 fn to_text(adopted: &Adopted, dir: &CrawlDir) -> String {
@@ -63,11 +65,27 @@ fn to_text(adopted: &Adopted, dir: &CrawlDir) -> String {
     for line in damaged {
         text += &format!("damaged: {}\n", Printable(line));
     }
-    if *left > 0 {
+    let told = damaged.len() as u64;
+    if adopted.damaged_records > told {
+        text += &format!("… and {} more\n", adopted.damaged_records - told);
+    }
+    if adopted.damaged_records > 0 {
         text += &format!(
-            "{} stay in {aside}: the crawl's filters refuse them, or what they repeat is lost\n",
-            counted(*left, "answer")
+            "{} in {}: passed over, and what only they held is lost; all whole records were read\n\
+             next: `argiope crawl -o {}` fetches the URLs that links lead to and that have no answer\n",
+            counted(adopted.damaged_records, "damaged record"),
+            counted(adopted.damaged_files as u64, "file"),
+            dir.root().display()
         );
+    }
+    if adopted.without_original > 0 {
+        text += &format!(
+            "not adopted: {} in {aside}, since what they repeat is lost\n",
+            counted(adopted.without_original, "answer")
+        );
+    }
+    if let Some(refused @ 1..) = left.checked_sub(adopted.without_original) {
+        text += &format!("not adopted: {} in {aside}, which the crawl's filters refuse\n", counted(refused, "answer"));
     }
     if adopted.files_to_keep > 0 {
         text += &format!(

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
+mod adopt;
 mod check;
 mod explain;
 mod export;

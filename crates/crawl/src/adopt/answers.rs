@@ -17,7 +17,7 @@ use model::{
 };
 use replay::{RecordedAnswer, Replay};
 use store::Store;
-use warc::{LoadedRecord, Problem, Reader, RecordType, Severity};
+use warc::{Header, LoadedRecord, Problem, ReadError, RecordType, Severity, Stretch, Walk};
 use weburl::{CanonicalUrl, UrlKey};
 
 use super::versions::{OnlyHere, Version};
@@ -45,6 +45,7 @@ pub(super) struct Answers {
     /// By file, answers that cannot be used: what they refer to is not there.
     unusable: HashMap<String, u64>,
     damaged: Vec<String>,
+    damaged_records: u64,
     damaged_files: HashSet<String>,
     record_bytes_max: u64,
     body_bytes_max: usize,
@@ -86,6 +87,7 @@ impl Answers {
             versions: BTreeMap::new(),
             unusable: HashMap::new(),
             damaged: Vec::new(),
+            damaged_records: 0,
             damaged_files: HashSet::new(),
             record_bytes_max: body_bytes_max.saturating_add(HEAD_BYTES_MAX),
             body_bytes_max: usize::try_from(body_bytes_max).unwrap_or(usize::MAX),
@@ -106,25 +108,36 @@ impl Answers {
         let report = warc::check(&path)?;
         let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);
         let bad: HashSet<u64> = errors.clone().map(|finding| finding.offset).collect();
-        for finding in errors {
-            self.note_damage(file, finding.offset, &finding.problem);
+        // The walk below meets the records that are not whole, too, and knows more of them.
+        for finding in errors.filter(|finding| !matches!(finding.problem, Problem::Damaged { .. })) {
+            self.note_damage(file, finding.offset, &finding.problem, None);
         }
-        let mut reader = Reader::open(&path, 0)?;
+        let mut walk = Walk::open(&path)?;
         // What was recorded last, with the id of its record.
         let mut version: Option<(Option<String>, Version)> = None;
         // The last answer that was found: the id of its record, and what it took the place of.
         let mut last: Option<(Option<String>, UrlKey, Option<SetAside>)> = None;
-        // Behind damage nothing is looked for: `check --repair` finds such records in a file that belongs to a crawl.
-        while let Ok(Some(mut record)) = reader.next_record() {
-            let (offset, header) = (record.offset(), record.header().clone());
+        loop {
+            // The header of a record that is not whole can often be read still.
+            let mut begun = None;
+            let stretch = walk.next(|record| {
+                let header = begun.insert(record.header().clone()).clone();
+                let kind = header.record_type();
+                let has_head = matches!(kind, Some(RecordType::Response | RecordType::Revisit | RecordType::Request));
+                let head = if has_head { Some(record.read_http_head()?) } else { None };
+                Ok((header, head))
+            })?;
+            let (offset, header, head) = match stretch {
+                None => break,
+                Some(Stretch::Whole(location, (header, head))) => (location.offset, header, head),
+                Some(Stretch::Damaged(location, damage)) => {
+                    let problem = Problem::Damaged { bytes: location.length, damage };
+                    self.note_damage(file, location.offset, &problem, begun.as_ref());
+                    continue;
+                }
+            };
             let kind = header.record_type();
-            let is_answer = matches!(kind, Some(RecordType::Response | RecordType::Revisit));
-            let is_request = kind == Some(RecordType::Request);
-            let head = if is_answer || is_request { record.read_http_head().ok() } else { None };
-            if record.finish().is_err() {
-                break;
-            }
-            if is_request {
+            if kind == Some(RecordType::Request) {
                 // The answer to a HEAD request has no content.
                 let method = head.as_ref().and_then(|head| method_of(head.start_line().as_bytes()));
                 let is_of_version = |id: &Option<String>| id.as_deref() == header.get("WARC-Concurrent-To");
@@ -191,10 +204,15 @@ impl Answers {
         Ok(only)
     }
 
-    fn note_damage(&mut self, file: usize, offset: u64, problem: &Problem) {
+    /// Notes what is wrong with a record, and which record it was, as far as its header can be read.
+    fn note_damage(&mut self, file: usize, offset: u64, problem: &Problem, header: Option<&Header>) {
         let name = self.files[file].clone();
+        self.damaged_records += 1;
         if self.damaged.len() < DAMAGE_TOLD_MAX {
-            self.damaged.push(format!("{name} at {offset}: {problem}"));
+            let kind = header.and_then(Header::record_type).map(|kind| format!("; a {} record", kind.as_str()));
+            let url = header.and_then(Header::target_uri).map(|url| format!(" of {url}"));
+            let was = kind.map(|kind| kind + &url.unwrap_or_default()).unwrap_or_default();
+            self.damaged.push(format!("{name} at {offset}: {problem}{was}"));
         }
         self.damaged_files.insert(name);
     }
@@ -234,9 +252,19 @@ impl Answers {
         self.found.values().map(|found| &found.url).filter(|url| url.path() != ROBOTS_TXT)
     }
 
-    /// What is damaged, in words.
+    /// What is damaged, in words; at most [`DAMAGE_TOLD_MAX`].
     pub(super) fn damaged(&self) -> &[String] {
         &self.damaged
+    }
+
+    /// How many records are damaged, and in how many files.
+    pub(super) fn damage(&self) -> (u64, usize) {
+        (self.damaged_records, self.damaged_files.len())
+    }
+
+    /// How many answers repeat what is not there.
+    pub(super) fn without_original(&self) -> u64 {
+        self.unusable.values().sum()
     }
 
     /// Whether a file is valid from end to end.
@@ -358,27 +386,34 @@ impl Answers {
         Ok((exchange, response, seen))
     }
 
-    /// The records behind an answer that are about it.
+    /// The records behind an answer that are about it. Damaged ones are passed over.
     fn beside(&self, file: usize, answer: &LoadedRecord) -> anyhow::Result<Beside> {
         let mut beside = Beside::default();
         let path = self.path(file);
         let id = answer.header.record_id();
-        let mut reader = Reader::open(&path, answer.location.offset + answer.location.length)?;
-        while let Ok(Some(mut record)) = reader.next_record() {
-            let header = record.header().clone();
-            let is_about = ["WARC-Refers-To", "WARC-Concurrent-To"].iter().any(|field| header.get(field) == id);
-            let part = match header.record_type() {
-                _ if !is_about || header.content_length() > self.record_bytes_max => break,
-                Some(RecordType::Request) => &mut beside.request,
-                Some(RecordType::Metadata) => beside.seen.insert(Vec::new()),
-                Some(RecordType::Conversion) => beside.html.insert(Vec::new()),
-                Some(RecordType::Resource) => match header.target_uri().and_then(PictureKind::of) {
-                    Some((kind, _)) => beside.pictures.entry(kind).or_default(),
-                    None => break,
-                },
-                _ => break,
-            };
-            record.read_to_end(part).with_context(|| path.display().to_string())?;
+        let behind = answer.location.offset + answer.location.length;
+        let mut walk = Walk::open_at(&path, behind).with_context(|| path.display().to_string())?;
+        let mut has_damage = false;
+        loop {
+            let stretch = walk.next(|record| {
+                let header = record.header();
+                let is_about = ["WARC-Refers-To", "WARC-Concurrent-To"].iter().any(|field| header.get(field) == id);
+                let is_wanted = is_about && header.content_length() <= self.record_bytes_max;
+                let Some(part) = is_wanted.then(|| Part::of(header)).flatten() else { return Ok(None) };
+                let mut bytes = Vec::new();
+                let offset = record.offset();
+                record.read_to_end(&mut bytes).map_err(|error| ReadError::from_io(offset, error))?;
+                Ok(Some((part, bytes)))
+            });
+            match stretch.with_context(|| path.display().to_string())? {
+                Some(Stretch::Whole(_, Some((part, bytes)))) => beside.put(part, bytes),
+                Some(Stretch::Damaged(..)) => has_damage = true,
+                Some(Stretch::Whole(_, None)) | None => break,
+            }
+        }
+        // A rendering without its document did not fail: its document is lost. The page comes in as if it had not been rendered.
+        if has_damage && beside.html.is_none() && beside.seen.as_ref().is_some_and(|seen| !says_failure(seen)) {
+            beside.seen = None;
         }
         Ok(beside)
     }
@@ -402,6 +437,43 @@ struct Beside {
     html: Option<Vec<u8>>,
     /// Pictures of it.
     pictures: BTreeMap<PictureKind, Vec<u8>>,
+}
+
+impl Beside {
+    fn put(&mut self, part: Part, bytes: Vec<u8>) {
+        match part {
+            Part::Request => self.request = bytes,
+            Part::Seen => self.seen = Some(bytes),
+            Part::Html => self.html = Some(bytes),
+            Part::Picture(kind) => drop(self.pictures.insert(kind, bytes)),
+        }
+    }
+}
+
+/// What a record behind an answer holds.
+enum Part {
+    Request,
+    Seen,
+    Html,
+    Picture(PictureKind),
+}
+
+impl Part {
+    fn of(header: &Header) -> Option<Part> {
+        match header.record_type()? {
+            RecordType::Request => Some(Part::Request),
+            RecordType::Metadata => Some(Part::Seen),
+            RecordType::Conversion => Some(Part::Html),
+            RecordType::Resource => header.target_uri().and_then(PictureKind::of).map(|(kind, _)| Part::Picture(kind)),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the fields about a rendering say that it failed.
+fn says_failure(seen: &[u8]) -> bool {
+    let fields = String::from_utf8_lossy(seen);
+    fields.lines().filter_map(|line| line.split_once(": ")).any(|(field, _)| field == archive::FAILURE)
 }
 
 /// The method of a recorded request.

@@ -1,0 +1,109 @@
+//! `argiope adopt` of a damaged archive: every whole record is used, and what is lost is named.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::Path;
+
+use serde_json::Value;
+use testkit::crawled::{Crawled, flip};
+
+const SEED: &str = "http://small.test/";
+
+/// Takes the state away and adopts the archive: the exit code, and the report.
+fn adopted(crawled: &Crawled) -> (i32, Value) {
+    fs::remove_dir_all(Path::new(crawled.dir()).join("state")).expect("a state");
+    let ran = crawled.run("adopt", &[SEED, "--json"]);
+    (ran.code, ran.json())
+}
+
+/// How many pages the whole archive has.
+fn pages_of_whole() -> u64 {
+    let (code, report) = adopted(&Crawled::small());
+    assert_eq!((code, &report["damaged_records"]), (0, &Value::from(0)), "{report}");
+    report["pages"].as_u64().expect("a number")
+}
+
+/// Adopts an archive with one damaged record at `offset`. All pages but `lost` come in, and the damage is named.
+fn check_damaged(crawled: &Crawled, segment: &Path, offset: u64, lost: u64) -> Value {
+    let (code, report) = adopted(crawled);
+    let name = segment.file_name().expect("a name").to_string_lossy();
+    assert_eq!((code, &report["damaged_records"]), (1, &Value::from(1)), "{report}");
+    assert_eq!(report["damaged_files"], 1, "{report}");
+    let said = report["damaged"][0].as_str().expect("a text");
+    assert!(said.starts_with(&format!("{name} at {offset}: ")), "{said}");
+    assert_eq!(report["pages"].as_u64().map(|pages| pages + lost), Some(pages_of_whole()), "{report}");
+    // The same again, in words: nothing more comes in, and the damage is still there.
+    let again = crawled.run("adopt", &[]);
+    assert_eq!(again.code, 1, "{again:?}");
+    assert!(again.stdout.contains("\n1 damaged record in 1 file: passed over, "), "{again:?}");
+    assert!(again.stdout.contains("0 pages adopted from 1 file"), "{again:?}");
+    let checked = crawled.run("check", &[]);
+    let warning = format!("warning: orphaned/{name} at {offset}: ");
+    assert!(checked.code == 0 && checked.stdout.contains(&warning), "{checked:?}");
+    assert!(!checked.stdout.contains("no errors"), "{checked:?}");
+    report
+}
+
+#[test]
+fn records_behind_a_damaged_response_are_adopted() {
+    let crawled = Crawled::small();
+    let (segment, offset, length) = crawled.record("/a");
+    flip(&segment, offset + length / 2);
+    // /copy repeats what is lost.
+    let report = check_damaged(&crawled, &segment, offset, 2);
+    let said = report["damaged"][0].as_str().expect("a text");
+    assert!(said.ends_with("; a response record of http://small.test/a"), "{said}");
+    assert_eq!((&report["without_original"], &report["left"]), (&1.into(), &1.into()), "{report}");
+    // What links lead to is fetched, and nothing else.
+    let asked = crawled.log().len();
+    assert_eq!(crawled.crawl(&[]).code, 0);
+    let log = crawled.log();
+    let mut targets: Vec<&str> = log[asked..].iter().map(|entry| entry.target.as_str()).collect();
+    targets.retain(|target| *target != "/robots.txt");
+    assert_eq!(targets, ["/a", "/copy"]);
+}
+
+#[test]
+fn a_damaged_revisit_costs_one_page() {
+    let crawled = Crawled::small();
+    let (segment, offset, length) = crawled.record("/copy");
+    flip(&segment, offset + length / 2);
+    check_damaged(&crawled, &segment, offset, 1);
+}
+
+#[test]
+fn a_damaged_request_costs_no_page() {
+    let crawled = Crawled::small();
+    let (segment, offset, length) = crawled.record("/a");
+    flip(&segment, offset + length + 40);
+    check_damaged(&crawled, &segment, offset + length, 0);
+}
+
+#[test]
+fn a_damaged_warcinfo_costs_no_page() {
+    let crawled = Crawled::small();
+    let segment = crawled.segments().remove(0);
+    flip(&segment, 40);
+    check_damaged(&crawled, &segment, 0, 0);
+}
+
+#[test]
+fn garbage_behind_the_last_record_costs_no_page() {
+    let crawled = Crawled::small();
+    let segment = crawled.segments().remove(0);
+    let whole = fs::metadata(&segment).expect("a segment").len();
+    let mut file = OpenOptions::new().append(true).open(&segment).expect("a segment");
+    file.write_all(&[0x55; 1_000]).expect("appended");
+    check_damaged(&crawled, &segment, whole, 0);
+}
+
+#[test]
+fn of_a_cut_segment_all_before_the_cut_is_adopted() {
+    let crawled = Crawled::small();
+    let last = warc::index(crawled.segments().remove(0)).expect("an index");
+    let last = last.iter().max_by_key(|line| line.location.offset).expect("a record").location;
+    let segment = crawled.segments().remove(0);
+    let file = OpenOptions::new().write(true).open(&segment).expect("a segment");
+    file.set_len(last.offset + last.length / 2).expect("cut");
+    check_damaged(&crawled, &segment, last.offset, 1);
+}
