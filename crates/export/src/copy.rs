@@ -196,7 +196,7 @@ impl Source<'_, '_> {
         Ok(match header.record_type() {
             Some(RecordType::Revisit) => match self.replay.payload_of(header).map_err(error)? {
                 PayloadPlace::Here if self.is_whole || !self.is_original_left_out(header)? => Fate::Copy,
-                PayloadPlace::Here | PayloadPlace::Earlier => Fate::Full,
+                PayloadPlace::Here | PayloadPlace::Again | PayloadPlace::Earlier => Fate::Full,
                 PayloadPlace::Lost => {
                     self.copied.without_payload += 1;
                     Fate::Copy

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dataset::{Layout, Row, Rows};
 use engine::Settings;
 use model::Purpose;
-use replay::{RecordedAnswer, Replay};
+use replay::{Lost, RecordedAnswer, Replay};
 use store::{CrawlView, Entry, StoreError, with_current_visit};
 use weburl::UrlKey;
 
@@ -27,6 +27,8 @@ pub struct Crawl<'s> {
     pub dataset: Layout,
     /// Its settings: how its pages are read.
     pub settings: &'s Settings,
+    /// Counts what is left out since its content is lost.
+    pub lost: Lost,
 }
 
 /// A URL that the filter admits.
@@ -88,7 +90,7 @@ impl<'s> Crawl<'s> {
     /// What reads answers back from the archive.
     #[must_use]
     pub fn replay(&self) -> Replay<'s> {
-        Replay::new(self.store, &self.archive, self.body_bytes_max())
+        Replay::new(self.store, &self.archive, self.body_bytes_max()).counting(self.lost.clone())
     }
 
     /// The greatest body of the crawl, in bytes: what was fetched is cut there.
@@ -99,10 +101,10 @@ impl<'s> Crawl<'s> {
 }
 
 impl Selected {
-    /// The recorded answer; `None` if there is no record.
+    /// The recorded answer; `None` if there is no record, or its payload is lost.
     ///
     /// # Errors
-    /// The record is lost or damaged.
+    /// The record is damaged.
     pub fn answer(&self, replay: &mut Replay<'_>) -> Result<Option<RecordedAnswer>, ExportError> {
         let Some(visit) = &self.entry.visit else { return Ok(None) };
         replay.answer(visit).map_err(|source| ExportError::Replay { url: self.row.url.clone(), source })

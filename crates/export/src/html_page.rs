@@ -17,10 +17,10 @@ pub struct HtmlPage {
 }
 
 /// The HTML of a URL; `None` if it is no page that was fetched successfully. An exact duplicate of another page is a page
-/// of its own. Bodies are cut at `body_bytes_max`.
+/// of its own, unless the payload of that is lost. Bodies are cut at `body_bytes_max`.
 ///
 /// # Errors
-/// Its record is lost or damaged.
+/// Its record is damaged.
 pub fn html_of(entry: &Entry, replay: &mut Replay<'_>, body_bytes_max: u64) -> Result<Option<HtmlPage>, ExportError> {
     let url = &entry.candidate.url;
     let Some(visit) = entry.visit.as_ref().filter(|_| may_be_html(entry)) else { return Ok(None) };

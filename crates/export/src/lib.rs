@@ -39,3 +39,4 @@ pub use filter::{Filter, FilterError, names};
 pub use html_page::{HtmlPage, html_of, may_be_html};
 pub use pending::PendingFile;
 pub use pending_dir::PendingDir;
+pub use replay::Lost;

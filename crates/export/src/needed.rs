@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use engine::Needs;
 use engine::requisites::{of_document, of_html};
 use model::{Visit, essence};
-use replay::Replay;
+use replay::{Lost, Replay};
 use store::Entry;
 use weburl::{CanonicalUrl, UrlKey};
 
@@ -30,7 +30,9 @@ impl Needed {
         if filter.is_everything() || crawl.store.totals()?.requisites.is_empty() {
             return Ok(needed);
         }
-        let (mut replay, mut unfollowed) = (crawl.replay(), Vec::new());
+        // Counted here: what the copy lacks itself is counted by its records.
+        let lost = Lost::default();
+        let (mut replay, mut unfollowed) = (crawl.replay().counting(lost.clone()), Vec::new());
         crawl.select(filter, false, &mut |_| {}, |selected| {
             let urls = needed.of_page(crawl, &selected.entry, &mut replay);
             needed.add(crawl, urls, &mut unfollowed)?;
@@ -42,6 +44,7 @@ impl Needed {
             }
             Ok(())
         })?;
+        needed.unread += lost.count();
         Ok(needed)
     }
 

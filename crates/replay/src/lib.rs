@@ -8,17 +8,31 @@ mod answer;
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use against::{Against, AgainstError};
-use model::{ArchiveLocation, PayloadDigest, Visit};
+use model::{ArchiveLocation, Outcome, PayloadDigest, Timestamp, Visit};
 use store::{CrawlView, Entry, Segment, StoreError};
 use warc::{Digest, Header, LoadedRecord, ReadError, Reader, RecordType};
-use weburl::CanonicalUrl;
+use weburl::{CanonicalUrl, UrlKey};
 
 pub use answer::RecordedAnswer;
 
 /// The greatest HTTP head that an archived block may have besides its payload, in bytes.
 const HEAD_BYTES_MAX: u64 = 16 << 20;
+
+/// Counts the answers whose payload is lost, over everything that reads with it.
+#[derive(Clone, Debug, Default)]
+pub struct Lost(Arc<AtomicU64>);
+
+impl Lost {
+    /// How many there were.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// Reads answers back.
 pub struct Replay<'s> {
@@ -27,6 +41,9 @@ pub struct Replay<'s> {
     segments: HashMap<u32, String>,
     payload_bytes_max: u64,
     against: Option<Option<Against>>,
+    lost: Lost,
+    /// The visit whose payload was found lost last: one that is asked for again is counted once.
+    last_lost: Option<(UrlKey, Timestamp)>,
 }
 
 /// Why an answer cannot be read back.
@@ -68,8 +85,10 @@ pub enum ReplayError {
 /// Where the payload of a revisit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayloadPlace {
-    /// In this archive.
+    /// In this archive, in the record that it names.
     Here,
+    /// In this archive, in another record: the one that it names is lost.
+    Again,
     /// In an earlier archive (`--against`), where it can be read.
     Earlier,
     /// Nowhere that can be read.
@@ -80,17 +99,33 @@ impl<'s> Replay<'s> {
     /// Reads from the archive in `dir` what `store` points to; payloads of at most `payload_bytes_max` bytes.
     #[must_use]
     pub fn new(store: &'s dyn CrawlView, dir: &Path, payload_bytes_max: u64) -> Self {
-        Replay { store, dir: dir.to_owned(), segments: HashMap::new(), payload_bytes_max, against: None }
+        let (dir, segments, lost) = (dir.to_owned(), HashMap::new(), Lost::default());
+        Replay { store, dir, segments, payload_bytes_max, against: None, lost, last_lost: None }
     }
 
-    /// The answer recorded of a visit; `None` where there is no record.
+    /// Counts in `lost` the answers whose payload is lost.
+    #[must_use]
+    pub fn counting(self, lost: Lost) -> Self {
+        Replay { lost, ..self }
+    }
+
+    /// The answer recorded of a visit; `None` where there is no record, or where its payload is known to be lost: that of a duplicate whose
+    /// original is lost is as lost as the original itself. Those are counted ([`Replay::counting`]).
     ///
     /// # Errors
-    /// The record, or that of its original, is lost or damaged.
+    /// The record, or that of its original, is damaged.
     pub fn answer(&mut self, visit: &Visit) -> Result<Option<RecordedAnswer>, ReplayError> {
         let Some(location) = visit.location else { return Ok(None) };
         let record = self.record(location)?;
-        self.answer_of(record).map(Some)
+        match self.answer_of(record) {
+            Err(ReplayError::Original | ReplayError::Elsewhere { .. }) => {
+                if self.last_lost.replace((visit.key, visit.at)) != Some((visit.key, visit.at)) {
+                    self.lost.0.fetch_add(1, Ordering::Relaxed);
+                }
+                Ok(None)
+            }
+            answer => answer.map(Some),
+        }
     }
 
     /// The answer in a record that was read already. A revisit has the payload of the record to which it refers, and the head too where the
@@ -103,7 +138,7 @@ impl<'s> Replay<'s> {
             return Ok(RecordedAnswer::new(record, None));
         }
         let original = match self.original_of(&record.header)? {
-            Some(place) => self.record(place)?,
+            Some((_, place)) => self.record(place)?,
             None => self.elsewhere(&record.header)?.ok_or_else(|| self.missing(&record.header))?,
         };
         Ok(if record.http_parts().0.is_empty() {
@@ -113,17 +148,31 @@ impl<'s> Replay<'s> {
         })
     }
 
-    /// Where the record lies to which a revisit refers: that of the visit of its date.
-    fn original_of(&self, revisit: &Header) -> Result<Option<ArchiveLocation>, StoreError> {
+    /// Where the record lies to which a revisit refers: that of the visit of its date. Where it is lost, another visit of the URL may have
+    /// recorded the same payload.
+    fn original_of(&self, revisit: &Header) -> Result<Option<(PayloadPlace, ArchiveLocation)>, StoreError> {
         let url = revisit.get("WARC-Refers-To-Target-URI").and_then(CanonicalUrl::from_canonical);
         let Some(url) = url else { return Ok(None) };
         let date = revisit.get("WARC-Refers-To-Date");
         let is_meant = |visit: &Visit| date == Some(visit.at.to_rfc3339().as_str());
         let Some(last) = self.store.get(url.key())?.and_then(|entry| entry.visit) else { return Ok(None) };
-        if is_meant(&last) {
-            return Ok(last.location);
+        if let Some(place) = last.location.filter(|_| is_meant(&last)) {
+            return Ok(Some((PayloadPlace::Here, place)));
         }
-        Ok(self.store.earlier(url.key())?.iter().find(|visit| is_meant(visit)).and_then(|visit| visit.location))
+        let mut visits = self.store.earlier(url.key())?;
+        visits.push(last);
+        let Some(meant) = visits.iter().find(|visit| is_meant(visit)) else { return Ok(None) };
+        if let Some(place) = meant.location {
+            return Ok(Some((PayloadPlace::Here, place)));
+        }
+        // Another revisit has no payload either.
+        let has_it = |visit: &&Visit| {
+            let is_whole =
+                visit.content_at.is_none() && !matches!(visit.outcome, Outcome::Duplicate | Outcome::NotModified);
+            is_whole && meant.digest.is_some() && visit.digest == meant.digest
+        };
+        let place = visits.iter().filter(has_it).find_map(|visit| visit.location);
+        Ok(place.map(|place| (PayloadPlace::Again, place)))
     }
 
     /// Where the payload of a revisit is.
@@ -132,7 +181,7 @@ impl<'s> Replay<'s> {
     /// The state cannot be read, or what earlier archives hold cannot be looked up.
     pub fn payload_of(&mut self, revisit: &Header) -> Result<PayloadPlace, ReplayError> {
         Ok(match self.original_of(revisit)? {
-            Some(_) => PayloadPlace::Here,
+            Some((place, _)) => place,
             None if self.elsewhere(revisit)?.is_some() => PayloadPlace::Earlier,
             None => PayloadPlace::Lost,
         })

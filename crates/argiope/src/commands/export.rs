@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 use dataset::Layout;
 use engine::clock::Clock;
 use export::{
-    Copied, CopySettings, Crawl, Filter, PendingFile, cdxj, chunks, crawldb, items, jsonl, kvs, markdown, page_files,
-    parquet_copy, wacz, warc_copy,
+    Copied, CopySettings, Crawl, Filter, Lost, PendingFile, cdxj, chunks, crawldb, items, jsonl, kvs, markdown,
+    page_files, parquet_copy, wacz, warc_copy,
 };
 
 use console::message::show;
@@ -110,6 +110,7 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         archive: opened.dir.archive(),
         dataset: Layout::at(opened.dir.dataset()),
         settings: &plan.settings,
+        lost: Lost::default(),
     };
     let copying = CopySettings {
         now: Clock::start().date(),
@@ -148,6 +149,17 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         Format::Webgraph => export_webgraph::write(&crawl, &filter, path(&args)?, &mut progress)?,
     }
     told.end();
+    // A copy of the archive says itself what it lacks.
+    let lost = crawl.lost.count();
+    if lost > 0 && !matches!(args.format, Format::Warc | Format::Wacz) {
+        console::say!(
+            "{} without content: the payload was lost, or is in an earlier archive (--against) that cannot be read; \
+             `argiope check {}` names the records, and `argiope crawl -o {} --again` asks for the URLs again",
+            printable::counted(lost, "duplicate"),
+            args.dir.display(),
+            args.dir.display()
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 

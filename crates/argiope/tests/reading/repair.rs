@@ -72,6 +72,48 @@ fn a_damaged_response_is_named_as_lost_and_so_is_what_repeats_it() {
     assert_eq!(errors.count(), 2, "nothing more is wrong");
 }
 
+/// What repeats a lost page is left out of exports as the page is, and is said.
+#[test]
+fn what_repeats_a_lost_page_does_not_keep_others_from_being_exported() {
+    let crawled = Crawled::small();
+    let (segment, offset, length) = crawled.record("/a");
+    flip(&segment, offset + length / 2);
+    assert_eq!(repaired(&crawled).0, 1);
+    let target = tempfile::tempdir().expect("a directory");
+    let export = |format: &str| {
+        let to = target.path().join(format);
+        (crawled.run("export", &[format, "-o", to.to_str().expect("UTF-8")]), to)
+    };
+    for format in ["markdown", "pages", "chunks", "kvs", "wacz", "warc"] {
+        let (exported, to) = export(format);
+        assert_eq!(exported.code, 0, "{format}: {exported:?}");
+        assert!(to.exists(), "{format}");
+        let said = match format {
+            "wacz" | "warc" => "1 revisit record copied without content: ",
+            _ => "1 duplicate without content: ",
+        };
+        assert!(exported.stderr.contains(said), "{format}: {exported:?}");
+        assert!(exported.stderr.contains("`argiope check"), "{format}: {exported:?}");
+    }
+    let titles: Vec<String> = walked(&target.path().join("pages"))
+        .iter()
+        .map(|path| std::fs::read_to_string(path).expect("a page"))
+        .collect();
+    assert!(titles.iter().any(|page| page.contains("<title>Target</title>")), "{titles:?}");
+    assert!(!titles.iter().any(|page| page.contains("<title>Twice</title>")), "{titles:?}");
+    // The lost page is got again: what repeats it has its content again.
+    assert_eq!(crawled.crawl(&["--again"]).code, 0);
+    std::fs::remove_dir_all(target.path().join("pages")).expect("removed");
+    let (exported, to) = export("pages");
+    assert_eq!(exported.code, 0, "{exported:?}");
+    assert!(!exported.stderr.contains("without content"), "{exported:?}");
+    let twice = walked(&to)
+        .iter()
+        .filter(|path| std::fs::read_to_string(path).expect("a page").contains("<title>Twice</title>"))
+        .count();
+    assert_eq!(twice, 2);
+}
+
 #[test]
 fn a_cut_segment_loses_only_what_was_cut() {
     let crawled = Crawled::small();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use extract::{Limits, html};
 use model::Via;
-use replay::{Replay, ReplayError};
+use replay::Replay;
 use serde::Serialize;
 use store::Entry;
 
@@ -73,12 +73,8 @@ impl<'c, 's> Pages<'c, 's> {
     /// Adds what a URL ended with, if it is an HTML page. `date` is that of its record.
     pub(super) fn add(&mut self, entry: &Entry, date: &str) -> Result<(), ExportError> {
         let url = entry.candidate.url.as_str();
-        let html = match html_of(entry, &mut self.replay, self.crawl.body_bytes_max()) {
-            // Its record is there as the revisit that it is.
-            Err(ExportError::Replay { source: ReplayError::Elsewhere { .. }, .. }) => None,
-            html => html?,
-        };
-        let Some(html) = html else { return Ok(()) };
+        // Of a duplicate whose payload is lost the record is there as the revisit that it is.
+        let Some(html) = html_of(entry, &mut self.replay, self.crawl.body_bytes_max())? else { return Ok(()) };
         let limits = Limits { text_bytes_max: TEXT_BYTES_MAX, links_max: 0, images_max: 0, ..Limits::default() };
         let page = html::extract(&html.body, html.content_type.as_deref(), &limits);
         let seed = entry.candidate.via == Via::Seed;
