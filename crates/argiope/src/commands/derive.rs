@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 use dataset::Layout;
 
@@ -55,7 +55,7 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let opened = Opened::to_change(dir)?;
-    // Before anything is removed.
+    // Before anything is written.
     let store = opened.own()?;
     let mut options = opened.options()?;
     if args.extract.is_some() {
@@ -67,12 +67,10 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
         bail!("{}: the crawl keeps no archive (--no-archive), so there is nothing to derive from", dir.display());
     }
     let root = opened.dir.dataset();
-    if args.all && root.exists() {
-        std::fs::remove_dir_all(&root).with_context(|| format!("cannot remove {}", root.display()))?;
-    }
     let (shows, progress) = progress();
     let layout = Layout::at(&root).with_rules(plan.settings.rules.clone());
-    let derived = Deriver::new(&layout, store, opened.dir.archive(), &plan.settings).derive(&progress)?;
+    let deriver = Deriver::new(&layout, store, opened.dir.archive(), &plan.settings);
+    let derived = if args.all { deriver.derive_all(&progress)? } else { deriver.derive(&progress)? };
     if shows && derived.pages >= PROGRESS_ROWS {
         show("\n");
     }

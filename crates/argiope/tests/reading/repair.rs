@@ -318,6 +318,46 @@ fn a_repair_takes_no_page_out_of_a_round() {
     assert_eq!(waiting(&crawled), before);
 }
 
+/// The Parquet files of the dataset: each with its bytes.
+fn tables(crawled: &Crawled) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = walked(&Path::new(crawled.dir()).join("dataset"));
+    files.retain(|path| path.extension().is_some_and(|it| it == "parquet"));
+    files.sort();
+    files.into_iter().map(|path| (path.clone(), std::fs::read(path).expect("a table"))).collect()
+}
+
+/// The rows of a damaged segment cannot be made again: those that were there stay.
+#[test]
+fn tables_stay_where_they_cannot_be_derived_again() {
+    let crawled = of_three_rounds(&["--segment-size", "8KB"]);
+    let before = readable(&crawled);
+    let tables_before = tables(&crawled);
+    assert!(crawled.segments().len() > 1);
+    let segment = crawled.segments().remove(0);
+    let (_, offset, length) = records(&segment, RecordType::Response)[2].clone();
+    flip(&segment, offset + length / 2);
+    let derived = crawled.run("derive", &["--all"]);
+    assert_eq!(derived.code, 1, "{derived:?}");
+    assert!(derived.stderr.contains("`argiope check --repair` mends the archive"), "{derived:?}");
+    let names = |tables: &[(PathBuf, Vec<u8>)]| tables.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&tables(&crawled)), names(&tables_before));
+    assert_eq!(found(&crawled), before.0);
+}
+
+/// Tables of rules that the crawl has no more go when all is made again, and so does what a killed process left.
+#[test]
+fn all_that_is_derived_again_is_all_there_is() {
+    let crawled = Crawled::small();
+    let dataset = Path::new(crawled.dir()).join("dataset");
+    let (gone, left) = (dataset.join("items/gone"), dataset.join("pages/_x.unfinished"));
+    std::fs::create_dir_all(&gone).expect("made");
+    std::fs::write(&left, "half").expect("written");
+    let before = tables(&crawled);
+    assert_eq!(crawled.run("derive", &["--all"]).code, 0);
+    assert_eq!((gone.exists(), left.exists()), (false, false));
+    assert_eq!(tables(&crawled).len(), before.len());
+}
+
 /// Requests of a site: path, and whether they had a validator.
 type Asked = Arc<Mutex<Vec<(String, bool)>>>;
 

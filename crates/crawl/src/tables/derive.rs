@@ -16,7 +16,7 @@ use model::{
 };
 use replay::{RecordedAnswer, Replay, ReplayError};
 use store::{CrawlView, Entry, Segment};
-use warc::{LoadedRecord, Reader, RecordType};
+use warc::{Damage, LoadedRecord, ReadError, Reader, RecordType};
 use weburl::CanonicalUrl;
 
 use super::lacking::Lacking;
@@ -43,6 +43,15 @@ impl Derived {
         let lacking = (self.lacking > 0).then_some(Notice::Lacking(self.lacking));
         derived.into_iter().chain(lacking).collect()
     }
+}
+
+/// How much of a segment's rows is derived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// What its files do not cover.
+    Missing,
+    /// Everything.
+    All,
 }
 
 /// Derives missing parts of a dataset.
@@ -74,8 +83,27 @@ impl<'a> Deriver<'a> {
         }
         self.remove_stale()?;
         let unsettled = Unsettled::begin(&self.layout)?;
-        let derived = self.rows_of(self.missing()?, progress)?;
+        let derived = self.rows_of(self.missing()?, Extent::Missing, progress)?;
         unsettled.settle(self.store)?;
+        Ok(derived)
+    }
+
+    /// Derives everything again. A file is replaced when the new one is whole: where the archive cannot be read, those of that segment stay as
+    /// they were. Tables of items whose rules are gone are removed in the end. `progress` receives the number of derived rows.
+    ///
+    /// # Errors
+    /// The archive is damaged, or the dataset cannot be written.
+    pub fn derive_all(&self, progress: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Derived> {
+        self.remove_stale()?;
+        let unsettled = Unsettled::begin(&self.layout)?.with_derived(true);
+        let segments = self.store.segments()?;
+        let derived = self.rows_of(segments, Extent::All, progress)?;
+        unsettled.settle(self.store)?;
+        let rules = &self.layout.rules().rules;
+        for table in self.layout.item_tables()?.iter().filter(|table| rules.iter().all(|rule| rule.name != **table)) {
+            let dir = self.layout.items_dir(table);
+            std::fs::remove_dir_all(&dir).with_context(|| dir.display().to_string())?;
+        }
         Ok(derived)
     }
 
@@ -96,7 +124,7 @@ impl<'a> Deriver<'a> {
     /// The archive is damaged, or the dataset cannot be written.
     pub fn derive_segments(&self) -> anyhow::Result<Derived> {
         self.remove_stale()?;
-        self.rows_of(self.missing()?, &|_| ())
+        self.rows_of(self.missing()?, Extent::Missing, &|_| ())
     }
 
     /// Removes the files of segments that the state does not know: they were set aside, and are derived again when they are adopted. Removes
@@ -162,12 +190,17 @@ impl<'a> Deriver<'a> {
     }
 
     /// Derives the rows of segments, on all cores.
-    fn rows_of(&self, missing: Vec<Segment>, progress: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Derived> {
-        if let Some(reader) = self.settings.documents.as_ref().filter(|_| !missing.is_empty()) {
+    fn rows_of(
+        &self,
+        segments: Vec<Segment>,
+        extent: Extent,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> anyhow::Result<Derived> {
+        if let Some(reader) = self.settings.documents.as_ref().filter(|_| !segments.is_empty()) {
             reader.probe()?;
         }
-        let derived = Derived { segments: missing.len(), ..Derived::default() };
-        let (pages, queue) = (AtomicU64::new(0), Mutex::new(missing.into_iter()));
+        let derived = Derived { segments: segments.len(), ..Derived::default() };
+        let (pages, queue) = (AtomicU64::new(0), Mutex::new(segments.into_iter()));
         let count = || progress(pages.fetch_add(1, Ordering::Relaxed) + 1);
         let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(derived.segments);
         std::thread::scope(|scope| {
@@ -175,7 +208,7 @@ impl<'a> Deriver<'a> {
                 loop {
                     let next = queue.lock().map_err(|_| anyhow!("internal error: a derive thread panicked"))?.next();
                     let Some(segment) = next else { return Ok(()) };
-                    self.segment(&segment, &count).with_context(|| format!("dataset of {}", segment.name))?;
+                    self.segment(&segment, extent, &count).map_err(|error| with_advice(error, &segment.name))?;
                 }
             };
             let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
@@ -187,14 +220,15 @@ impl<'a> Deriver<'a> {
         Ok(Derived { pages: pages.into_inner(), lacking: self.lacking()?, ..derived })
     }
 
-    /// Continues after the part that the files of a segment cover already.
-    fn segment(&self, segment: &Segment, count: &dyn Fn()) -> anyhow::Result<()> {
+    /// Continues after the part that the files of a segment cover already, unless all is to be made again.
+    fn segment(&self, segment: &Segment, extent: Extent, count: &dyn Fn()) -> anyhow::Result<()> {
         let path = self.archive.join(&segment.name);
         let body_bytes_max = self.settings.limits.body_bytes_max;
         let mut replay = Replay::new(self.store, &self.archive, body_bytes_max);
         let mut rows = Rows::new(self.store, false)?;
         let covered = covered_bytes(&self.layout, &segment.name)?.filter(|bytes| *bytes < segment.length);
-        let from = if self.is_completable(segment)? { 0 } else { covered.unwrap_or(0) };
+        let is_whole = extent == Extent::All || self.is_completable(segment)?;
+        let from = if is_whole { 0 } else { covered.unwrap_or(0) };
         let mut lacking = if from > 0 { Lacking::of(&self.layout, &segment.name)? } else { Lacking::default() };
         let mut tables = if from > 0 {
             SegmentTables::begin(&self.layout, &segment.name)?
@@ -227,9 +261,9 @@ impl<'a> Deriver<'a> {
             record.read_to_end(&mut block)?;
             let record = LoadedRecord { location: record.finish()?, header, block };
             let ready = waiting.replace(Waiting { entry, record, seen: None, html: None, extra: None });
-            self.push(ready, &mut rows, &mut replay, &mut tables, &mut lacking)?.then(count);
+            self.push(ready, extent, &mut rows, &mut replay, &mut tables, &mut lacking)?.then(count);
         }
-        self.push(waiting, &mut rows, &mut replay, &mut tables, &mut lacking)?.then(count);
+        self.push(waiting, extent, &mut rows, &mut replay, &mut tables, &mut lacking)?.then(count);
         tables.finish(segment.length)?;
         lacking.mark(&self.layout, &segment.name)
     }
@@ -238,13 +272,14 @@ impl<'a> Deriver<'a> {
     fn push(
         &self,
         ready: Option<Waiting>,
+        extent: Extent,
         rows: &mut Rows<'_>,
         replay: &mut Replay<'_>,
         tables: &mut SegmentTables,
         lacking: &mut Lacking,
     ) -> anyhow::Result<bool> {
         let Some(ready) = ready else { return Ok(false) };
-        tables.push(written(rows, self.visited(ready, replay, lacking)?)?)?;
+        tables.push(written(rows, self.visited(ready, extent, replay, lacking)?)?)?;
         Ok(true)
     }
 
@@ -269,7 +304,13 @@ impl<'a> Deriver<'a> {
     }
 
     /// The visit with the values of its answer, as the crawl had them.
-    fn visited(&self, ready: Waiting, replay: &mut Replay<'_>, lacking: &mut Lacking) -> anyhow::Result<Visited> {
+    fn visited(
+        &self,
+        ready: Waiting,
+        extent: Extent,
+        replay: &mut Replay<'_>,
+        lacking: &mut Lacking,
+    ) -> anyhow::Result<Visited> {
         let Waiting { entry, record, seen, html, extra } = ready;
         let Entry { candidate, visit, .. } = entry;
         let visit = visit.ok_or_else(|| anyhow!("internal error: a record without a visit"))?;
@@ -281,6 +322,10 @@ impl<'a> Deriver<'a> {
         let digest = record.header.get("WARC-Payload-Digest").map(str::to_owned);
         let answer = match replay.answer_of(record) {
             Ok(answer) => answer,
+            // Rows without content would replace rows that have it.
+            Err(error @ ReplayError::Archive { source: ReadError::Damaged { .. }, .. }) if extent == Extent::All => {
+                return Err(error.into());
+            }
             // A repair found the original lost, or an earlier archive is gone: the rest of the visit is in the state.
             Err(ReplayError::Original | ReplayError::Archive { .. }) => {
                 return Ok(Visited { candidate, visit, details: None });
@@ -298,6 +343,18 @@ impl<'a> Deriver<'a> {
         let details = content.details.map(|details| Arc::new(Details { extra, ..*details }));
         Ok(Visited { candidate, visit, details })
     }
+}
+
+/// The error of a segment. Damage of the archive can be mended.
+fn with_advice(error: anyhow::Error, segment: &str) -> anyhow::Error {
+    let is_damaged = |cause: &(dyn std::error::Error + 'static)| {
+        // The content of a record is read as that of a file.
+        let io = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        io.is_some_and(|inner| inner.is::<Damage>())
+            || matches!(cause.downcast_ref::<ReadError>(), Some(ReadError::Damaged { .. }))
+    };
+    let advice = if error.chain().any(is_damaged) { " (`argiope check --repair` mends the archive)" } else { "" };
+    error.context(format!("dataset of {segment}{advice}"))
 }
 
 /// The end of a fetch as an archive has it, with a body of at most `body_bytes_max` bytes.
