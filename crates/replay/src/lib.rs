@@ -187,6 +187,17 @@ impl<'s> Replay<'s> {
         })
     }
 
+    /// Whether the record of a visit is a revisit whose payload cannot be read anywhere.
+    ///
+    /// # Errors
+    /// The record or the state cannot be read.
+    pub fn is_payload_lost(&mut self, visit: &Visit) -> Result<bool, ReplayError> {
+        let may_repeat = visit.duplicate_of.is_some() || visit.content_at.is_some();
+        let Some(location) = visit.location.filter(|_| may_repeat) else { return Ok(false) };
+        let header = self.record(location)?.header;
+        Ok(header.record_type() == Some(RecordType::Revisit) && self.payload_of(&header)? == PayloadPlace::Lost)
+    }
+
     /// Why the payload of a revisit cannot be read.
     fn missing(&self, revisit: &Header) -> ReplayError {
         let named = |name| revisit.get(name).unwrap_or_default().to_owned();

@@ -73,6 +73,7 @@ fn json_has_every_key_always() {
         "target",
         "record",
         "record_is_missing",
+        "content_is_missing",
         "rules",
         "why",
         "changes",

@@ -67,6 +67,16 @@ fn a_damaged_response_is_named_as_lost_and_so_is_what_repeats_it() {
     assert_eq!((code, findings), (1, left.map(str::to_owned).to_vec()));
     let story = crawled.explain("/a");
     assert_eq!((&story["record"], &story["record_is_missing"]), (&Value::Null, &json!(true)));
+    assert_eq!(crawled.explain("/copy")["content_is_missing"], json!(true));
+    for (path, words) in [("a", "the archive has lost it"), ("copy", "the answer whose content it repeats is lost")] {
+        let said = crawled.run("explain", &[&format!("http://small.test/{path}")]).stdout;
+        assert!(
+            said.contains(words) && said.contains(&format!("argiope crawl -o {} --again", crawled.dir())),
+            "{said}"
+        );
+    }
+    let sound = crawled.explain("/target");
+    assert_eq!((&sound["record_is_missing"], &sound["content_is_missing"]), (&json!(false), &json!(false)));
     goes_on(&crawled);
     let errors = checked(&crawled).1.into_iter().filter(|finding| finding.starts_with("error"));
     assert_eq!(errors.count(), 2, "nothing more is wrong");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use dataset::Layout;
 use dataset::rows::{FRONTIER, Row, Rows};
 use model::{Change, Limit, Purpose, Visit, can_be_compared};
+use replay::Replay;
 use serde::Serialize;
 use store::{CrawlView, Entry};
 use weburl::{CanonicalUrl, Rejected, SiteKey, UrlKey, without_user_info};
@@ -52,6 +53,8 @@ pub struct UrlStory {
     pub record: Option<RecordPlace>,
     /// It was fetched, but the archive does not have its response.
     pub record_is_missing: bool,
+    /// The response repeats one that the archive does not have: its content is lost.
+    pub content_is_missing: bool,
     /// What the rules say now.
     pub rules: Vec<Rule>,
     /// What it waits for, or what would become of it.
@@ -112,6 +115,7 @@ impl UrlStory {
             target: None,
             record: None,
             record_is_missing: false,
+            content_is_missing: false,
             rules: Vec::new(),
             why: Vec::new(),
             changes: Vec::new(),
@@ -168,6 +172,10 @@ impl UrlStory {
         self.target = target_of(store, visit)?;
         self.record = place_of(crawl, visit)?;
         self.record_is_missing = crawl.keeps_archive && visit.status > 0 && self.record.is_none();
+        let archive = crawl.dir.archive();
+        let mut replay = Replay::new(store, &archive, crawl.settings.limits.body_bytes_max);
+        // A record that is damaged is for the check to name.
+        self.content_is_missing = replay.is_payload_lost(visit).unwrap_or(false);
         Ok(())
     }
 

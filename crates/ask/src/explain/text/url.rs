@@ -128,6 +128,14 @@ impl Told<'_> {
         } else if story.record_is_missing {
             line(out, "stored", "no: the archive has lost it");
         }
+        if story.content_is_missing {
+            line(out, "", "but the answer whose content it repeats is lost");
+        }
+        if story.record_is_missing || story.content_is_missing {
+            let dir = self.dir.display();
+            line(out, "", format_args!("argiope crawl -o {dir} --again   asks for it again"));
+            line(out, "", format_args!("argiope check {dir}   names all that is lost"));
+        }
         self.tell_way(out);
     }
 
