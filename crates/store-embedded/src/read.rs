@@ -5,7 +5,7 @@ mod scan;
 
 use std::collections::BTreeMap;
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use fjall::{Iter, Keyspace, Readable, Slice, Snapshot};
 use model::{ContentDigest, PayloadDigest, Position, Purpose, Queued, SiteRecord, Timestamp, Visit, Visited};
@@ -23,6 +23,8 @@ use crate::tables::Tables;
 thread_local! {
     /// How often this thread looked for a URL through a queue.
     pub(crate) static SEARCHES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    /// How often this thread looked for the first of a queue, past all that has left it.
+    static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
 /// The state after some commit.
@@ -31,13 +33,15 @@ pub(crate) struct View {
     snapshot: Snapshot,
     /// All that have something in the snapshot.
     pub(crate) queue: Generations,
+    /// The ranks in the queue of the site that was looked at last.
+    ranks: Mutex<Option<(SiteKey, Arc<[u32]>)>>,
 }
 
 impl View {
     /// The state after the last commit.
     pub(crate) fn of(tables: &Arc<Tables>) -> Self {
         let snapshot = tables.engine.snapshot();
-        View { tables: tables.clone(), snapshot, queue: tables.queue.generations() }
+        View { tables: tables.clone(), snapshot, queue: tables.queue.generations(), ranks: Mutex::default() }
     }
 
     pub(crate) fn pending(
@@ -66,6 +70,8 @@ impl View {
     /// The first site from `from` to `to` of which a URL waits. In an old generation there may be millions that have left it before
     /// one that has not, and the engine reads them all: the youngest is asked first, and the others only for what is before.
     fn waiting_site(&self, from: SiteKey, to: SiteKey) -> Result<Option<SiteKey>, StoreError> {
+        #[cfg(test)]
+        LOOKS.set(LOOKS.get() + 1);
         let mut found = None;
         let mut to = Included(keys::last_of(to));
         for (_, table) in self.queue.iter().rev() {

@@ -2,7 +2,6 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use ask::QueriedCrawl;
 use ask::overlap::{Overlap, overlap};
@@ -18,8 +17,8 @@ use maud::{Markup, html};
 use printable::{Printable, counted};
 use settings::usage;
 use tokio::sync::Mutex;
-use tokio::time::timeout;
 
+use crate::awaited::made_in_time;
 use crate::base::to;
 use crate::failure::Failure;
 use crate::kept::Kept;
@@ -30,9 +29,6 @@ use crate::{Ui, blocking, frame, links};
 const LISTED: usize = 100;
 /// Links between two domains that are shown.
 const EDGES_SHOWN: usize = 1_000;
-
-/// How long a request waits for a picture, and for one that another request has drawn.
-const WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,25 +112,7 @@ impl Ui {
                 Picture::of(&QueriedCrawl::of(opened)?, shown.grouping(), shown.vertices_max())
             })
         };
-        drawn_in_time(&self.pictures.0[shown as usize].drawing, async move { ui.large(&ui.whole, draw).await }).await
-    }
-}
-
-/// A picture, if it is there before a request has waited long; `None` otherwise. It is drawn to its end then, for the next request. Who holds
-/// `drawing` draws: one at a time.
-pub(crate) async fn drawn_in_time(
-    drawing: &Arc<Mutex<()>>,
-    draw: impl Future<Output = Result<Arc<Picture>, Failure>> + Send + 'static,
-) -> Result<Option<Arc<Picture>>, Failure> {
-    let Ok(turn) = timeout(WAIT_MAX, drawing.clone().lock_owned()).await else { return Ok(None) };
-    let drawn = tokio::spawn(async move {
-        let _turn = turn;
-        draw.await
-    });
-    match timeout(WAIT_MAX, drawn).await {
-        Ok(Ok(picture)) => picture.map(Some),
-        Ok(Err(error)) => Err(Failure::Failed(format!("internal error: {error}"))),
-        Err(_) => Ok(None),
+        made_in_time(&self.pictures.0[shown as usize].drawing, async move { ui.large(&ui.whole, draw).await }).await
     }
 }
 
@@ -143,7 +121,7 @@ fn being_drawn(shown: Shown) -> Markup {
     let link = with_fields("/graph", &[("of", shown.word())]);
     html! {
         // The script opens this page again until the picture is there.
-        div #drawing data-reread=(link) {
+        div #awaited data-reread=(link) {
             p role="status" { "The picture is being drawn. A large graph takes some seconds." }
             p { a href=(link) { "Look again" } }
         }

@@ -11,6 +11,7 @@
 //! Invariants: no text from the web becomes markup, since templates escape every value; nothing is loaded from elsewhere and no inline
 //! script runs, by [`frame::POLICY`]; only a page of this program can send a form ([`origin`]).
 
+mod awaited;
 mod base;
 mod board;
 mod change_forms;
@@ -75,6 +76,8 @@ struct Ui {
     crawl: Arc<Standing>,
     live: Arc<Live>,
     statistics: Arc<Kept<Statistics>>,
+    /// Held while a report is counted for a page.
+    counting: Arc<tokio::sync::Mutex<()>>,
     survey: Arc<Kept<Survey>>,
     status: Arc<StandingStatus>,
     effects: Arc<Effects>,
@@ -154,6 +157,7 @@ impl Ui {
             live: Arc::new(Live::new(root.clone())),
             crawl: Arc::new(Standing::new(root)),
             statistics: Arc::default(),
+            counting: Arc::default(),
             survey: Arc::default(),
             status: Arc::default(),
             effects: Arc::default(),

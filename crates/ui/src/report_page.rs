@@ -15,6 +15,7 @@ use printable::{Printable, counted, write_csv_line};
 use report::{Behind, Column, Kind, Statistics, Table, shown, tables};
 use serde_json::Value;
 
+use crate::awaited::made_in_time;
 use crate::base::to;
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
@@ -47,11 +48,22 @@ impl Ui {
 
 /// Answers with the report as a page.
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
-    Ok(page(&*ui.statistics().await?))
+    let all = ui.clone();
+    Ok(page(made_in_time(&ui.counting, async move { all.statistics().await }).await?.as_deref()))
 }
 
-/// The report as a page.
-pub(crate) fn page(statistics: &Statistics) -> Html<String> {
+/// The report as a page, or what there is to see while it is counted.
+pub(crate) fn page(statistics: Option<&Statistics>) -> Html<String> {
+    let Some(statistics) = statistics else {
+        let body = html! {
+            // The script opens this page again until the report is there.
+            div #awaited data-reread=(to("/report")) {
+                p role="status" { "The report is being counted. A large crawl takes a minute." }
+                p { a href=(to("/report")) { "Look again" } }
+            }
+        };
+        return frame::page("Report", "/report", &body);
+    };
     let body = html! {
         p.actions {
             a href=(to("/report.html")) { "The report as one file" }

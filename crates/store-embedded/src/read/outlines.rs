@@ -8,7 +8,7 @@ use model::Position;
 use store::{Mark, Outline, Outlines, Slice, StoreError};
 use weburl::UrlKey;
 
-use super::scan::{behind, first_of};
+use super::scan::{behind, first_of, site_at};
 use super::{View, damaged, following, place, url_key};
 use crate::{codec, keys};
 
@@ -59,7 +59,7 @@ impl View {
         let mut next = behind(after.map_err(|_| foreign())?);
         let mut urls = Vec::new();
         while let Some(from) = next {
-            let Some(site) = self.site_from(from.site)? else { break };
+            let Some(site) = site_at(from, |site| self.site_from(site))? else { break };
             let from = if site == from.site { from } else { first_of(site) };
             self.slice_of_site(slice, from, max - urls.len(), &mut urls)?;
             if urls.len() >= max {
@@ -81,9 +81,7 @@ impl View {
             let (key, record) = self.pair(entry)?;
             found.push(codec::decode_outline(url_key(&key, "urls")?, &record)?);
         }
-        let mut ranks = Vec::new();
-        self.each_rank(from.site, |rank| ranks.push(rank))?;
-        for rank in ranks {
+        for rank in self.ranks(from.site)?.iter().copied() {
             let at = |url| -> Bound<_> { Included(keys::queue(from.site, Position { rank, url })) };
             let queued = self.queued_in(at(from.url), at(slice.last));
             let mut left = max;

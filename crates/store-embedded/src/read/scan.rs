@@ -2,6 +2,7 @@
 //! which the URLs of one rank of one site are in it.
 
 use std::ops::Bound::{Excluded, Included, Unbounded};
+use std::sync::{Arc, PoisonError};
 
 use fjall::Slice;
 use model::{Outcome, Position};
@@ -21,7 +22,7 @@ impl View {
         let mut entries = Vec::new();
         let mut next = behind(after);
         while let Some(from) = next.filter(|_| entries.len() < max) {
-            let Some(site) = self.site_from(from.site)? else { break };
+            let Some(site) = site_at(from, |site| self.site_from(site))? else { break };
             let from = if site == from.site { from } else { first_of(site) };
             self.scan_site(from, max, &mut entries)?;
             next = following(site).map(first_of);
@@ -61,11 +62,13 @@ impl View {
         let mut entries = Vec::new();
         let mut next = behind(after);
         while let Some(from) = next.filter(|_| entries.len() < max) {
-            let Some(site) = self.waiting_site(from.site, SiteKey(u64::MAX))? else { break };
+            let found = site_at(from, |site| self.waiting_site(site, SiteKey(u64::MAX)));
+            let Some(site) = found? else { break };
             let from = if site == from.site { from } else { first_of(site) };
-            let mut ranks = Vec::new();
-            self.each_rank(from.site, |rank| ranks.push(self.never_visited_from(rank, from)))?;
-            for url in merged(ranks).take(max.saturating_sub(entries.len())) {
+            let ranks = self.ranks(from.site)?;
+            for url in merged(ranks.iter().map(|rank| self.never_visited_from(*rank, from)))
+                .take(max.saturating_sub(entries.len()))
+            {
                 let (key, record) = url?;
                 entries.push(self.entry(key, record)?);
             }
@@ -84,7 +87,7 @@ impl View {
 
     fn scan_site(&self, from: UrlKey, max: usize, to: &mut Vec<Entry>) -> Result<(), StoreError> {
         let mut parts = vec![self.visited_from(from)];
-        self.each_rank(from.site, |rank| parts.push(self.waiting_from(rank, from)))?;
+        parts.extend(self.ranks(from.site)?.iter().map(|rank| self.waiting_from(*rank, from)));
         for url in merged(parts).take(max.saturating_sub(to.len())) {
             let (key, record) = url?;
             to.push(self.entry(key, record)?);
@@ -92,17 +95,28 @@ impl View {
         Ok(())
     }
 
-    /// The ranks in the queue of a site.
-    pub(super) fn each_rank(&self, site: SiteKey, mut each: impl FnMut(u32)) -> Result<(), StoreError> {
-        let mut rank = Some(0);
+    /// The ranks in the queue of a site. A view stays as it is, so those of the last site are kept: what reads a large site piece by piece would
+    /// have the engine read all that has left its queue for each piece.
+    pub(super) fn ranks(&self, site: SiteKey) -> Result<Arc<[u32]>, StoreError> {
+        let kept = || self.ranks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, ranks)) = &*kept()
+            && *of == site
+        {
+            return Ok(ranks.clone());
+        }
+        #[cfg(test)]
+        super::LOOKS.set(super::LOOKS.get() + 1);
+        let (mut ranks, mut rank) = (Vec::new(), Some(0));
         while let Some(least) = rank {
             let least = Included(keys::queue(site, Position { rank: least, url: 0 }));
             let Some(entry) = self.queued_in(least, Included(keys::last_of(site))).next() else { break };
             let (_, Position { rank: found, .. }) = place(&entry?.0)?;
-            each(found);
+            ranks.push(found);
             rank = found.checked_add(1);
         }
-        Ok(())
+        let ranks: Arc<[u32]> = ranks.into();
+        *kept() = Some((site, ranks.clone()));
+        Ok(ranks)
     }
 
     fn visited_from(&self, from: UrlKey) -> Urls<'_> {
@@ -153,11 +167,63 @@ pub(super) fn first_of(site: SiteKey) -> UrlKey {
     UrlKey { site, url: 0 }
 }
 
+/// The site of the next URL from a key on. In the middle of a site that is this site, as far as there is more of it.
+pub(super) fn site_at(
+    from: UrlKey,
+    first: impl FnOnce(SiteKey) -> Result<Option<SiteKey>, StoreError>,
+) -> Result<Option<SiteKey>, StoreError> {
+    if from == first_of(from.site) { first(from.site) } else { Ok(Some(from.site)) }
+}
+
 /// The first key behind another, or of all.
 pub(super) fn behind(after: Option<UrlKey>) -> Option<UrlKey> {
     match after {
         None => Some(first_of(SiteKey(0))),
         Some(UrlKey { site, url: u64::MAX }) => following(site).map(first_of),
         Some(UrlKey { site, url }) => Some(UrlKey { site, url: url + 1 }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Candidate, Timestamp, Visit};
+    use store::{Batch, Store};
+    use weburl::CanonicalUrl;
+
+    use super::super::LOOKS;
+    use super::*;
+    use crate::{EmbeddedStore, Options};
+
+    #[test]
+    fn pieces_of_a_site_are_read_without_looking_through_its_queue_for_each() {
+        const SITES: u64 = 4;
+        const URLS: usize = 100;
+        let dir = tempfile::tempdir().expect("a directory");
+        let store = EmbeddedStore::open(dir.path(), Options::default()).expect("open");
+        let url = |site, n| CanonicalUrl::from_canonical(&format!("http://{site}.test/{n}")).expect("a URL");
+        let all = || (0..SITES).flat_map(|site| (0..URLS).map(move |n| url(site, n)));
+        let found = all().map(Candidate::seed).collect();
+        store.commit(&Batch { found, ..Batch::default() }).expect("commit");
+        let visit = |url: CanonicalUrl| Visit::without_fetch(url.key(), Outcome::Html, String::new(), Timestamp(1));
+        // One site waits whole, one in part, and the others have been visited.
+        let is_visited = |url: &CanonicalUrl| match url.host() {
+            "0.test" => false,
+            "1.test" => url.path().ends_with('7'),
+            _ => true,
+        };
+        let visits = all().filter(is_visited).map(visit).collect();
+        store.commit(&Batch { visits, ..Batch::default() }).expect("commit");
+        let view = store.view().expect("a view");
+        LOOKS.set(0);
+        let (mut after, mut count) = (None, 0);
+        loop {
+            let piece = view.scan(after, 7).expect("scan");
+            let Some(last) = piece.last() else { break };
+            after = Some(last.candidate.url.key());
+            count += piece.len();
+        }
+        assert_eq!(count, SITES as usize * URLS);
+        // For a site and its ranks each, and behind the last one for the last two pieces.
+        assert!(LOOKS.get() <= 2 * SITES + 2, "{} looks for {SITES} sites", LOOKS.get());
     }
 }

@@ -201,14 +201,14 @@ const countOn = async () => {
 };
 countOn().catch(() => {});
 
-// Opens the page of a picture again when the picture is there. The answer waits for that.
-const awaitPicture = async () => {
-  const link = document.getElementById("drawing")?.dataset.reread;
+// Opens the page of a picture or a report again when that is there. The answer waits for it.
+const awaitPage = async () => {
+  const link = document.getElementById("awaited")?.dataset.reread;
   if (link === undefined) return;
-  if ((await parsed(link))?.getElementById("drawing")) await awaitPicture();
+  if ((await parsed(link))?.getElementById("awaited")) await awaitPage();
   else location.replace(link);
 };
-awaitPicture().catch(() => {});
+awaitPage().catch(() => {});
 
 // Looks on for URLs of a rare kind until the page is full, so many times by itself.
 const LOOKS_MAX = 100;

@@ -11,7 +11,7 @@ use super::server::Server;
 
 /// Answers with the report as a page.
 pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, Failure> {
-    Ok(report_page::page(&*server.statistics().await?))
+    Ok(report_page::page(server.statistics_in_time().await?.as_deref()))
 }
 
 /// Answers with the report as one file.

@@ -16,8 +16,9 @@ use tokio::time::{sleep, timeout};
 use tonic::{Code, Response, Status};
 
 use crate::FILES_MAX;
+use crate::awaited::made_in_time;
 use crate::failure::Failure;
-use crate::graph_page::{Shown, drawn_in_time};
+use crate::graph_page::Shown;
 use crate::live::{Live, Sample};
 use crate::wording::on_page;
 
@@ -44,6 +45,8 @@ pub(super) struct Server {
     files: Arc<Semaphore>,
     pictures: Arc<Pictures>,
     statistics: Arc<Kept<Statistics>>,
+    /// Held while a report is counted for a page.
+    counting: Arc<Mutex<()>>,
     watch: Arc<Watch>,
 }
 
@@ -90,6 +93,7 @@ impl Server {
             files,
             pictures: Arc::default(),
             statistics,
+            counting: Arc::default(),
             watch: Arc::default(),
         }
     }
@@ -150,7 +154,7 @@ impl Server {
     /// The graph as a picture; `None` while it is being drawn. It is drawn to its end then, for the next request.
     pub(super) async fn picture(&self, shown: Shown) -> Result<Option<Arc<Picture>>, Failure> {
         let server = self.clone();
-        drawn_in_time(&self.pictures[shown as usize].drawing, async move {
+        made_in_time(&self.pictures[shown as usize].drawing, async move {
             let request = PictureRequest { of: shown.vertices().to_owned(), max: shown.vertices_max() as u32 };
             let draw = async {
                 let answer = server.ask_all(async |mut client| client.picture(request).await).await?;
@@ -159,6 +163,12 @@ impl Server {
             server.pictures[shown as usize].kept.answer(draw).await
         })
         .await
+    }
+
+    /// What the crawl came to; `None` while it is being counted.
+    pub(super) async fn statistics_in_time(&self) -> Result<Option<Arc<Statistics>>, Failure> {
+        let server = self.clone();
+        made_in_time(&self.counting, async move { server.statistics().await }).await
     }
 
     /// What the crawl came to.
