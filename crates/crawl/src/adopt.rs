@@ -12,6 +12,7 @@
 
 mod answers;
 mod driver;
+mod told;
 mod versions;
 mod waiting;
 

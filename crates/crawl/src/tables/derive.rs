@@ -350,7 +350,7 @@ fn with_advice(error: anyhow::Error, segment: &str) -> anyhow::Error {
     let is_damaged = |cause: &(dyn std::error::Error + 'static)| {
         // The content of a record is read as that of a file.
         let io = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        io.is_some_and(|inner| inner.is::<Damage>())
+        io.is_some_and(<dyn std::error::Error + Send + Sync>::is::<Damage>)
             || matches!(cause.downcast_ref::<ReadError>(), Some(ReadError::Damaged { .. }))
     };
     let advice = if error.chain().any(is_damaged) { " (`argiope check --repair` mends the archive)" } else { "" };
