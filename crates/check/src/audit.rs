@@ -8,7 +8,7 @@ use archive::{Fate, ORPHANED, Orphan, Unknown};
 use serde::Serialize;
 use settings::units::human_bytes;
 use store::{CrawlView, Segment};
-use warc::Problem;
+use warc::{Problem, Reader, RecordType};
 
 use crate::archive::Archive;
 use crate::pointers::{Pointers, Pointing};
@@ -94,6 +94,7 @@ impl Audit {
             audit.segment(archive, segment);
         }
         audit.pointers(store, archive)?;
+        audit.taken_back(store, archive)?;
         Ok(audit)
     }
 
@@ -208,6 +209,37 @@ impl Audit {
                         problem,
                     });
                 }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Audit {
+    /// Names the records that have no content, since what they repeat was lost, as a rule with a worker: their visits were taken back, and what
+    /// is in the archive stays there.
+    fn taken_back(&mut self, store: &dyn CrawlView, archive: &Archive) -> anyhow::Result<()> {
+        for (serial, offsets) in store.taken_back()? {
+            let Some(segment) = archive.segment(serial) else { continue };
+            for offset in offsets.into_iter().filter(|offset| *offset < segment.length) {
+                // What cannot be read there is damaged, and found as that; or a repair has moved the record.
+                let record = Reader::open(archive.path(segment), offset)
+                    .and_then(|mut reader| Ok(reader.next_record()?.map(|record| record.header().clone())));
+                let Ok(Some(header)) = record else { continue };
+                if header.record_type() != Some(RecordType::Revisit) {
+                    continue;
+                }
+                let original = header.get("WARC-Refers-To-Target-URI").unwrap_or("another");
+                let problem = format!(
+                    "the record repeats {original}, whose record was lost: it has no content, and its visit was taken back"
+                );
+                self.add(Finding {
+                    severity: Severity::Note,
+                    file: Some(segment.name.clone()),
+                    offset: Some(offset),
+                    url: header.target_uri().map(str::to_owned),
+                    problem,
+                });
             }
         }
         Ok(())

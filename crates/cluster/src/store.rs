@@ -1,5 +1,6 @@
 //! The state as one of several workers sees it: its own sites, and commits that are refused once another worker owns them.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -159,6 +160,10 @@ impl CrawlView for WorkerStore {
 
     fn segments(&self) -> Result<Vec<Segment>, StoreError> {
         Ok(Vec::new())
+    }
+
+    fn taken_back(&self) -> Result<BTreeMap<u32, Vec<u64>>, StoreError> {
+        self.worker.taken_back()
     }
 
     fn crawl_id(&self) -> Result<String, StoreError> {

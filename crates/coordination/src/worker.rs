@@ -1,5 +1,6 @@
 //! The state that all workers share, as a worker uses it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord, Visit};
@@ -264,6 +265,12 @@ pub trait Worker: Send + Sync {
     /// # Errors
     /// The store failed.
     fn segments(&self) -> Result<Vec<WrittenSegment>, StoreError>;
+
+    /// As [`store::CrawlView::taken_back`].
+    ///
+    /// # Errors
+    /// The store failed.
+    fn taken_back(&self) -> Result<BTreeMap<u32, Vec<u64>>, StoreError>;
 
     /// The names of segments whose visits were undone. Their files on shared storage must be removed, and then the segments must be
     /// forgotten ([`Worker::forget`]). Until then every worker sees them.

@@ -13,6 +13,7 @@ mod derive;
 mod foreign;
 mod lacking;
 mod settle;
+mod taken_back;
 mod writer;
 mod written;
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Candidate, Outcome, RobotsAnswer, SiteRecord, Timestamp, Visit};
+use model::{ArchiveLocation, Candidate, Outcome, RobotsAnswer, SiteRecord, Timestamp, Visit};
 use postgres::types::ToSql;
 use store::{Batch, Change, Writes, way_to_new};
 use weburl::UrlKey;
@@ -96,6 +96,15 @@ pub(crate) fn contents(lost: &[(UrlKey, Option<Timestamp>)]) -> Parameters {
     let mut arguments = Arguments::default();
     arguments.keys("l", lost, |(url, _)| *url);
     arguments.column("l_content_at", lost, |(_, at)| at.map(|at| plain(at.0)));
+    arguments.values
+}
+
+/// Records of URLs: the arguments of a statement over `unnest($1, …)`.
+pub(crate) fn records(records: &[(UrlKey, ArchiveLocation)]) -> Parameters {
+    let mut arguments = Arguments::default();
+    arguments.keys("t", records, |(url, _)| *url);
+    arguments.column("t_segment", records, |(_, at)| i64::from(at.segment));
+    arguments.column("t_record_offset", records, |(_, at)| plain(at.offset));
     arguments.values
 }
 

@@ -22,6 +22,7 @@ mod statements;
 mod steered;
 mod visited;
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -328,6 +329,10 @@ impl Worker for PostgresWorker {
     fn segments(&self) -> Result<Vec<WrittenSegment>, StoreError> {
         let rows = self.session.query("reading the segments", statements::SEGMENTS, Vec::new())?;
         rows.iter().map(segments::written).collect()
+    }
+
+    fn taken_back(&self) -> Result<BTreeMap<u32, Vec<u64>>, StoreError> {
+        self.reader.taken_back()
     }
 
     fn lost_segments(&self) -> Result<Vec<String>, StoreError> {

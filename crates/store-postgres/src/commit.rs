@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use database::Address;
-use model::{Outcome, Past, Timestamp, Visit};
+use model::{ArchiveLocation, Outcome, Past, Timestamp, Visit};
 use postgres::Row;
 use stages::{Stage, time};
 use store::{Batch, Committed, Moved, StoreError, Writes};
@@ -61,6 +61,10 @@ const FREE: &str = "DELETE FROM holder h
     WHERE h.site_key = l.site AND h.url_key = l.url
         AND NOT EXISTS (SELECT FROM visit v WHERE v.site_key = l.site AND v.url_key = l.url
             AND coalesce(v.content_at, v.fetched_at) <> coalesce(l.content_at, v.content_at, v.fetched_at))";
+
+/// Records in the archive whose visits are left out. Datasets have rows of them.
+const TAKE_BACK: &str = "INSERT INTO taken_back SELECT t.segment, t.record_offset, t.site, t.url
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS t(site, url, segment, record_offset) ON CONFLICT DO NOTHING";
 
 /// A URL whose visit was left out so often, since what it repeats is not in the archive, ends without that content. Each time the state forgets
 /// who holds the content, so that the next visit is recorded in full: more than a few times in a row is a fault of this program. What failed before
@@ -140,11 +144,13 @@ impl Writer {
                 return tried.ok_or_else(|| damaged("writer", "a commit that this process has not made"));
             };
             let unfounded = unfounded(batch, &before.orphans);
+            let taken_back = recorded(batch, &before.orphans);
             let batch = without_orphans(batch, &before);
             let applied = Applied::of(&batch, before).inspect_err(|_| self.session.roll_back())?;
             let arguments = arguments::ending(&who, seeds, &batch, &applied).values;
             let lost = applied.writes.lost.iter().map(|url| (*url, None));
             if !self.freed(doing, &lost.chain(unfounded).collect::<Vec<_>>())?
+                || !self.taken_back(doing, &taken_back)?
                 || !self.moved(doing, &batch, &applied.writes)?
             {
                 continue;
@@ -165,6 +171,11 @@ impl Writer {
         Ok(lost.is_empty() || self.session.within(doing, FREE, arguments::contents(lost))?.is_some())
     }
 
+    /// Notes records whose visits are left out, within the transaction. False: the connection is lost, and nothing was written.
+    fn taken_back(&self, doing: &'static str, records: &[(UrlKey, ArchiveLocation)]) -> Result<bool, StoreError> {
+        Ok(records.is_empty() || self.session.within(doing, TAKE_BACK, arguments::records(records))?.is_some())
+    }
+
     /// Moves records within the transaction. False: the connection is lost, and nothing was written.
     fn moved(&self, doing: &'static str, batch: &Batch, writes: &Writes<'_>) -> Result<bool, StoreError> {
         if batch.moved.is_empty() {
@@ -183,6 +194,12 @@ impl Writer {
 fn unfounded(batch: &Batch, orphans: &BTreeSet<UrlKey>) -> Vec<(UrlKey, Option<Timestamp>)> {
     let left_out = batch.visits.iter().filter(|visit| orphans.contains(&visit.key));
     left_out.map(|visit| (visit.duplicate_of.unwrap_or(visit.key), visit.content_at)).collect()
+}
+
+/// The records of visits that are left out.
+fn recorded(batch: &Batch, orphans: &BTreeSet<UrlKey>) -> Vec<(UrlKey, ArchiveLocation)> {
+    let left_out = batch.visits.iter().filter(|visit| orphans.contains(&visit.key));
+    left_out.filter_map(|visit| Some((visit.key, visit.location?))).collect()
 }
 
 /// The batch without the visits that repeat what is not there: their URLs stay queued. A duplicate is as if it had never been asked for: what it

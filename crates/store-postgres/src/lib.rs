@@ -37,6 +37,7 @@ mod sealed;
 mod session;
 mod text;
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use database::Address;
@@ -155,6 +156,10 @@ impl CrawlView for PostgresView {
 
     fn segments(&self) -> Result<Vec<Segment>, StoreError> {
         self.reader.segments()
+    }
+
+    fn taken_back(&self) -> Result<BTreeMap<u32, Vec<u64>>, StoreError> {
+        self.reader.taken_back()
     }
 
     fn crawl_id(&self) -> Result<String, StoreError> {

@@ -123,6 +123,7 @@ const HOLDS_SETUP: &str = "SELECT to_regclass('meta') IS NOT NULL AND to_regclas
 /// Of any format.
 const CRAWL_OF_WORKERS: &str = "SELECT crawl_id FROM meta WHERE EXISTS (SELECT FROM crawl)";
 const SEGMENTS: &str = "SELECT serial, name, length FROM segment WHERE NOT is_lost ORDER BY serial";
+const TAKEN_BACK: &str = "SELECT segment, record_offset FROM taken_back ORDER BY segment, record_offset";
 
 // Lengths are summed up as they are, and the sum taken as the 64 bits it is of.
 const TOTALS: &str = "SELECT 'url', NULL, count(*), '0' FROM url
@@ -270,6 +271,18 @@ impl Reader {
     pub(crate) fn segments(&self) -> Result<Vec<Segment>, StoreError> {
         let rows = self.session.query("reading the segments", SEGMENTS, Vec::new())?;
         rows.iter().map(|row| Columns::of("segment", row).segment()).collect()
+    }
+
+    /// The records whose visits were taken back, by segment, in order.
+    pub(crate) fn taken_back(&self) -> Result<BTreeMap<u32, Vec<u64>>, StoreError> {
+        let rows = self.session.query("reading which visits were taken back", TAKEN_BACK, Vec::new())?;
+        let mut taken_back: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for row in &rows {
+            let mut columns = Columns::of("taken_back", row);
+            let segment = columns.narrow::<i64, _>()?;
+            taken_back.entry(segment).or_default().push(columns.plain()?);
+        }
+        Ok(taken_back)
     }
 
     /// The serial numbers of segments that workers write, or have not sealed.

@@ -94,7 +94,7 @@ impl<'r> Columns<'r> {
         number.map_err(|_| self.damaged("a number out of range"))
     }
 
-    fn plain(&mut self) -> Result<u64, StoreError> {
+    pub(crate) fn plain(&mut self) -> Result<u64, StoreError> {
         self.next().map(from_plain)
     }
 

@@ -1,5 +1,7 @@
 //! A view over another view.
 
+use std::collections::BTreeMap;
+
 use model::{Outcome, Position, Queued, SiteRecord, Visit};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -113,6 +115,10 @@ impl<T: Layer> CrawlView for T {
 
     fn segments(&self) -> Result<Vec<Segment>, StoreError> {
         self.shown_segments()
+    }
+
+    fn taken_back(&self) -> Result<BTreeMap<u32, Vec<u64>>, StoreError> {
+        self.below().taken_back()
     }
 
     fn crawl_id(&self) -> Result<String, StoreError> {

@@ -16,6 +16,8 @@ mod layer;
 mod memory;
 mod outline;
 
+use std::collections::BTreeMap;
+
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 pub use apply::{Change, Known, Standing, UrlRecord, VisitSummary, Writes, apply, may_change, way_to_new};
@@ -113,6 +115,15 @@ pub trait CrawlView: Send + Sync {
     /// # Errors
     /// The store cannot be read.
     fn segments(&self) -> Result<Vec<Segment>, StoreError>;
+
+    /// Where records lie whose visits were taken back, by segment and offset, in order: a worker was lost with what they repeat. Of several
+    /// workers only; those of a segment become ever more. Their URLs were visited again or wait.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn taken_back(&self) -> Result<BTreeMap<u32, Vec<u64>>, StoreError> {
+        Ok(BTreeMap::new())
+    }
 
     /// The unique id of this crawl: printable ASCII without spaces, made with the store, and never changed. The archive
     /// has it too.

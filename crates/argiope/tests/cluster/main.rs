@@ -29,6 +29,7 @@ mod setup;
 mod shown;
 mod sitemaps;
 mod steered;
+mod taken_back;
 mod told;
 mod visited;
 mod watched;

@@ -21,13 +21,14 @@ use weburl::CanonicalUrl;
 
 use super::lacking::Lacking;
 use super::settle::Unsettled;
+use super::taken_back::TakenBack;
 use super::written;
 use crate::Notice;
 
 /// What was derived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Derived {
-    /// Segments that the dataset lacked, completely or in part.
+    /// Segments that the dataset lacked, completely or in part, or of which it had rows that counted no more.
     pub segments: usize,
     /// Page rows derived.
     pub pages: u64,
@@ -167,11 +168,15 @@ impl<'a> Deriver<'a> {
         Ok(files)
     }
 
-    /// The segments that the dataset does not cover completely.
+    /// The segments that the dataset does not cover completely, or of which it has rows that count no more.
     fn missing(&self) -> anyhow::Result<Vec<Segment>> {
+        let taken_back = TakenBack::of(self.store)?;
         let mut missing = Vec::new();
         for segment in self.store.segments()? {
-            if covered_bytes(&self.layout, &segment.name)? != Some(segment.length) || self.is_completable(&segment)? {
+            if covered_bytes(&self.layout, &segment.name)? != Some(segment.length)
+                || self.is_completable(&segment)?
+                || taken_back.is_in(&self.layout, &segment)?
+            {
                 missing.push(segment);
             }
         }
@@ -200,6 +205,8 @@ impl<'a> Deriver<'a> {
             reader.probe()?;
         }
         let derived = Derived { segments: segments.len(), ..Derived::default() };
+        // Read before the visits: what is taken back meanwhile is looked at next time.
+        let taken_back = TakenBack::of(self.store)?;
         let (pages, queue) = (AtomicU64::new(0), Mutex::new(segments.into_iter()));
         let count = || progress(pages.fetch_add(1, Ordering::Relaxed) + 1);
         let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(derived.segments);
@@ -208,7 +215,8 @@ impl<'a> Deriver<'a> {
                 loop {
                     let next = queue.lock().map_err(|_| anyhow!("internal error: a derive thread panicked"))?.next();
                     let Some(segment) = next else { return Ok(()) };
-                    self.segment(&segment, extent, &count).map_err(|error| with_advice(error, &segment.name))?;
+                    self.segment(&segment, (extent, &taken_back), &count)
+                        .map_err(|error| with_advice(error, &segment.name))?;
                 }
             };
             let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
@@ -221,14 +229,19 @@ impl<'a> Deriver<'a> {
     }
 
     /// Continues after the part that the files of a segment cover already, unless all is to be made again.
-    fn segment(&self, segment: &Segment, extent: Extent, count: &dyn Fn()) -> anyhow::Result<()> {
+    fn segment(
+        &self,
+        segment: &Segment,
+        (extent, taken_back): (Extent, &TakenBack),
+        count: &dyn Fn(),
+    ) -> anyhow::Result<()> {
         let path = self.archive.join(&segment.name);
         let body_bytes_max = self.settings.limits.body_bytes_max;
         let mut replay = Replay::new(self.store, &self.archive, body_bytes_max);
         let mut rows = Rows::new(self.store, false)?;
         let covered = covered_bytes(&self.layout, &segment.name)?.filter(|bytes| *bytes < segment.length);
-        let is_whole = extent == Extent::All || self.is_completable(segment)?;
-        let from = if is_whole { 0 } else { covered.unwrap_or(0) };
+        let is_stale = self.is_completable(segment)? || taken_back.is_in(&self.layout, segment)?;
+        let from = if extent == Extent::All || is_stale { 0 } else { covered.unwrap_or(0) };
         let mut lacking = if from > 0 { Lacking::of(&self.layout, &segment.name)? } else { Lacking::default() };
         let mut tables = if from > 0 {
             SegmentTables::begin(&self.layout, &segment.name)?
@@ -265,7 +278,8 @@ impl<'a> Deriver<'a> {
         }
         self.push(waiting, extent, &mut rows, &mut replay, &mut tables, &mut lacking)?.then(count);
         tables.finish(segment.length)?;
-        lacking.mark(&self.layout, &segment.name)
+        lacking.mark(&self.layout, &segment.name)?;
+        taken_back.mark(&self.layout, segment)
     }
 
     /// Writes the rows of a visit, and says whether there was one.

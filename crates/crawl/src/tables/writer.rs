@@ -1,12 +1,13 @@
 //! Writes the dataset while the crawl runs, on a thread of its own.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use anyhow::{Context, anyhow};
 use archive::Sealed;
-use dataset::{Layout, Rows, SegmentTables};
+use dataset::{Layout, Rows, RowsOfVisit, SegmentTables, covered_bytes, leave_out};
 use engine::{Recorded, Sink, SinkError, Visited};
 use stages::{Stage, time};
 use store::{Relaxed, Segment, Store};
@@ -135,7 +136,7 @@ fn write(
         let Commit { visited, relaxed, segments, sealed } = match order {
             Order::Write(commit) => commit,
             Order::Publish(done) => {
-                current.iter_mut().try_for_each(|open| open.publish(layout))?;
+                current.iter_mut().try_for_each(|open| open.publish(layout, store))?;
                 supersede(layout, store)?;
                 // Who asked may have gone.
                 let _ = done.send(());
@@ -152,19 +153,21 @@ fn write(
             let serial = segment.serial;
             let mut open = match current.take() {
                 Some(open) if open.segment.serial == serial => Current { segment, ..open },
-                _ => Current::new(segment),
+                _ => Current::new(layout, segment)?,
             };
             let is_here = |visited: &Visited| visited.visit.location.is_none_or(|location| location.segment == serial);
             while let Some(visited) = visited.next_if(is_here) {
-                if visited.visit.location.is_none() {
-                    continue;
+                let Some(location) = visited.visit.location else { continue };
+                let written = time(Stage::Dataset, || written(&mut rows, visited))?;
+                if let Some(visits) = &mut open.visits {
+                    visits.push((location.offset, RowsOfVisit::of(&written)));
                 }
                 let tables = open.tables(layout)?;
-                time(Stage::Dataset, || anyhow::Ok(tables.push(written(&mut rows, visited)?)?))?;
+                time(Stage::Dataset, || tables.push(written))?;
             }
             match sealed.next_if(|sealed| sealed.segment.serial == serial) {
                 Some(sealed) => {
-                    open.publish(layout)?;
+                    open.publish(layout, store)?;
                     on_sealed(sealed);
                 }
                 None => current = Some(open),
@@ -172,7 +175,7 @@ fn write(
         }
     }
     held.check()?;
-    current.map_or(Ok(()), |mut open| open.publish(layout))
+    current.map_or(Ok(()), |mut open| open.publish(layout, store))
 }
 
 /// The segment that is being written.
@@ -182,11 +185,14 @@ struct Current {
     tables: Option<SegmentTables>,
     /// How far the complete files reach, in bytes; `None` where something has come since.
     published: Option<u64>,
+    /// The visits that have rows, in order: the offset of the record, and how many rows there are. `None` where an earlier process wrote some.
+    visits: Option<Vec<(u64, RowsOfVisit)>>,
 }
 
 impl Current {
-    fn new(segment: Segment) -> Self {
-        Current { segment, tables: None, published: None }
+    fn new(layout: &Layout, segment: Segment) -> anyhow::Result<Self> {
+        let visits = covered_bytes(layout, &segment.name)?.is_none().then(Vec::new);
+        Ok(Current { segment, tables: None, published: None, visits })
     }
 
     /// The files to write to, behind what they have already.
@@ -199,17 +205,31 @@ impl Current {
         Ok(self.tables.insert(tables))
     }
 
-    /// Completes the files, so that they reach as far as the segment.
-    fn publish(&mut self, layout: &Layout) -> anyhow::Result<()> {
+    /// Completes the files, so that they reach as far as the segment, without the rows of visits that were taken back.
+    fn publish(&mut self, layout: &Layout, store: &dyn Store) -> anyhow::Result<()> {
         let end = self.segment.length;
-        if self.published == Some(end) {
+        if self.published != Some(end) {
+            self.tables(layout)?;
+            if let Some(tables) = self.tables.take() {
+                tables.finish(end)?;
+            }
+            self.published = Some(end);
+        }
+        self.leave_out(layout, store)
+    }
+
+    /// Leaves the rows of visits out of the complete files that were taken back since they were written. What an earlier process wrote is derived
+    /// again.
+    fn leave_out(&mut self, layout: &Layout, store: &dyn Store) -> anyhow::Result<()> {
+        let Some(visits) = &mut self.visits else { return Ok(()) };
+        let taken_back: BTreeSet<u64> =
+            store.taken_back()?.remove(&self.segment.serial).unwrap_or_default().into_iter().collect();
+        if !visits.iter().any(|(offset, _)| taken_back.contains(offset)) {
             return Ok(());
         }
-        self.tables(layout)?;
-        if let Some(tables) = self.tables.take() {
-            tables.finish(end)?;
-        }
-        self.published = Some(end);
+        let stays = |(offset, rows): &(u64, RowsOfVisit)| (rows.clone(), !taken_back.contains(offset));
+        leave_out(layout, &self.segment.name, &visits.iter().map(stays).collect::<Vec<_>>())?;
+        visits.retain(|(offset, _)| !taken_back.contains(offset));
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use database::Address;
 use dataset::schema::Table;
-use dataset::{Layout, Superseded, write_superseded};
+use dataset::{Layout, Superseded, has_superseded, write_superseded};
 use graph::{Crew, Visits};
 use query_wire::{PartResult, Run, Start, Started};
 use serde::{Deserialize, Serialize};
@@ -142,7 +142,8 @@ fn supersede(layouts: &[Layout], visited: &Visited) -> anyhow::Result<()> {
     for layout in layouts {
         let here = superseded.iter().filter(|(segment, _)| layout.file(Table::Pages, segment).exists());
         let here: Superseded = here.map(|(segment, keys)| (segment.clone(), keys.clone())).collect();
-        if !here.is_empty() {
+        // A list that is there may have a URL whose row was taken back, and which has another since.
+        if !here.is_empty() || has_superseded(layout) {
             write_superseded(layout, &here)?;
         }
     }

@@ -131,6 +131,11 @@ pub(super) const VISITS_OF_SEVERAL: &str = "WITH k AS (
         SELECT v.site_key, v.url_key, v.fetched_at, v.outcome, v.status, v.target, v.segment, v.more FROM earlier_visit v JOIN k USING (site_key, url_key))
     SELECT v.site_key, v.url_key, v.fetched_at, v.outcome::text, v.status, v.target, g.name FROM v LEFT JOIN segment g ON g.serial = v.segment
     ORDER BY v.site_key, v.url_key, visit_number(v.more), v.fetched_at";
+/// Of visits that were taken back, the segments that have no other visit of the same URL: no row of it counts there.
+pub(super) const TAKEN_BACK: &str =
+    "SELECT g.name, t.site_key, t.url_key FROM taken_back t JOIN segment g ON g.serial = t.segment
+    WHERE NOT EXISTS (SELECT FROM any_visit v
+        WHERE v.site_key = t.site_key AND v.url_key = t.url_key AND v.segment = t.segment)";
 pub(super) const IN_VAIN: &str = "SELECT v.site_key, v.url_key
     FROM visit v JOIN url u ON u.site_key = v.site_key AND u.url_key = v.url_key
     WHERE v.segment IS NULL AND v.outcome NOT IN ('excluded', 'disallowed', 'trap') AND u.purpose = 'page'

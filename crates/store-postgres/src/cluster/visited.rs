@@ -48,11 +48,17 @@ impl Visited {
     }
 
     /// Calls `each` with visits that another visit of the same URL has superseded, and the segment that holds each one's record: what it
-    /// says is there is not, or was confirmed only ([`store::current_visit`]).
+    /// says is there is not, or was confirmed only ([`store::current_visit`]). Those that were taken back are among them.
     ///
     /// # Errors
     /// The store failed.
     pub fn superseded(&self, each: &mut dyn FnMut(&str, UrlKey)) -> Result<(), StoreError> {
+        let doing = "reading which visits were taken back";
+        for row in &self.session.query(doing, statements::TAKEN_BACK, Vec::new())? {
+            let mut columns = Columns::of("taken_back", row);
+            let segment = columns.text()?;
+            each(&segment, from_key(columns.next()?, columns.next()?));
+        }
         let mut after = (i64::MIN, i64::MIN);
         let mut segments = None;
         loop {

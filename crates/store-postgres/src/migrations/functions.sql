@@ -86,7 +86,8 @@ END $$;
 -- Undoes visits whose records are lost: those in a segment that its worker had not sealed when it was called dead, and those that repeat
 -- the content of one of them, wherever their records are, since those refer to the lost ones. Where a URL loses its last visit, the one
 -- before is the last again, and the URL is in the queue to be visited again; where it loses all, as if it had never been asked for.
--- What was found on them stays known. What is known of a robots.txt whose record is lost does not. One call is one transaction, about
+-- What was found on them stays known. What is known of a robots.txt whose record is lost does not. Records of undone visits that stay in other
+-- segments are noted in `taken_back`: datasets have rows of them. One call is one transaction, about
 -- so many visits. True: call it again.
 --
 -- Why nothing is undone that is still being written, and nothing twice:
@@ -149,16 +150,19 @@ BEGIN
     WITH gone AS (
         DELETE FROM visit v USING unnest(x_site, x_url, x_at) AS k(site, url, fetched_at)
             WHERE v.site_key = k.site AND v.url_key = k.url AND v.fetched_at = k.fetched_at
-            RETURNING v.site_key, v.url_key, v.outcome, v.round),
+            RETURNING v.site_key, v.url_key, v.outcome, v.round, v.segment, v.record_offset),
     gone_before AS (
         DELETE FROM earlier_visit v USING unnest(x_site, x_url, x_at) AS k(site, url, fetched_at)
             WHERE v.site_key = k.site AND v.url_key = k.url AND v.fetched_at = k.fetched_at
-            RETURNING v.site_key, v.url_key, v.outcome, v.round),
+            RETURNING v.site_key, v.url_key, v.outcome, v.round, v.segment, v.record_offset),
     undone AS (SELECT * FROM gone UNION ALL SELECT * FROM gone_before),
     queued AS (
         INSERT INTO queue SELECT u.site_key, rank_of(u.purpose, u.depth), u.url_key
             FROM gone n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key
             ON CONFLICT DO NOTHING),
+    noted AS (
+        INSERT INTO taken_back SELECT n.segment, n.record_offset, n.site_key, n.url_key
+            FROM undone n WHERE n.segment <> lost ON CONFLICT DO NOTHING),
     no_holder AS (
         DELETE FROM holder h USING undone n
             WHERE h.site_key = n.site_key AND h.url_key = n.url_key),
@@ -207,6 +211,7 @@ BEGIN
     IF FOUND THEN
         -- Their sites are asked for it again, and the answers recorded.
         DELETE FROM robots r WHERE r.segment = lost;
+        DELETE FROM taken_back t WHERE t.segment = lost;
     END IF;
     RETURN true;
 END $$;

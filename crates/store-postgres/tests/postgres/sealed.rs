@@ -1,6 +1,6 @@
 //! Segments of workers: what is sealed stays; what is not goes back into the queue when its worker is lost, exactly that, and once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::Duration;
 
@@ -155,7 +155,9 @@ fn when_a_worker_is_lost_exactly_what_it_did_not_seal_is_to_be_visited_again() {
     ];
     let site = SiteRecord { pages_fetched: 3, sitemaps_read: 1, ..SiteRecord::new(mine[0].site()) };
     one.commit(&fence, ALL_SEEDS, &Batch { sites: vec![site], ..visits(batch) }).expect("commit");
-    let batch = vec![recorded(&theirs[0], others, 2), duplicate(&theirs[1], others, 1, &mine[1])];
+    let copy = duplicate(&theirs[1], others, 1, &mine[1]);
+    let place_of_copy = ArchiveLocation { segment: others, offset: 70, length: 10 };
+    let batch = vec![recorded(&theirs[0], others, 2), Visit { location: Some(place_of_copy), ..copy }];
     let site = SiteRecord { pages_fetched: 2, ..SiteRecord::new(theirs[0].site()) };
     other.commit(&other_fence, ALL_SEEDS, &Batch { sites: vec![site], ..visits(batch) }).expect("commit");
     other.hints(100).expect("those of placing");
@@ -180,6 +182,8 @@ fn when_a_worker_is_lost_exactly_what_it_did_not_seal_is_to_be_visited_again() {
     assert!(matches!(one.seal(open), Err(WorkerError::Lost)), "who comes back learns that it was lost");
 
     let store = close(&place, vec![one, other]);
+    let taken_back = store.taken_back().expect("taken back");
+    assert_eq!(taken_back, BTreeMap::from([(others, vec![70])]), "of what is lost no dataset has rows");
     let again: BTreeSet<UrlKey> = [&mine[1], &mine[2], &mine[4], &mine[5], &sitemap.url].map(CanonicalUrl::key).into();
     let queued = queue(&store, &mine[0]);
     assert_eq!((queued.len(), BTreeSet::from_iter(queued)), (again.len(), again));
@@ -243,10 +247,14 @@ fn a_duplicate_of_what_was_undone_meanwhile_is_not_visited() {
     other.hints(100).expect("those of placing");
     let batch = vec![
         duplicate(&theirs[0], open, 1, &mine[0]),
-        recorded(&theirs[1], open, 2),
+        Visit {
+            location: Some(ArchiveLocation { segment: open, offset: 50, length: 10 }),
+            ..recorded(&theirs[1], open, 2)
+        },
         duplicate(&theirs[2], open, 2, &theirs[1]),
     ];
     other.commit(&other_fence, ALL_SEEDS, &visits(batch)).expect("commit");
+    assert_eq!(other.taken_back().expect("taken back"), BTreeMap::from([(open, vec![0])]), "its record stays");
     assert_eq!(hinted(&other), [theirs[0].site().key()]);
     let store = close(&place, vec![one, other]);
     assert_eq!(queue(&store, &theirs[0]), [theirs[0].key()]);
