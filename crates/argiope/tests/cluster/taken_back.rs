@@ -21,7 +21,7 @@ fn site() -> Pages {
     let links: String = (0..PAGES).map(|n| format!("<a href=/{n}>{n}</a>")).collect();
     let page = |n| format!("<title>page {n}</title>text of number {n} <img src=/{n}.png> <a href=/>up</a>");
     let first = Pages::new().html("/", format!("<title>first</title>{links}"));
-    (0..PAGES).fold(first, |site, n| site.html(&format!("/{n}"), page(n)))
+    (0..PAGES).fold(first, |site, n| site.html(format!("/{n}"), page(n)))
 }
 
 fn ok(ran: Ran) -> Ran {
