@@ -242,9 +242,7 @@ impl Link {
     fn open(&mut self) -> Result<Option<String>, StoreError> {
         let doing = "opening the store";
         let mut client = self.connect().map_err(|error| backend(doing, error))?;
-        if self.role.commits() {
-            migrations::check_server(&mut client, &self.address)?;
-        }
+        migrations::check_server(&mut client, &self.address)?;
         if is_standby(&mut client).map_err(|error| error::query(&self.place, doing, error))? {
             return Err(backend(doing, self.standby()));
         }

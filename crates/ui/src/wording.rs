@@ -15,8 +15,8 @@ const NAMES: [(&str, &str); 7] = [
     ("AddSeeds", "“Add seeds”"),
 ];
 
-/// The message as a page shows it. Settings are named by their keys, as in “Change settings”. Commands stay as they are: who is told to use
-/// one has left the page.
+/// The message as a page shows it. Settings are named by their keys, as in “Change settings”. Commands stay as they are: they are not
+/// used on a page.
 pub(crate) fn on_page(message: &str) -> String {
     let mut text = message.to_owned();
     for (name, seen) in NAMES {

@@ -82,7 +82,7 @@ fn a_damaged_response_is_named_as_lost_and_so_is_what_repeats_it() {
     assert_eq!(errors.count(), 2, "nothing more is wrong");
 }
 
-/// What repeats a lost page is left out of exports as the page is, and is said.
+/// Exports leave out what repeats a lost page, as they leave out the page, and count it.
 #[test]
 fn what_repeats_a_lost_page_does_not_keep_others_from_being_exported() {
     let crawled = Crawled::small();

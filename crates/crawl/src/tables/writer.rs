@@ -158,12 +158,16 @@ fn write(
             let is_here = |visited: &Visited| visited.visit.location.is_none_or(|location| location.segment == serial);
             while let Some(visited) = visited.next_if(is_here) {
                 let Some(location) = visited.visit.location else { continue };
-                let written = time(Stage::Dataset, || written(&mut rows, visited))?;
-                if let Some(visits) = &mut open.visits {
-                    visits.push((location.offset, RowsOfVisit::of(&written)));
-                }
                 let tables = open.tables(layout)?;
-                time(Stage::Dataset, || tables.push(written))?;
+                let of_visit = time(Stage::Dataset, || {
+                    let written = written(&mut rows, visited)?;
+                    let of_visit = RowsOfVisit::of(&written);
+                    tables.push(written)?;
+                    anyhow::Ok(of_visit)
+                })?;
+                if let Some(visits) = &mut open.visits {
+                    visits.push((location.offset, of_visit));
+                }
             }
             match sealed.next_if(|sealed| sealed.segment.serial == serial) {
                 Some(sealed) => {

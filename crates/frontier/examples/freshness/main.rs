@@ -153,7 +153,7 @@ const UNIFORM: &str = "uniform";
 const NUTCH: &str = "Nutch";
 const STORM_CRAWLER: &str = "StormCrawler";
 const KNOWN: &str = "rates-known";
-/// Ours, where the pages of a site of which the same time is said have a prior of their own. The program does not do that.
+/// Ours, where the pages of a site that state the same time have a prior of their own. The program does not do that.
 const BY_MAX_AGE: &str = "by-max-age";
 /// How important pages are.
 const IMPORTANCES: [&str; 2] = ["flat", PARETO];

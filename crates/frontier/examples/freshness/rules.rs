@@ -172,7 +172,7 @@ impl<'a> Ours<'a> {
         (self.web.sites[page], self.web.max_ages[page])
     }
 
-    /// Learns what pages of a site are like of which the same time is said.
+    /// Learns what those pages of a site are like that state the same time.
     fn learn_max_ages(&mut self, every: usize) {
         let mut groups: BTreeMap<(u32, u8), Vec<Seen>> = BTreeMap::new();
         for page in (0..self.seen.len()).step_by(every) {

@@ -77,7 +77,7 @@ pub enum Caches {
 const CACHES_DEVIATION: f64 = 1.1;
 /// What they may say, in days: nothing, an hour, a day, a week, a month, a year.
 const MAX_AGES: [f64; 6] = [0.01, 1.0 / 24.0, 1.0, 7.0, 30.0, 365.0];
-/// A time up to so many times one of these is said to be that one.
+/// A site states the first of these times that is not shorter than its own divided by this.
 const MAX_AGE_STEP: f64 = 2.5;
 
 /// How the times between changes are distributed over pages.
@@ -127,7 +127,7 @@ pub struct Web {
     pub sites: Vec<u32>,
     /// The part of all visits that a site may have.
     pub site_part: f64,
-    /// Which of the times is said of each page for which a copy may be used.
+    /// How long a copy of each page may be used, as its site states it: a place in [`MAX_AGES`].
     pub max_ages: Vec<u8>,
     /// When all pages of a site change, in order.
     events: Vec<Vec<f64>>,
