@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    Exchange, Failure, FetchOutcome, FetchTask, Fetched, Limits, Method, Purpose, Resolved, Response, Timestamp,
-    Validators,
+    Condition, Exchange, Failure, FetchOutcome, FetchTask, Fetched, Limits, Method, Purpose, Resolved, Response,
+    Timestamp,
 };
 use tokio::time::Instant;
 use weburl::{CanonicalRules, CanonicalUrl, Site};
@@ -58,9 +58,8 @@ impl Fetcher {
         let started_at = (self.clock)();
         let (exchanges, response_time) = (Vec::new(), Duration::ZERO);
         let (url, purpose) = (task.url.clone(), task.purpose);
-        let validators_of = task.validators_of.as_deref().unwrap_or(&task.url);
-        let validators = task.validators.as_deref().map(|validators| (validators, validators_of));
-        let mut course = Course { fetcher: self, url, purpose, page, validators, exchanges, response_time };
+        let condition = task.condition.as_deref();
+        let mut course = Course { fetcher: self, url, purpose, page, condition, exchanges, response_time };
         let fetched = match course.run(&task).await {
             Ok(response) => Fetched::Response(response),
             Err(unanswerable) => Fetched::Failed(unanswerable.failure),
@@ -156,8 +155,7 @@ struct Course<'a> {
     url: CanonicalUrl,
     purpose: Purpose,
     page: Option<&'a PageRequest<'a>>,
-    /// With the URL for which they are.
-    validators: Option<(&'a Validators, &'a CanonicalUrl)>,
+    condition: Option<&'a Condition>,
     exchanges: Vec<Exchange>,
     response_time: Duration,
 }
@@ -168,7 +166,7 @@ impl Course<'_> {
             // Boxed: most fetches are neither, and are not to carry these along.
             Purpose::Robots => Box::pin(self.robots(task.address)).await,
             // With validators the server tells by itself what is not worth having.
-            Purpose::Page if task.head_first && task.validators.is_none() => {
+            Purpose::Page if task.head_first && task.condition.is_none() => {
                 Box::pin(self.head_then_get(task.address)).await
             }
             Purpose::Page | Purpose::Requisite => {
@@ -183,7 +181,8 @@ impl Course<'_> {
         let begun = Instant::now();
         let url = self.url.clone();
         let (purpose, page) = (self.purpose, self.page);
-        let validators = self.validators.filter(|(_, of)| **of == url).map(|(validators, _)| validators);
+        let condition = self.condition.filter(|condition| condition.url == url);
+        let validators = condition.map(|condition| &condition.validators);
         let ask = Ask { method, url: &url, purpose, page, validators, address, body_bytes_max: bytes_max };
         let answered = self.fetcher.exchanger.exchange(&ask).await;
         match answered {

@@ -26,10 +26,25 @@ pub struct FetchTask {
     pub address: Option<IpAddr>,
     /// Send HEAD first, and GET only if the HEAD shows content that the crawl keeps.
     pub head_first: bool,
-    /// Request the content only if it no longer matches these validators (RFC 9110 §13.1); `None`: request it unconditionally.
-    pub validators: Option<Box<Validators>>,
-    /// The URL for which they are, if it is another one: that to which robots.txt redirected. No other request bears them.
-    pub validators_of: Option<Box<CanonicalUrl>>,
+    /// Request the content only if it no longer matches; `None`: request it unconditionally.
+    pub condition: Option<Box<Condition>>,
+}
+
+impl FetchTask {
+    /// The validators of a conditional request.
+    #[must_use]
+    pub fn validators(&self) -> Option<&Validators> {
+        self.condition.as_ref().map(|condition| &condition.validators)
+    }
+}
+
+/// What a request refers to that asks for changes only (RFC 9110 §13.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// The validators.
+    pub validators: Validators,
+    /// The URL for which they are: that of the task, or that to which robots.txt redirected. No other request bears them.
+    pub url: CanonicalUrl,
 }
 
 /// The result of a task. A failed fetch is data, not an error.

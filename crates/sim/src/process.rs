@@ -491,7 +491,7 @@ impl<'w> Process<'w> {
             start: self.world.now,
             shown: self.world.clock.at(self.world.now),
             waited: self.waiting.at(self.world.now),
-            validators: task.validators.as_deref().cloned(),
+            validators: task.validators().cloned(),
         }
     }
 

@@ -180,7 +180,7 @@ impl Servers {
         match (task.purpose, page) {
             (Purpose::Robots, _) => robots_message(text, &site.robots),
             (_, None) => not_found(404),
-            (_, Some(_)) if !web.is_gone(url) && task.validators.as_deref().is_some_and(is_unmodified) => {
+            (_, Some(_)) if !web.is_gone(url) && task.validators().is_some_and(is_unmodified) => {
                 Message::Answer { status: 304, headers: Vec::new(), body: Vec::new(), breaks: false }
             }
             (_, Some(page)) => with_validators(page_message(&page.reply), web.validators(url, answers)),

@@ -227,7 +227,7 @@ impl Resources {
         // The semaphore is never closed.
         let _permit = at_once.acquire().await.map_err(|_| Refusal::Rate)?;
         let (id, purpose) = (TaskId(0), Purpose::Page);
-        let task = FetchTask { id, url, purpose, address, head_first: false, validators: None, validators_of: None };
+        let task = FetchTask { id, url, purpose, address, head_first: false, condition: None };
         Ok(self.fetcher.fetch_for(task, Some(request)).await)
     }
 

@@ -1,7 +1,9 @@
 //! What is begun now: visits that are due, reads from the store, and the end.
 
 use frontier::{Excluded, Group, Next, Reason, RobotsState, Settled, SiteState, Visitor};
-use model::{Candidate, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Validators, Via, Visit, Visited};
+use model::{
+    Candidate, Condition, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Validators, Via, Visit, Visited,
+};
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::aside::PATIENCE_BEFORE_FIRST_PAGE;
@@ -436,12 +438,13 @@ impl State {
         state.in_flight += 1;
         let address = state.address();
         let of_robots = earlier_robots.renewal().filter(|_| validators.is_some() && purpose == Purpose::Robots);
-        let validators_of = of_robots.and_then(|renewal| renewal.url.clone()).map(Box::new);
+        let file = of_robots.and_then(|renewal| renewal.url.clone()).unwrap_or_else(|| url.clone());
         let share = Share::of(*domain, address);
         self.take_share(share);
-        let is_conditional = validators.is_some();
+        let condition = validators.map(|validators| Box::new(Condition { validators: *validators, url: file }));
+        let is_conditional = condition.is_some();
         self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional });
-        let task = FetchTask { id, url, purpose, address, head_first, validators, validators_of };
+        let task = FetchTask { id, url, purpose, address, head_first, condition };
         self.commands.push(Command::Fetch(task));
     }
 }

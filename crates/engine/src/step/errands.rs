@@ -9,8 +9,8 @@ use std::time::Duration;
 use fetch::ROBOTS_REDIRECTS_MAX;
 use frontier::{ASIDE_WAITS, Group, Reason, RobotsState, Trouble, Verdict, Visitor, verdict};
 use model::{
-    Candidate, Failure, FailureKind, FetchOutcome, FetchTask, Purpose, RobotsAnswer, RobotsRecord, SiteRecord, TaskId,
-    Timestamp, Via,
+    Candidate, Condition, Failure, FailureKind, FetchOutcome, FetchTask, Purpose, RobotsAnswer, RobotsRecord,
+    SiteRecord, TaskId, Timestamp, Via,
 };
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -317,16 +317,18 @@ impl State {
         let sites: Vec<SiteKey> = walks.iter().map(|walk| walk.site).collect();
         let earlier = self.earlier_elsewhere(&url, &sites);
         let renewal = earlier.as_ref().and_then(|earlier| earlier.record.renewal.as_deref());
-        let validators = renewal.and_then(condition);
-        let validators_of = renewal.and_then(|renewal| renewal.url.clone()).map(Box::new);
+        let condition = renewal.and_then(|renewal| {
+            let of = renewal.url.clone().unwrap_or_else(|| url.clone());
+            Some(Box::new(Condition { validators: *condition(renewal)?, url: of }))
+        });
         if let Some(errand) = self.errands.all.get_mut(&key) {
             errand.earlier = earlier;
         }
-        let is_conditional = validators.is_some();
+        let is_conditional = condition.is_some();
         self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional });
         self.errands.under_way.push(group);
         let (purpose, head_first) = (Purpose::Robots, false);
-        let task = FetchTask { id, url, purpose, address, head_first, validators, validators_of };
+        let task = FetchTask { id, url, purpose, address, head_first, condition };
         self.commands.push(Command::FetchTarget(task));
     }
 

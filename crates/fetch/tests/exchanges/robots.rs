@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fetch::robots_elsewhere;
-use model::{FetchTask, Limits, Purpose, Validators};
+use model::{Condition, FetchTask, Limits, Purpose, Validators};
 
 use crate::client::{page, plain, response, text, url, with_limits};
 use crate::server::{Server, serve};
@@ -67,10 +67,11 @@ async fn validators_go_to_the_url_for_which_they_are() {
         }
     })
     .await;
-    let validators = Some(Box::new(Validators { etag: Some("\"1\"".to_owned()), last_modified: None }));
-    for (of, expect) in [(Some("/0"), (304, "/0")), (Some("/2"), (200, "/0")), (None, (304, "/1"))] {
-        let validators_of = of.map(|path| Box::new(url(&server.url(path))));
-        let task = FetchTask { validators: validators.clone(), validators_of, ..robots(&server.url("/1")) };
+    let validators = Validators { etag: Some("\"1\"".to_owned()), last_modified: None };
+    for (of, expect) in [(Some("/0"), (304, "/0")), (Some("/2"), (200, "/0")), (Some("/1"), (304, "/1"))] {
+        let condition =
+            of.map(|path| Box::new(Condition { validators: validators.clone(), url: url(&server.url(path)) }));
+        let task = FetchTask { condition, ..robots(&server.url("/1")) };
         let outcome = plain().fetch(task).await;
         assert_eq!((response(&outcome).status, outcome.url.path()), expect, "{of:?}");
     }

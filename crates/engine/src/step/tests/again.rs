@@ -49,7 +49,7 @@ fn crawl(settings: Settings, paths: &[&str]) -> Driven {
 /// What is asked for, and the entity tag that goes with it.
 fn asked(crawl: &Driven) -> Option<(String, Option<String>)> {
     let task = crawl.fetches.first()?;
-    Some((task.url.to_string(), task.validators.as_ref().and_then(|validators| validators.etag.clone())))
+    Some((task.url.to_string(), task.validators().and_then(|validators| validators.etag.clone())))
 }
 
 /// Ends the fetch under way, and gives the visit that it came to, if it did to one.

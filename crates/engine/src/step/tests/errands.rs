@@ -46,9 +46,9 @@ fn a_week(crawl: &mut Driven, file: &str, is_here: bool) -> [Vec<Option<String>>
             crawl.target_resolved(file, Ok(&[2]));
         }
         while let Some(task) = crawl.fetches.first() {
-            let (asked, tag) = (task.url.clone(), task.validators.as_ref().and_then(|sent| sent.etag.clone()));
-            if task.validators.is_some() {
-                assert_eq!(task.validators_of.as_deref(), Some(&url(file)));
+            let (asked, tag) = (task.url.clone(), task.validators().and_then(|sent| sent.etag.clone()));
+            if let Some(condition) = &task.condition {
+                assert_eq!(condition.url, url(file));
             }
             let (status, body) = if tag.is_some() { (304, "") } else { (200, RULES) };
             match asked.path() {

@@ -63,7 +63,7 @@ fn a_file_is_requested_with_its_validators_after_a_day_and_holds_on_if_it_has_no
         while let Some(task) = crawl.fetches.first() {
             let (fetched, is_robots) = (task.url.to_string(), task.url.path() == "/robots.txt");
             if is_robots {
-                sent.push(task.validators.as_ref().and_then(|validators| validators.etag.clone()));
+                sent.push(task.validators().and_then(|validators| validators.etag.clone()));
             }
             crawl.answered(&fetched, if is_robots { 304 } else { 200 }, &[], "");
         }
