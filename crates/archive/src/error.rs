@@ -63,7 +63,10 @@ pub enum ArchiveError {
         bytes: u64,
     },
     /// A segment that the state refers to is missing or shorter than before.
-    #[error("{path} has {found} bytes, but the state points into {expected}")]
+    #[error(
+        "{path} has {found} bytes, but the state points into {expected}: put the whole file back; `argiope check --repair` \
+         gives up what is lost, and the next round visits those pages again"
+    )]
     Lost {
         /// The segment.
         path: String,

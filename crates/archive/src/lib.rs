@@ -25,8 +25,8 @@ use earlier::{record_id, response_id};
 pub use error::ArchiveError;
 use error::{failed, not_indexed};
 pub use recovery::{
-    ArchiveInState, Fate, Orphan, Unknown, belongs_together, keep, no_longer_keep, orphans, set_aside, set_aside_tails,
-    unknown,
+    ArchiveInState, Fate, Orphan, Unknown, belongs_together, is_whole, keep, no_longer_keep, orphans, set_aside,
+    set_aside_tails, unknown,
 };
 
 /// Writes the exchanges of a crawl into segments.

@@ -251,7 +251,11 @@ fn make(dir: &Path) -> Result<(), ArchiveError> {
     parent.and_then(|()| fresh::directory(dir)).map_err(|source| directory(dir, source))
 }
 
-fn bring_in_line(dir: &Path, known: &ArchiveInState) -> Result<(Acknowledged, Vec<Orphan>), ArchiveError> {
+/// Checks quickly that each segment of the archive in `dir` has what the state points into. Changes nothing.
+///
+/// # Errors
+/// A segment is missing, or shorter; the error names the way out. Or the directory cannot be read.
+pub fn is_whole(dir: &Path, known: &ArchiveInState) -> Result<(), ArchiveError> {
     for segment in &known.segments {
         let path = dir.join(&segment.name);
         let found = fresh::open_to_read(&path).and_then(|file| file.metadata());
@@ -264,6 +268,11 @@ fn bring_in_line(dir: &Path, known: &ArchiveInState) -> Result<(Acknowledged, Ve
             return Err(ArchiveError::Lost { path: shown(&path), expected: segment.length, found });
         }
     }
+    Ok(())
+}
+
+fn bring_in_line(dir: &Path, known: &ArchiveInState) -> Result<(Acknowledged, Vec<Orphan>), ArchiveError> {
+    is_whole(dir, known)?;
     remove_temporary(dir)?;
     let mut orphaned = Vec::new();
     for Unknown { name, from, fate, .. } in unknown(dir, known)? {

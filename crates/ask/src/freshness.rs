@@ -120,17 +120,25 @@ impl fmt::Display for Freshness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Freshness { pages, fresh, visited_days_ago, age_days, visits_again, changes, sites, .. } = self;
         let (percent, pages) = (fresh * 100.0, counted(*pages, "page"));
+        let (visited, age) = (lasting(*visited_days_ago), lasting(*age_days));
         writeln!(
             f,
-            "freshness: an estimated {percent:.1} % of {pages} are as on the web (visited {visited_days_ago:.1} days ago, outdated for \
-             {age_days:.1} days, on average)"
+            "freshness: an estimated {percent:.1} % of {pages} are as on the web (visited {visited} ago, outdated for {age}, on average)"
         )?;
         writeln!(f, "  {changes} of {} after the first found a change", counted(*visits_again, "visit"))?;
         for Rate { of, days_between_changes, .. } in sites.iter().take(RATES_SHOWN) {
-            writeln!(f, "  {}: a page changes about every {days_between_changes:.1} days", Printable(of))?;
+            writeln!(f, "  {}: a page changes about every {}", Printable(of), lasting(*days_between_changes))?;
         }
         Ok(())
     }
+}
+
+/// A number of days, in the largest unit of which it is one at least.
+fn lasting(days: f64) -> String {
+    const UNITS: [(f64, &str); 3] = [(1.0, "days"), (24.0, "hours"), (24.0 * 60.0, "minutes")];
+    let unit = UNITS.iter().find(|(a_day, _)| days * a_day >= 1.0);
+    let (a_day, name) = unit.unwrap_or(&(DAY, "seconds"));
+    format!("{:.1} {name}", days * a_day)
 }
 
 /// A page, as far as the estimate needs it.
@@ -277,6 +285,15 @@ mod tests {
             }
         }
         store
+    }
+
+    #[test]
+    fn short_times_are_no_part_of_a_day() {
+        let cases =
+            [(40.0, "40.0 days"), (1.0, "1.0 days"), (0.5, "12.0 hours"), (0.02, "28.8 minutes"), (0.0, "0.0 seconds")];
+        for (days, expect) in cases {
+            assert_eq!(lasting(days), expect);
+        }
     }
 
     #[test]

@@ -321,6 +321,10 @@ impl CrawlDir {
     fn open_for(&self, options: &Options, aim: Aim) -> anyhow::Result<Arc<dyn Store>> {
         let store = self.open_state(options, aim)?;
         self.check_archive(store.as_ref())?;
+        // Before a round begins, or anything else that the run would leave behind.
+        if aim == Aim::Crawl && options.no_archive != Some(true) {
+            archive::is_whole(&self.archive(), &ArchiveInState::of(store.as_ref(), &Limits::default())?)?;
+        }
         // Before anything changes what was committed last.
         stream::settle(&self.stream(), store.as_ref())?;
         Ok(store)

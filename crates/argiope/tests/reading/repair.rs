@@ -145,8 +145,12 @@ fn a_missing_segment_does_not_keep_the_crawl_from_going_on() {
     for segment in [&segments[1], segments.last().expect("there are three")] {
         std::fs::remove_file(segment).expect("removed");
     }
-    let ran = crawled.crawl(&[]);
-    assert_eq!(ran.code, 1, "{ran:?}");
+    // A round that cannot go on does not begin.
+    for flags in [&[][..], &["--again"]] {
+        let ran = crawled.crawl(flags);
+        assert!(ran.code == 1 && ran.stderr.contains("`argiope check --repair`"), "{ran:?}");
+    }
+    assert!(crawled.run("status", &["--json"]).json()["round"].is_null(), "no round has begun");
     let (code, repair) = repaired(&crawled);
     assert_eq!(code, 1);
     assert!(!repair["lost"].as_array().expect("a list").is_empty());

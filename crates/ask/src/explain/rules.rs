@@ -3,6 +3,7 @@
 use frontier::yields::groups_of;
 use frontier::{Counts, RobotsState};
 use model::{Candidate, Purpose, Queued, Via};
+use printable::counted;
 use serde::Serialize;
 use weburl::CanonicalUrl;
 
@@ -72,7 +73,7 @@ fn trap(url: &CanonicalUrl, known: Option<&Candidate>, site: &SiteNow<'_>) -> Ru
     let Some(max) = traps.fetched_max(rule) else { return verdict(true, "the rule is switched off".to_owned()) };
     match shape.map_or(0, |(shape, _)| site.state.shape_count(shape)) {
         0 => verdict(true, format!("few URLs like it brought nothing new; {max} may")),
-        count => verdict(true, format!("{count} URLs like it brought nothing new; {max} may")),
+        count => verdict(true, format!("{} like it brought nothing new; {max} may", counted(count.into(), "URL"))),
     }
 }
 
