@@ -63,12 +63,20 @@ impl State {
     }
 
     /// Each extended by its blocks, of which all have as many.
+    ///
+    /// Without closures: where one is given to a function that is not compiled for these instructions, as `map` of arrays, each instruction
+    /// may become a call. It is up to the compiler, and took twenty times as long without optimization across crates.
+    #[inline]
     #[target_feature(enable = "sha,sse4.1")]
     fn extended<const LANES: usize>(mut states: [Self; LANES], blocks: [&[Block]; LANES]) -> [Self; LANES] {
         for at in 0..blocks[0].len() {
             let starts = states;
-            let mut words = blocks.map(|blocks| [0, 1, 2, 3].map(|part| words(&blocks[at], part)));
-            let mut before = [_mm_setzero_si128(); LANES];
+            let (mut words, mut before) = ([[_mm_setzero_si128(); 4]; LANES], [_mm_setzero_si128(); LANES]);
+            for (words, blocks) in words.iter_mut().zip(blocks) {
+                for (part, words) in words.iter_mut().enumerate() {
+                    *words = quarter(&blocks[at], part);
+                }
+            }
             // Four rounds at a time; the instruction wants to know the function as a constant.
             macro_rules! rounds {
                 ($function:literal: $($group:literal)+) => { $(
@@ -124,19 +132,20 @@ impl State {
 }
 
 /// The four words of a quarter of a block, the first one highest.
+#[inline]
 #[target_feature(enable = "sha,sse4.1")]
-fn words(block: &Block, part: usize) -> __m128i {
-    let quarter = block.as_chunks::<16>().0[part];
-    let words = u128::from_be_bytes(quarter);
+fn quarter(block: &Block, part: usize) -> __m128i {
+    let words = u128::from_be_bytes(block.as_chunks::<16>().0[part]);
     _mm_set_epi64x((words >> 64) as i64, words as i64)
 }
 
 /// The words of the next four rounds, in the place of those they follow from: of sixteen rounds there are any.
+#[inline]
 #[target_feature(enable = "sha,sse4.1")]
 fn next_words<const GROUP: usize>(words: &mut [__m128i; 4]) -> __m128i {
     let at = GROUP % 4;
     if GROUP >= 4 {
-        let [next, second, third] = [1, 2, 3].map(|ahead| words[(at + ahead) % 4]);
+        let (next, second, third) = (words[(at + 1) % 4], words[(at + 2) % 4], words[(at + 3) % 4]);
         words[at] = _mm_sha1msg2_epu32(_mm_xor_si128(_mm_sha1msg1_epu32(words[at], next), second), third);
     }
     words[at]
