@@ -62,6 +62,17 @@ pub enum ArchiveError {
         /// How long they are together.
         bytes: u64,
     },
+    /// A segment that the state refers to was changed from outside.
+    #[error(
+        "{path} has no end of a record at byte {length}, up to which the state knows it: put back the file as it was; \
+         `argiope check --repair` looks for its records"
+    )]
+    Changed {
+        /// The segment.
+        path: String,
+        /// Its committed length.
+        length: u64,
+    },
     /// A segment that the state refers to is missing or shorter than before.
     #[error(
         "{path} has {found} bytes, but the state points into {expected}: put the whole file back; `argiope check --repair` \

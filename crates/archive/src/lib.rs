@@ -7,7 +7,7 @@ mod names;
 mod recovery;
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::SystemTime;
@@ -25,8 +25,8 @@ use earlier::{record_id, response_id};
 pub use error::ArchiveError;
 use error::{failed, not_indexed};
 pub use recovery::{
-    ArchiveInState, Fate, Orphan, Unknown, belongs_together, is_whole, keep, no_longer_keep, orphans, set_aside,
-    set_aside_tails, unknown,
+    ArchiveInState, Fate, Orphan, Unknown, belongs_together, is_record_end, is_whole, keep, no_longer_keep, orphans,
+    set_aside, set_aside_tails, unknown,
 };
 
 /// Writes the exchanges of a crawl into segments.
@@ -44,6 +44,8 @@ pub struct Archive {
     set_aside: Vec<Orphan>,
     /// Sealed since the last sync.
     sealed: Vec<Sealed>,
+    /// Ended, and not known to the state yet.
+    ended: Vec<Ended>,
     /// Indexes being written.
     indexing: Vec<JoinHandle<Result<(), ArchiveError>>>,
 }
@@ -70,6 +72,17 @@ enum Index {
     Removed,
 }
 
+/// A segment that has ended. Its index is begun when the state knows all of it: so what has an index was committed once, whatever the state
+/// says later ([`unknown`]).
+struct Ended {
+    serial: u32,
+    length: u64,
+    path: PathBuf,
+    index: Index,
+    /// Sends when the index is there.
+    done: SyncSender<()>,
+}
+
 /// When to seal a segment that is not full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seal {
@@ -81,7 +94,7 @@ pub enum Seal {
     UpTo(u32),
 }
 
-/// A sealed segment. Its index is being made.
+/// A sealed segment. Its index is made when it has been committed.
 #[derive(Clone, Debug)]
 pub struct Sealed {
     /// The segment.
@@ -179,6 +192,7 @@ impl Archive {
             named_from: Timestamp::default(),
             set_aside,
             sealed: Vec::new(),
+            ended: Vec::new(),
             indexing: Vec::new(),
         };
         for segment in committed {
@@ -186,7 +200,8 @@ impl Archive {
             if segment.serial + 1 == next_serial && segment.length < segment_bytes_max {
                 archive.current = Some(reopen(&path, segment)?);
             } else if !index_path(&path).exists() {
-                archive.start_index(path, Index::OfBefore);
+                let Segment { serial, length, .. } = *segment;
+                archive.start_index(Ended { serial, length, path, index: Index::OfBefore, done: sync_channel(1).0 });
             }
         }
         Ok(archive)
@@ -223,10 +238,15 @@ impl Archive {
         &self.set_aside
     }
 
-    /// Notes that the state now knows these segments with their lengths.
+    /// Notes that the state now knows these segments with their lengths. Those among them that have ended get their index.
     pub fn acknowledge(&mut self, committed: &[Segment]) {
         // Where it cannot be written it says less than the state, which is harmless.
         let _ = self.acknowledged.note(committed);
+        let is_known = |ended: &mut Ended| {
+            committed.iter().any(|known| known.serial == ended.serial && known.length >= ended.length)
+        };
+        let known: Vec<Ended> = self.ended.extract_if(.., is_known).collect();
+        known.into_iter().for_each(|ended| self.start_index(ended));
     }
 
     /// Appends the exchanges of one fetch. The location is that of the last response, which has these digests. If the archive holds
@@ -454,31 +474,32 @@ impl Archive {
         current.map_or(Ok(()), |current| self.end(current))
     }
 
-    /// Ends a segment: synced, and its index begun.
+    /// Ends a segment: synced, and to be indexed.
     fn end(&mut self, mut current: Current) -> Result<(), ArchiveError> {
         current.segment.length = current.sync(&self.dir)?;
-        let path = self.dir.join(&current.segment.name);
-        let is_indexed = Arc::new(Mutex::new(self.start_index(path.clone(), current.index)));
-        self.sealed.push(Sealed { segment: current.segment, path, is_indexed });
+        let Segment { serial, length, ref name } = current.segment;
+        let path = self.dir.join(name);
+        let (done, is_indexed) = sync_channel(1);
+        self.ended.push(Ended { serial, length, path: path.clone(), index: current.index, done });
+        self.sealed.push(Sealed { segment: current.segment, path, is_indexed: Arc::new(Mutex::new(is_indexed)) });
         let (ended, indexing) = std::mem::take(&mut self.indexing).into_iter().partition(JoinHandle::is_finished);
         self.indexing = indexing;
         join(ended)
     }
 
-    /// Writes a segment's index while the next segment is written. The receiver reports its end.
-    fn start_index(&mut self, segment: PathBuf, index: Index) -> Receiver<()> {
-        let (done, is_indexed) = sync_channel(1);
+    /// Writes a segment's index while the next segment is written.
+    fn start_index(&mut self, ended: Ended) {
+        let Ended { path, index, done, .. } = ended;
         self.indexing.push(std::thread::spawn(move || {
             match index {
-                Index::Growing(index) => index.finish().map_err(|error| not_indexed(&segment, &error))?,
-                Index::OfBefore if index_path(&segment).exists() => {}
-                Index::OfBefore | Index::Removed => write_index(&segment)?,
+                Index::Growing(index) => index.finish().map_err(|error| not_indexed(&path, &error))?,
+                Index::OfBefore if index_path(&path).exists() => {}
+                Index::OfBefore | Index::Removed => write_index(&path)?,
             }
             // Nobody may wait for it.
             let _ = done.send(());
             Ok(())
         }));
-        is_indexed
     }
 
     /// Ends the writing for now, after the indexes that are being made. `finished` says that the crawl has ended: then
@@ -493,6 +514,7 @@ impl Archive {
         if let Some(current) = self.current.take() {
             self.end(current)?;
         }
+        std::mem::take(&mut self.ended).into_iter().for_each(|ended| self.start_index(ended));
         join(std::mem::take(&mut self.indexing))
     }
 }

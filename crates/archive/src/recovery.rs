@@ -4,7 +4,7 @@
 //! the archive, since it was lost or restored from an older backup, looks similar. Then the records exist nowhere else, so they are *set
 //! aside* in `archive/orphaned/`, and `argiope adopt` takes them in again.
 //!
-//! [`acknowledged`](super::acknowledged) distinguishes the two: what was committed is never cut. If it is
+//! [`acknowledged`](super::acknowledged) and the indexes distinguish the two: what was committed is never cut. If that file is
 //! missing (archives of earlier programs), or there is more than can be in flight, everything is set aside.
 //!
 //! Each step may be the last of a process: a tail is copied and durable before it is cut, a segment moves by a
@@ -12,7 +12,7 @@
 //! those of segments that may never come back.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use model::Limits;
@@ -35,6 +35,14 @@ const RECORD_OVERHEAD_BYTES_MAX: u64 = 256 << 10;
 const RECORDS_UNCOMMITTED_MAX: u64 = 2_048;
 /// Bytes of a warcinfo record that are read, at most.
 const WARCINFO_BYTES_MAX: u64 = 1 << 20;
+/// The first bytes of a record: those of a gzip member with deflate (RFC 1952 §2.3.1).
+const GZIP: &[u8] = b"\x1f\x8b\x08";
+/// The place of a record in a line of an index (CDXJ).
+const OFFSET: &str = "\"offset\": \"";
+/// Bytes of a line of an index, at most: URLs are shorter.
+const INDEX_LINE_BYTES_MAX: u64 = 1 << 20;
+/// Bytes behind a committed length that are looked at.
+const PROBE_BYTES: u64 = 4 << 10;
 /// Bytes copied or compared at once.
 const COPY_BYTES: u64 = 1 << 20;
 
@@ -114,9 +122,7 @@ impl Orphan {
 /// # Errors
 /// The directory or a file cannot be read.
 pub fn unknown(dir: &Path, known: &ArchiveInState) -> Result<Vec<Unknown>, ArchiveError> {
-    let said = Said::read(dir).map_err(|source| directory(dir, source))?;
     let last = Reach::of(&known.segments);
-    let was_committed = said.is_none_or(|said| said.crawl_id != known.crawl_id || said.reach > last);
     let is_last = |serial: u32| last.is_none_or(|last| serial >= last.serial);
     let mut unknown = Vec::new();
     for segment in &known.segments {
@@ -127,7 +133,7 @@ pub fn unknown(dir: &Path, known: &ArchiveInState) -> Result<Vec<Unknown>, Archi
             Err(error) => return Err(directory(&path, error)),
         };
         if let Some(bytes) = found.checked_sub(segment.length).filter(|bytes| *bytes > 0) {
-            let fate = if was_committed || !is_last(segment.serial) { Fate::SetAside } else { Fate::Cut };
+            let fate = if is_last(segment.serial) { Fate::Cut } else { Fate::SetAside };
             unknown.push(Unknown { name: segment.name.clone(), from: segment.length, bytes, fate });
         }
     }
@@ -136,14 +142,59 @@ pub fn unknown(dir: &Path, known: &ArchiveInState) -> Result<Vec<Unknown>, Archi
             continue;
         }
         let follows = serial_of(&name).is_some_and(is_last);
-        let is_left = !was_committed && follows && is_of(&dir.join(&name), &known.crawl_id);
+        let is_left = follows && is_of(&dir.join(&name), &known.crawl_id);
         unknown.push(Unknown { name, from: 0, bytes, fate: if is_left { Fate::Cut } else { Fate::SetAside } });
     }
     let left = |unknown: &Unknown| if unknown.fate == Fate::Cut { unknown.bytes } else { 0 };
-    if unknown.iter().map(left).sum::<u64>() > known.in_flight_bytes_max {
+    let is_more_than_left = unknown.iter().map(left).sum::<u64>() > known.in_flight_bytes_max;
+    if is_more_than_left || was_committed(dir, known, &unknown)? {
         unknown.iter_mut().for_each(|unknown| unknown.fate = Fate::SetAside);
     }
     Ok(unknown)
+}
+
+/// Whether a part that the state does not know was committed once: then the state is an older one, or of another crawl.
+///
+/// The file beside the segments may say so. It may also have been restored together with the state. So may an index: segments get theirs when
+/// the state knows all of them, and lose it before more is written to them.
+fn was_committed(dir: &Path, known: &ArchiveInState, unknown: &[Unknown]) -> Result<bool, ArchiveError> {
+    let said = Said::read(dir).map_err(|source| directory(dir, source))?;
+    let is_beyond = |said: Said| said.crawl_id != known.crawl_id || said.reach > Reach::of(&known.segments);
+    if said.is_none_or(is_beyond) {
+        return Ok(true);
+    }
+    for part in unknown {
+        let index = index_path(&dir.join(&part.name));
+        if is_listed(&index, part.from).map_err(|source| directory(&index, source))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether there is this index, and it lists a record at `from` or behind.
+fn is_listed(index: &Path, from: u64) -> io::Result<bool> {
+    let mut lines = match fresh::open_to_read(index) {
+        Ok(file) => BufReader::new(file),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    if from == 0 {
+        return Ok(true);
+    }
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        Read::by_ref(&mut lines).take(INDEX_LINE_BYTES_MAX).read_until(b'\n', &mut line)?;
+        if line.is_empty() {
+            return Ok(false);
+        }
+        let text = String::from_utf8_lossy(&line);
+        let offset = text.split_once(OFFSET).and_then(|(_, rest)| rest.split_once('"')?.0.parse::<u64>().ok());
+        if offset.is_some_and(|offset| offset >= from) {
+            return Ok(true);
+        }
+    }
 }
 
 /// Brings the archive in `dir` in line with the state. Returns the files set aside.
@@ -190,15 +241,20 @@ pub fn set_aside(dir: &Path, known: &ArchiveInState) -> Result<Vec<Orphan>, Arch
     Ok(bring_in_line(dir, known)?.1)
 }
 
-/// Sets aside the tails that would be ([`unknown`]), without cutting them off: the caller cuts each segment to its length.
+/// Sets aside the tails that would be ([`unknown`]), without cutting them off: the caller cuts each segment to its length. What lies behind no
+/// end of a record is no tail ([`is_record_end`]).
 ///
 /// # Errors
 /// The directory cannot be changed.
 pub fn set_aside_tails(dir: &Path, known: &ArchiveInState) -> Result<Vec<Orphan>, ArchiveError> {
-    let tails = unknown(dir, known)?.into_iter().filter(|unknown| unknown.fate == Fate::SetAside && unknown.from > 0);
-    tails
-        .map(|tail| copy_tail(dir, &tail.name, tail.from).map_err(|source| directory(&dir.join(&tail.name), source)))
-        .collect()
+    let mut aside = Vec::new();
+    for tail in unknown(dir, known)? {
+        let path = dir.join(&tail.name);
+        if tail.fate == Fate::SetAside && tail.from > 0 && is_record_end(&path, tail.from)? {
+            aside.push(copy_tail(dir, &tail.name, tail.from).map_err(|source| directory(&path, source))?);
+        }
+    }
+    Ok(aside)
 }
 
 /// What was set aside in the archive in `dir` and not adopted yet, by name.
@@ -267,8 +323,43 @@ pub fn is_whole(dir: &Path, known: &ArchiveInState) -> Result<(), ArchiveError> 
         if found < segment.length {
             return Err(ArchiveError::Lost { path: shown(&path), expected: segment.length, found });
         }
+        if found > segment.length && !is_record_end(&path, segment.length)? {
+            return Err(ArchiveError::Changed { path: shown(&path), length: segment.length });
+        }
     }
     Ok(())
+}
+
+/// Whether a record of a segment ends at `offset`, up to which the state knows it. If none does, the segment was changed from outside: bytes
+/// came in between, or it changed places with another one. Then the offset says nothing about what was committed.
+///
+/// # Errors
+/// The segment cannot be read.
+pub fn is_record_end(segment: &Path, offset: u64) -> Result<bool, ArchiveError> {
+    let mut behind = Vec::new();
+    let read = fresh::open_to_read(segment).and_then(|mut file| {
+        file.seek(SeekFrom::Start(offset))?;
+        file.take(PROBE_BYTES).read_to_end(&mut behind)
+    });
+    read.map_err(|source| directory(segment, source))?;
+    // Another record begins there, or a crash left bytes that never reached the disk.
+    let begun = &behind[..behind.len().min(GZIP.len())];
+    if GZIP.starts_with(begun) || behind.iter().all(|byte| *byte == 0) {
+        return Ok(true);
+    }
+    let failed = |error: warc::ReadError| directory(segment, io::Error::other(error));
+    let mut walk = warc::Walk::open(segment).map_err(failed)?;
+    while let Some(stretch) = walk.next(|_| Ok(())).map_err(failed)? {
+        let (is_whole, warc::Location { offset: begin, length }) = match stretch {
+            warc::Stretch::Whole(location, ()) => (true, location),
+            warc::Stretch::Damaged(location, _) => (false, location),
+        };
+        if is_whole && begin + length >= offset {
+            return Ok(begin + length == offset);
+        }
+    }
+    // No whole record lies behind.
+    Ok(true)
 }
 
 fn bring_in_line(dir: &Path, known: &ArchiveInState) -> Result<(Acknowledged, Vec<Orphan>), ArchiveError> {

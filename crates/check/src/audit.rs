@@ -131,7 +131,7 @@ impl Audit {
         for (kind, count) in &report.records_by_type {
             *self.by_type.entry(kind.as_str()).or_default() += count;
         }
-        let mut is_damaged = self.length(segment, report.file_bytes);
+        let mut is_damaged = self.length(segment, &path, report.file_bytes);
         for finding in report.findings.iter().filter(|finding| finding.offset < segment.length) {
             is_damaged |= matches!(finding.problem, Problem::Damaged { .. });
             let severity = if finding.severity == warc::Severity::Error { Severity::Error } else { Severity::Warning };
@@ -157,10 +157,16 @@ impl Audit {
     }
 
     /// Compares the length of a segment with what is committed of it. Tells whether they differ.
-    fn length(&mut self, segment: &Segment, found: u64) -> bool {
+    fn length(&mut self, segment: &Segment, path: &Path, found: u64) -> bool {
         let committed = segment.length;
         let (severity, problem) = match found.checked_sub(committed) {
             Some(0) => return false,
+            Some(_) if !archive::is_record_end(path, committed).unwrap_or(true) => {
+                let problem = format!(
+                    "no record ends at byte {committed}, up to which the state knows the file: it was changed from outside"
+                );
+                (Severity::Error, problem)
+            }
             Some(tail) => {
                 self.can_be_mended = true;
                 let verb = if self.set_aside.contains(&segment.name) { "sets them aside" } else { "cuts them off" };

@@ -110,7 +110,8 @@ impl Repair {
             return Ok(());
         }
         let found = fs::metadata(path)?.len();
-        if found > segment.length {
+        // Otherwise all of it is kept, with what may never have been committed: no visit points to that.
+        if found > segment.length && archive::is_record_end(path, segment.length)? {
             let file = fresh::open_to_write(path)?;
             file.set_len(segment.length)?;
             file.sync_all()?;

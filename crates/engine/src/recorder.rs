@@ -274,6 +274,8 @@ impl Recorder {
         let visited = record.visited.zip(visit.as_ref().filter(|_| !self.sinks.is_empty()));
         let visited = visited.map(|(found, visit)| {
             let (candidate, details) = *found;
+            // Of a content that is as it was nothing came. A row that is derived from the archive has none, either.
+            let details = details.filter(|_| visit.outcome != Outcome::NotModified);
             Visited { candidate, visit: visit.clone(), details: details.map(Arc::from) }
         });
         let mut visited = Vec::from_iter(visited);

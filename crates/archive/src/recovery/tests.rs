@@ -106,6 +106,35 @@ fn what_a_crash_leaves_is_cut_off() {
 }
 
 #[test]
+fn what_is_indexed_was_committed_though_all_else_was_restored() {
+    // A backup unpacked over the directory: state and `acknowledged` of before, beside segments of later.
+    let crawled = Crawled::new();
+    let before = crawled.bytes();
+    let reach = Reach::of(&crawled.early);
+    drop(Acknowledged::begin(&crawled.dir(), Said { crawl_id: ID.to_owned(), reach }).expect("restored"));
+    let archive = open(&crawled.dir(), &known(ID, &crawled.early)).expect("opened");
+    assert_eq!(archive.set_aside().len(), 1 + crawled.all.len() - crawled.early.len());
+    assert_eq!((crawled.lengths(), crawled.bytes()), (lengths(&crawled.early), before));
+}
+
+#[test]
+fn a_segment_gets_its_index_when_all_of_it_is_committed() {
+    let root = tempfile::tempdir().expect("a directory");
+    let dir = root.path().join("archive");
+    let mut archive = open(&dir, &known(ID, &[])).expect("an archive");
+    let mut segments = Vec::new();
+    crawl(&mut archive, &mut segments, 0..2, true);
+    crawl(&mut archive, &mut Vec::new(), 2..9, false);
+    let indexed = |dir: &Path| names_in(dir).expect("readable").iter().filter(|name| name.ends_with(".cdxj")).count();
+    drop(archive);
+    let all = segments_in(&dir).expect("readable").len();
+    assert!(all > segments.len() + 1 && indexed(&dir) <= segments.len(), "{all} segments");
+    // So nothing keeps from cutting off what a crash left.
+    let archive = open(&dir, &known(ID, &segments)).expect("opened");
+    assert_eq!((archive.set_aside().len(), segments_in(&dir).expect("readable").len()), (0, segments.len()));
+}
+
+#[test]
 fn what_an_older_state_does_not_know_is_set_aside() {
     let crawled = Crawled::new();
     let before = crawled.bytes();

@@ -160,6 +160,39 @@ fn a_missing_segment_does_not_keep_the_crawl_from_going_on() {
 }
 
 #[test]
+fn records_that_were_pushed_over_the_committed_end_are_found_again() {
+    for bytes in [10, 300, 1_200, 6_000] {
+        let crawled = Crawled::with(&["--segment-size", "2KB"]);
+        let segment = crawled.segments().swap_remove(1);
+        let whole = std::fs::read(&segment).expect("a segment");
+        std::fs::write(&segment, [&vec![b'X'; bytes], whole.as_slice()].concat()).expect("written");
+        // A crawl does not cut a record in two, either.
+        let ran = crawled.crawl(&["--again"]);
+        assert!(ran.code == 1 && ran.stderr.contains("no end of a record"), "{bytes}: {ran:?}");
+        let (code, repair) = repaired(&crawled);
+        assert_eq!((code, &repair["lost"]), (0, &json!([])), "{bytes}: {repair}");
+        assert_eq!(std::fs::read(&segment).expect("a segment"), whole, "{bytes}");
+        assert_eq!(checked(&crawled), (0, vec![]), "{bytes}");
+        assert_eq!(crawled.crawl(&[]).code, 0, "{bytes}");
+    }
+}
+
+#[test]
+fn segments_that_changed_places_lose_nothing() {
+    let crawled = Crawled::with(&["--segment-size", "2KB"]);
+    let segments = crawled.segments();
+    let (one, other) = (&segments[0], &segments[1]);
+    let aside = one.with_extension("aside");
+    for (from, to) in [(one, &aside), (other, one), (&aside, other)] {
+        std::fs::rename(from, to).expect("renamed");
+    }
+    assert_eq!(crawled.crawl(&[]).code, 1);
+    let (code, repair) = repaired(&crawled);
+    assert_eq!((code, &repair["lost"]), (0, &json!([])), "{repair}");
+    assert_eq!(checked(&crawled), (0, vec![]));
+}
+
+#[test]
 fn a_segment_of_garbage_is_set_aside() {
     let crawled = Crawled::small();
     let segment = crawled.segments().remove(0);
