@@ -58,6 +58,12 @@ impl Host {
             && self.port.is_none_or(|port| site.port() == port)
     }
 
+    /// True where a port is given: then the usual sites are all there are.
+    #[must_use]
+    pub fn has_port(&self) -> bool {
+        self.port.is_some()
+    }
+
     /// The sites that a host has by the default ports, or by the port given.
     #[must_use]
     pub fn usual_sites(&self) -> Vec<Site> {

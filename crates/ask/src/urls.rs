@@ -7,8 +7,8 @@ use model::{Candidate, Outcome, Purpose, Visit};
 use store::{CrawlView, Entry, StoreError, with_current_visit};
 use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
-/// URLs that one answer looks at, at most, or as many as it may have: so an answer comes in time, whatever is chosen.
-const LOOKED_AT_MAX: usize = 10_000;
+/// URLs that an answer looks at, at most, or as many as it may have, where somebody waits for a page: so it comes in time, whatever is asked.
+pub const LOOKED_AT_MAX: usize = 10_000;
 /// URLs read from the state at once, at most. The first read takes no more than a page has.
 const ENTRIES_AT_ONCE: usize = 2_048;
 

@@ -48,7 +48,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
 /// The story, the URL if it is of one, and the links from and to it if there is a dataset.
 fn tell(crawl: &Standing, given: &str) -> anyhow::Result<(String, Option<CanonicalUrl>, Option<[Links; 2]>)> {
     let opened = crawl.with_dataset()?;
-    let story = Story::of(&Crawl::new(&opened.dir, opened.view(), opened.live())?, given)?;
+    let story = Story::of(&Crawl::new(&opened.dir, opened.view(), opened.live())?.in_short(), given)?;
     let url = match &story {
         Story::Url(story) => story.url.as_deref().and_then(CanonicalUrl::from_canonical),
         Story::Host(_) => None,

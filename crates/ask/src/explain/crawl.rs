@@ -9,8 +9,26 @@ use settings::plan::Plan;
 use store::CrawlView;
 use weburl::{CanonicalUrl, Pattern, Site};
 
+use crate::urls::LOOKED_AT_MAX;
+
 /// Changes from outside that are told of one site or URL.
 const CHANGES_TOLD_MAX: usize = 10;
+
+/// How much of a large site an explanation looks at. What is beyond is not counted, and the explanation says so.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looks {
+    /// URLs of a site whose outcomes are counted.
+    pub(super) urls_max: usize,
+    /// How far into a site's queue a URL's place is looked for, in URLs.
+    pub(super) queued_max: usize,
+    /// Records of sites among which those of a host at unusual ports are looked for.
+    pub(super) sites_max: usize,
+}
+
+impl Looks {
+    const LONG: Self = Looks { urls_max: 200_000, queued_max: 100_000, sites_max: usize::MAX };
+    const SHORT: Self = Looks { urls_max: LOOKED_AT_MAX, queued_max: LOOKED_AT_MAX, sites_max: LOOKED_AT_MAX };
+}
 
 /// A crawl in its directory, with its settings. Its scope is as wide as its seeds made it.
 pub struct Crawl<'a> {
@@ -21,6 +39,7 @@ pub struct Crawl<'a> {
     /// The run under way.
     live: Option<&'a LiveView>,
     pub(super) now: Timestamp,
+    pub(super) looks: Looks,
     /// What was changed from outside, the oldest first.
     changes: Vec<Changed>,
 }
@@ -38,7 +57,13 @@ impl<'a> Crawl<'a> {
             settings.filter.scope.add_seed(&seed);
         }
         let (changes, now) = (Changed::all_of(dir)?, Clock::start().date());
-        Ok(Crawl { dir, view, settings, keeps_archive: archive, live, now, changes })
+        Ok(Crawl { dir, view, settings, keeps_archive: archive, live, now, looks: Looks::LONG, changes })
+    }
+
+    /// The same for a page that somebody waits for: an explanation looks at no more than [`LOOKED_AT_MAX`] URLs of a site.
+    #[must_use]
+    pub fn in_short(self) -> Self {
+        Crawl { looks: Looks::SHORT, ..self }
     }
 
     pub(super) fn store(&self) -> &dyn CrawlView {

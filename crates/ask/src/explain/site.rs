@@ -30,6 +30,8 @@ pub struct HostStory {
     pub host: String,
     /// Its sites.
     pub sites: Vec<SiteStory>,
+    /// Only so many sites of the crawl were looked at for those of the host at other ports than the usual ones; `null` if all were.
+    pub sites_looked_at: Option<usize>,
     /// Where no site is known: what would become of one.
     pub why: Vec<Why>,
 }
@@ -67,6 +69,8 @@ pub struct SiteStory {
     pub outcomes: BTreeMap<&'static str, u64>,
     /// There are more URLs than were counted.
     pub counted_in_part: bool,
+    /// URLs looked at for the counts, the first by their keys.
+    pub counted: usize,
     /// The head of the queue.
     pub next: Vec<String>,
     /// Kinds of URLs of which a trap rule lets no more, or soon no more, be fetched.
@@ -120,28 +124,41 @@ impl HostStory {
     /// # Errors
     /// The store cannot be read.
     pub(super) fn of(crawl: &Crawl<'_>, given: &str, host: &Host) -> anyhow::Result<Self> {
+        let (found, sites_looked_at) = sites_of(crawl.store(), host, crawl.looks.sites_max)?;
         let mut sites = Vec::new();
-        for (site, record) in sites_of(crawl.store(), host)? {
+        for (site, record) in found {
             sites.push(SiteStory::of(crawl, &site, record)?);
         }
         let why = if sites.is_empty() { unknown(crawl, host) } else { Vec::new() };
-        Ok(HostStory { given: given.to_owned(), host: host.name.clone(), sites, why })
+        Ok(HostStory { given: given.to_owned(), host: host.name.clone(), sites, sites_looked_at, why })
     }
 }
 
-/// The known sites of a host, in the order of their text: those that had a turn, and those that wait for their first.
-fn sites_of(store: &dyn CrawlView, host: &Host) -> anyhow::Result<Vec<(Site, Option<SiteRecord>)>> {
-    let mut found: BTreeMap<Site, Option<SiteRecord>> = BTreeMap::new();
+/// Sites of a host in the order of their text, with their records if they had a turn.
+type Found = BTreeMap<Site, Option<SiteRecord>>;
+
+/// The known sites of a host: those that had a turn, and those that wait for their first. Those at other ports than the usual ones are looked
+/// for among `sites_max` records; how many that were, if there are more.
+fn sites_of(store: &dyn CrawlView, host: &Host, sites_max: usize) -> anyhow::Result<(Found, Option<usize>)> {
+    let mut found = Found::new();
     for site in host.usual_sites() {
-        if Survey::has_urls(store, site.key())? {
-            found.insert(site, None);
+        let record = store.site(site.key())?;
+        if record.is_some() || Survey::has_urls(store, site.key())? {
+            found.insert(site, record);
         }
     }
-    let mut after: Option<SiteKey> = None;
+    if host.has_port() {
+        return Ok((found, None));
+    }
+    let (mut after, mut looked_at): (Option<SiteKey>, usize) = (None, 0);
     loop {
         let records = store.sites(after, SITES_AT_ONCE)?;
-        let Some(last) = records.last() else { return Ok(found.into_iter().collect()) };
+        let Some(last) = records.last() else { return Ok((found, None)) };
+        if looked_at >= sites_max {
+            return Ok((found, Some(looked_at)));
+        }
         after = Some(last.site.key());
+        looked_at += records.len();
         for record in records.into_iter().filter(|record| host.includes(&record.site)) {
             // With its shapes.
             let record = store.site(record.site.key())?.unwrap_or(record);
@@ -164,8 +181,8 @@ impl SiteStory {
     fn of(crawl: &Crawl<'_>, site: &Site, record: Option<SiteRecord>) -> anyhow::Result<Self> {
         let settings = &crawl.settings;
         let now = SiteNow::new(crawl, site, record)?;
-        let survey = Survey::of(crawl.store(), &now.record, &settings.site_rules.traps)?;
-        let why = now.why(survey.outcomes.get(FRONTIER).copied().unwrap_or(0));
+        let survey = Survey::of(crawl.store(), &now.record, &settings.site_rules.traps, crawl.looks.urls_max)?;
+        let why = now.why(survey.outcomes.get(FRONTIER).copied().unwrap_or(0), survey.in_part);
         let next = crawl.store().pending(site.key(), None, NEXT_SHOWN)?;
         let (wait, rule) = now.delay();
         let robots = RobotsStory::of(&now);
@@ -186,6 +203,7 @@ impl SiteStory {
             sitemaps_read: record.sitemaps_read,
             outcomes: survey.outcomes,
             counted_in_part: survey.in_part,
+            counted: survey.seen,
             next: next.into_iter().map(|queued| queued.candidate.url.to_string()).collect(),
             near_limits: survey.near_limits,
             why,

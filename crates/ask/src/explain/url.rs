@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use dataset::Layout;
 use dataset::rows::{FRONTIER, Row, Rows};
-use model::{Change, Limit, Purpose, Visit, can_be_compared};
+use model::{Candidate, Change, Limit, Position, Purpose, Visit, can_be_compared};
 use replay::Replay;
 use serde::Serialize;
 use store::{CrawlView, Entry};
@@ -15,9 +15,6 @@ use super::found::{Step, way_to};
 use super::linked::LinkedAs;
 use super::rules::{self, Rule};
 use super::waiting::{SiteNow, Why};
-
-/// How far into a site's queue a URL's place is looked for.
-const QUEUE_LOOKED_AT_MAX: usize = 100_000;
 
 /// Queue entries read at once.
 const QUEUED_AT_ONCE: usize = 1_000;
@@ -146,7 +143,7 @@ impl UrlStory {
             Some(entry) => {
                 story.learn(crawl, entry)?;
                 let is_first = entry.visit.is_none();
-                let waits_again = !is_first && store.totals()?.again > 0 && place_in_queue(store, url.key())?.is_some();
+                let waits_again = !is_first && store.totals()?.again > 0 && is_queued(store, &entry.candidate)?;
                 if waits_again {
                     story.why.push(Why::Again);
                 }
@@ -234,13 +231,14 @@ fn place_of(crawl: &Crawl<'_>, visit: &Visit) -> anyhow::Result<Option<RecordPla
 
 fn what_it_waits_for(crawl: &Crawl<'_>, entry: &Entry, site: &SiteNow<'_>) -> anyhow::Result<Vec<Why>> {
     let url = &entry.candidate.url;
-    let before = place_in_queue(crawl.store(), url.key())?;
+    let queued_max = crawl.looks.queued_max as u64;
+    let before = place_in_queue(crawl, url.key())?;
     // The scheduler may have left others behind that failed.
     let is_next = site.next_url().map_or(before == Some(0), |next| next == url);
     let mut why = vec![match before {
         _ if is_next => Why::Next,
         Some(before) => Why::Queued { before, at_least: false },
-        None => Why::Queued { before: QUEUE_LOOKED_AT_MAX as u64, at_least: true },
+        None => Why::Queued { before: queued_max, at_least: true },
     }];
     if entry.candidate.purpose == Purpose::Page && entry.attempts > 0 {
         let max = crawl.settings.site_rules.politeness.attempts_max;
@@ -248,17 +246,29 @@ fn what_it_waits_for(crawl: &Crawl<'_>, entry: &Entry, site: &SiteNow<'_>) -> an
     }
     why.extend(site.low_group(url));
     why.extend(site.end_of(url));
-    why.extend(site.why(before.unwrap_or(QUEUE_LOOKED_AT_MAX as u64) + 1));
+    why.extend(site.why(before.unwrap_or(queued_max) + 1, before.is_none()));
     Ok(why)
 }
 
+/// Whether a URL is in the queue of its site: at its place, which comes right behind the one before.
+fn is_queued(store: &dyn CrawlView, candidate: &Candidate) -> anyhow::Result<bool> {
+    let key = candidate.url.key();
+    let place = candidate.position();
+    let before = match place.url.checked_sub(1) {
+        Some(url) => Some(Position { url, ..place }),
+        None => place.rank.checked_sub(1).map(|rank| Position { rank, url: u64::MAX }),
+    };
+    let queue = store.pending(key.site, before, 1)?;
+    Ok(queue.first().is_some_and(|queued| queued.candidate.url.key() == key))
+}
+
 /// How many URLs of its site come before a URL.
-fn place_in_queue(store: &dyn CrawlView, key: UrlKey) -> anyhow::Result<Option<u64>> {
+fn place_in_queue(crawl: &Crawl<'_>, key: UrlKey) -> anyhow::Result<Option<u64>> {
     let site: SiteKey = key.site;
     let mut before = 0;
     let mut after = None;
-    while before < QUEUE_LOOKED_AT_MAX {
-        let queue = store.pending(site, after, QUEUED_AT_ONCE)?;
+    while before < crawl.looks.queued_max {
+        let queue = crawl.store().pending(site, after, QUEUED_AT_ONCE)?;
         let Some(last) = queue.last() else { break };
         after = Some(last.candidate.position());
         match queue.iter().position(|queued| queued.candidate.url.key() == key) {

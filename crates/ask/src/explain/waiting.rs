@@ -114,6 +114,8 @@ pub enum Why {
         rule: DelayRule,
         /// URLs to visit.
         urls: u64,
+        /// There are more.
+        at_least: bool,
         /// Seconds that they take at least.
         takes_s: f64,
     },
@@ -164,8 +166,8 @@ impl<'a> SiteNow<'a> {
         }
     }
 
-    /// Why the site is slow or stopped, with this many URLs left to visit.
-    pub(super) fn why(&self, urls: u64) -> Vec<Why> {
+    /// Why the site is slow or stopped, with this many URLs left to visit, or at least so many.
+    pub(super) fn why(&self, urls: u64, at_least: bool) -> Vec<Why> {
         if let Some(failure) = &self.record.given_up {
             return vec![Why::GivenUp { detail: failure.detail.clone() }];
         }
@@ -188,7 +190,7 @@ impl<'a> SiteNow<'a> {
         let (wait, rule) = self.delay();
         if !wait.is_zero() && urls > 0 {
             let takes = wait.saturating_mul(u32::try_from(urls).unwrap_or(u32::MAX));
-            why.push(Why::Pace { delay_s: wait.as_secs_f64(), rule, urls, takes_s: takes.as_secs_f64() });
+            why.push(Why::Pace { delay_s: wait.as_secs_f64(), rule, urls, at_least, takes_s: takes.as_secs_f64() });
         }
         why.extend(match (self.is_running, &self.prospect) {
             (false, _) => Some(Why::NotRunning),

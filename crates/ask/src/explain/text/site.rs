@@ -21,6 +21,10 @@ pub(super) fn of(host: &HostStory, dir: &Path) -> String {
         }
         tell(site, dir, &mut out);
     }
+    if let Some(looked_at) = host.sites_looked_at {
+        let of = counted(looked_at as u64, "site");
+        line(&mut out, "other ports", format_args!("looked for among the first {of} of the crawl"));
+    }
     out
 }
 
@@ -61,7 +65,10 @@ fn tell(site: &SiteStory, dir: &Path, out: &mut String) {
 
 fn tell_urls(site: &SiteStory, out: &mut String) {
     let outcomes: Vec<String> = site.outcomes.iter().map(|(outcome, count)| format!("{outcome} {count}")).collect();
-    let more = if site.counted_in_part { ", and more that were not counted" } else { "" };
+    let more = match site.counted_in_part {
+        true => format!(" of the first {}; the others were not counted", counted(site.counted as u64, "URL")),
+        false => String::new(),
+    };
     line(out, "URLs", format_args!("{}{more}", outcomes.join(", ")));
     for (at, url) in site.next.iter().enumerate() {
         line(out, if at == 0 { "next" } else { "" }, Printable(url));

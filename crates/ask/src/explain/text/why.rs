@@ -47,11 +47,12 @@ pub(super) fn words(why: &Why, dir: &Path) -> String {
         Why::RobotsFirst { answer: None } => "robots.txt is requested first".to_owned(),
         Why::RobotsFirst { answer: Some(answer) } => format!("robots.txt could not be fetched yet ({answer})"),
         Why::Ends { outcome, reason } => format!("its turn ends it without a request, as {outcome}: {reason}"),
-        Why::Pace { delay_s, rule, urls, takes_s } => format!(
-            "one visit every {} ({}): {} take {} at least",
+        Why::Pace { delay_s, rule, urls, at_least, takes_s } => format!(
+            "one visit every {} ({}): {} {}take {} at least",
             seconds(*delay_s),
             delay(*rule),
             counted(*urls, "URL"),
+            if *at_least { "or more " } else { "" },
             seconds(*takes_s)
         ),
         Why::CannotBeAsked => "the crawl that is running cannot be asked what it does next".to_owned(),
