@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use arrow_array::Array as _;
+use serde::{Deserialize, Serialize};
 
 use crate::items::OF_EVERY_TABLE;
 use crate::{Batches, Column as _, DatasetError, Layout};
 
 /// The rows of a table of items from one round.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fill {
     /// All rows.
     pub rows: u64,

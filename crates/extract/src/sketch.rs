@@ -3,13 +3,15 @@
 
 use std::collections::{BinaryHeap, HashMap};
 
+use serde::{Deserialize, Serialize};
+
 use crate::simhash::{for_each_word, mix};
 
 /// Words sampled of a text. A text that has fewer is there whole, and short texts are those that fingerprints confuse.
 const WORDS_MAX: usize = 256;
 
 /// The sample: of each word of a text, with the number of its occurrence, a random number; the smallest of these, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sketch(Box<[u32]>);
 
 impl Sketch {

@@ -20,6 +20,11 @@ impl<T: Copy> Both<T> {
         }
     }
 
+    /// Makes one value of two.
+    pub(crate) fn with(self, other: Both<T>, join: impl Fn(T, T) -> T) -> Both<T> {
+        Both { seed_sites: join(self.seed_sites, other.seed_sites), all_sites: join(self.all_sites, other.all_sites) }
+    }
+
     /// Makes one value of each.
     pub(crate) fn map<U>(self, make: impl Fn(T) -> U) -> Both<U> {
         Both { seed_sites: make(self.seed_sites), all_sites: make(self.all_sites) }

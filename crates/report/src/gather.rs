@@ -1,65 +1,147 @@
-//! The statistics are gathered: from the state, the dataset and the graph.
+//! The statistics are gathered: from the state, and from what datasets tell of the pages.
+
+use std::collections::HashSet;
 
 use dataset::Layout;
 use store::CrawlView;
+use weburl::{SiteKey, UrlKey};
 
-use crate::content::Content;
+use crate::gathered::{Gathered, GatheredLinks};
+use crate::items::Items;
+use crate::near::Near;
+use crate::own_links::OwnLinks;
+use crate::part::Part;
+use crate::picture::{self, PageNode};
 use crate::scan::{self, Scanned};
 use crate::statistics::{DOCUMENT_KINDS, Duplicates, Statistics};
 use crate::top::ROWS_MAX;
-use crate::{ReportError, items, near};
+use crate::{Both, ReportError};
 
 /// The message without a dataset; `{}` stands for the directory.
 const MISSING: &str = "images, links and the picture of links are missing: there is no dataset; `argiope derive {}` makes it from \
                        the archive, if there is one";
 
+/// What datasets tell.
+struct Told {
+    part: Part,
+    links: Links,
+    near: Option<Near>,
+}
+
+/// The links that they tell.
+enum Links {
+    Own(OwnLinks),
+    Gathered(GatheredLinks),
+}
+
 impl Statistics {
-    /// Counts. `directory` names the crawl in advice.
+    /// Counts a crawl whose dataset is here, if there is one. `directory` names the crawl in advice.
     ///
     /// # Errors
     /// The state or the dataset cannot be read.
     pub fn of(store: &dyn CrawlView, dataset: &Layout, directory: &str) -> Result<Self, ReportError> {
-        let seeds = store.seeds()?;
-        let seed_sites = seeds.iter().map(|seed| seed.key().site).collect();
-        let near = if dataset.exists() { Some(near::near(dataset, store, &seed_sites)?) } else { None };
-        let has_pages = store.totals()?.urls > 0;
-        let mut content = if dataset.exists() { Some(Content::read(dataset, &seed_sites)?) } else { None };
-        let Scanned { overview, mut lists, most_copied, popular } = scan::scan(store, &seed_sites, content.as_ref())?;
-        let rendering = content.as_mut().map(|content| std::mem::take(&mut content.rendering).ranked());
-        let binary = content.as_mut().map(|content| std::mem::take(&mut content.kinds));
-        let (images, links, picture) = match content {
-            None => (None, None, None),
-            Some(content) => {
-                let picture = content.picture(popular);
-                let (images, links) = content.finish(store, lists.most_linked)?;
-                (Some(images), Some(links), Some(picture))
-            }
-        };
-        let slowest_sites = scan::slowest(store, &seed_sites, &mut lists.limits)?;
-        Ok(Statistics {
-            limits: lists.limits.ranked(&[]),
-            seeds: seeds.iter().take(ROWS_MAX).map(ToString::to_string).collect(),
-            missing: (links.is_none() && has_pages).then(|| MISSING.replace("{}", directory)),
-            overview,
-            sites: lists.sites,
-            types: lists.types,
-            errors_by_kind: lists.errors_by_kind,
-            errors_by_site: lists.errors_by_site,
-            disallowed_by_site: lists.disallowed_by_site,
-            binary_by_type: binary.unwrap_or(lists.declared_kinds).ranked(&DOCUMENT_KINDS),
-            images,
-            links,
-            duplicates: Duplicates { exact: overview.duplicates, most_copied, near },
-            items: items::fields(dataset)?,
-            rendering: rendering.unwrap_or_default(),
-            status_codes: lists.status_codes,
-            content_types: lists.content_types,
-            depths: lists.depths,
-            freshness: None,
-            slowest_sites,
-            largest: lists.largest,
-            speed: lists.speed,
-            picture,
-        })
+        if !dataset.exists() {
+            return Statistics::of_state(store, None, Some(MISSING.replace("{}", directory)));
+        }
+        let seed_sites = seed_sites(store)?;
+        let datasets = [dataset.clone()];
+        let near = Near::of(&datasets, &seed_sites)?;
+        let (part, own) = Part::of(&datasets, &seed_sites)?;
+        count(store, &seed_sites, Some(Told { part, links: Links::Own(own), near: Some(near) }), None)
+    }
+
+    /// Counts a crawl whose datasets are elsewhere. What they tell was gathered; or it is missing, as the message says.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn of_state(
+        store: &dyn CrawlView,
+        gathered: Option<Gathered>,
+        missing: Option<String>,
+    ) -> Result<Self, ReportError> {
+        let told = gathered.map(|Gathered { part, links, near }| Told { part, links: Links::Gathered(links), near });
+        count(store, &seed_sites(store)?, told, missing)
+    }
+}
+
+/// The sites that a seed lies on.
+///
+/// # Errors
+/// The state cannot be read.
+pub fn seed_sites(store: &dyn CrawlView) -> Result<HashSet<SiteKey>, ReportError> {
+    Ok(store.seeds()?.iter().map(|seed| seed.key().site).collect())
+}
+
+fn count(
+    store: &dyn CrawlView,
+    seed_sites: &HashSet<SiteKey>,
+    told: Option<Told>,
+    missing: Option<String>,
+) -> Result<Statistics, ReportError> {
+    let seeds = store.seeds()?;
+    let has_pages = store.totals()?.urls > 0;
+    let Scanned { overview, mut lists, most_copied, popular } = match told.as_ref().map(|told| &told.links) {
+        None => scan::scan(store, seed_sites, None)?,
+        Some(Links::Own(own)) => scan::scan(store, seed_sites, Some(&|key| own.links_to(key)))?,
+        Some(Links::Gathered(gathered)) => {
+            let links = gathered.most.links();
+            scan::scan(store, seed_sites, Some(&|key| links.get(&key).copied().unwrap_or_default()))?
+        }
+    };
+    let (mut binary, mut rendering, mut items) = (lists.declared_kinds, Vec::new(), Items::default());
+    let (mut images, mut links, mut picture, mut near) = (None, None, None, None);
+    if let Some(Told { mut part, links: of_pages, near: found }) = told {
+        binary = std::mem::take(&mut part.kinds);
+        rendering = std::mem::take(&mut part.rendering).ranked();
+        items = std::mem::take(&mut part.items);
+        near = found.map(|near| near.named(store)).transpose()?;
+        let (keys, nodes): (Vec<UrlKey>, Vec<PageNode>) = popular.into_iter().unzip();
+        picture = Some(picture::draw(nodes, &of_pages.among(&keys)));
+        let (of_images, of_links) = part.finish(store, of_pages.most_to(seed_sites), lists.most_linked)?;
+        (images, links) = (Some(of_images), Some(of_links));
+    }
+    let slowest_sites = scan::slowest(store, seed_sites, &mut lists.limits)?;
+    Ok(Statistics {
+        limits: lists.limits.ranked(&[]),
+        seeds: seeds.iter().take(ROWS_MAX).map(ToString::to_string).collect(),
+        missing: missing.filter(|_| has_pages),
+        overview,
+        sites: lists.sites,
+        types: lists.types,
+        errors_by_kind: lists.errors_by_kind,
+        errors_by_site: lists.errors_by_site,
+        disallowed_by_site: lists.disallowed_by_site,
+        binary_by_type: binary.ranked(&DOCUMENT_KINDS),
+        images,
+        links,
+        duplicates: Duplicates { exact: overview.duplicates, most_copied, near },
+        items: items.ranked(),
+        rendering,
+        status_codes: lists.status_codes,
+        content_types: lists.content_types,
+        depths: lists.depths,
+        freshness: None,
+        slowest_sites,
+        largest: lists.largest,
+        speed: lists.speed,
+        picture,
+    })
+}
+
+impl Links {
+    /// The links between some pages, as places in the list.
+    fn among(&self, pages: &[UrlKey]) -> HashSet<(usize, usize)> {
+        match self {
+            Links::Own(own) => own.among(pages),
+            Links::Gathered(gathered) => gathered.pairs(pages),
+        }
+    }
+
+    /// How many pages link to the one that most do.
+    fn most_to(&self, seed_sites: &HashSet<SiteKey>) -> Both<u64> {
+        match self {
+            Links::Own(own) => own.most_to(seed_sites),
+            Links::Gathered(gathered) => gathered.most.most(),
+        }
     }
 }

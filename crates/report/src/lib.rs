@@ -13,12 +13,14 @@
 
 mod behind;
 mod both;
-mod content;
 mod error;
 mod gather;
+mod gathered;
 mod html;
 mod items;
 mod near;
+mod own_links;
+mod part;
 mod picture;
 mod rendering;
 mod scan;
@@ -31,7 +33,12 @@ mod top;
 pub use behind::Behind;
 pub use both::Both;
 pub use error::ReportError;
+pub use gather::seed_sites;
+pub use gathered::{Gathered, GatheredLinks, MostLinked};
 pub use html::html;
+pub use near::{Fingerprint, Fingerprints, Near, fingerprints, sketches};
+pub use own_links::{Linked, OwnLinks};
+pub use part::Part;
 pub use picture::{Line, PICTURE_PAGES_MAX, PageNode, Picture};
 pub use rendering::RenderedPages;
 pub use speed::{BUCKETS_MAX, Bucket, Speed};

@@ -25,7 +25,7 @@ pub struct RenderedPages {
 }
 
 /// Sums by evidence.
-#[derive(Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Rendering(BTreeMap<String, RenderedPages>);
 
 impl Rendering {
@@ -43,6 +43,20 @@ impl Rendering {
         pages.failed += u64::from(batch.text("outcome", row) == Some(Outcome::RenderError.as_str()));
         pages.links += number("rendered_links");
         pages.text_chars += number("rendered_chars");
+    }
+
+    /// Adds the sums over other pages.
+    pub(crate) fn add_all(&mut self, other: Rendering) {
+        for (evidence, more) in other.0 {
+            if self.0.len() >= EVIDENCE_MAX && !self.0.contains_key(&evidence) {
+                continue;
+            }
+            let pages = self.0.entry(evidence).or_default();
+            pages.pages += more.pages;
+            pages.failed += more.failed;
+            pages.links += more.links;
+            pages.text_chars += more.text_chars;
+        }
     }
 
     /// The greatest first.

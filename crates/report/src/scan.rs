@@ -7,7 +7,6 @@ use model::{Outcome, Purpose, Visit, essence};
 use store::{CrawlView, Entry, with_current_visit};
 use weburl::{SiteKey, UrlKey};
 
-use crate::content::Content;
 use crate::picture::{PICTURE_PAGES_MAX, PageNode};
 use crate::speed::{Speed, SpeedCounter};
 use crate::statistics::{
@@ -64,11 +63,14 @@ pub(crate) struct Lists {
     pub(crate) speed: Speed,
 }
 
-/// Reads all URLs. With what the dataset tells, those that most pages link to are found too.
+/// How many pages link to a URL.
+pub(crate) type LinksTo<'a> = &'a dyn Fn(UrlKey) -> u64;
+
+/// Reads all URLs. With their links, those that most pages link to are found too.
 pub(crate) fn scan(
     store: &dyn CrawlView,
     seed_sites: &HashSet<SiteKey>,
-    content: Option<&Content>,
+    links: Option<LinksTo<'_>>,
 ) -> Result<Scanned, ReportError> {
     let mut counter = Counter::new();
     let mut after = None;
@@ -80,7 +82,7 @@ pub(crate) fn scan(
             let entry = &with_current_visit(store, entry)?;
             counter.count_limits(entry, seed_sites);
             if entry.candidate.purpose == Purpose::Page {
-                counter.count(entry, seed_sites, content);
+                counter.count(entry, seed_sites, links);
             }
         }
     }
@@ -140,13 +142,13 @@ impl Counter {
         }
     }
 
-    fn count(&mut self, entry: &Entry, seed_sites: &HashSet<SiteKey>, content: Option<&Content>) {
+    fn count(&mut self, entry: &Entry, seed_sites: &HashSet<SiteKey>, links: Option<LinksTo<'_>>) {
         let key = entry.candidate.url.key();
         let is_seed_site = seed_sites.contains(&key.site);
         let outcome = entry.visit.as_ref().map(|visit| visit.outcome);
         self.types.add(outcome.map_or(dataset::rows::FRONTIER, Outcome::as_str), is_seed_site);
-        if let Some(content) = content {
-            self.count_links(entry, key, content);
+        if let Some(links_to) = links {
+            self.count_links(entry, key, links_to(key));
         }
         // What lies outside the scope is known only because something links to it.
         if outcome == Some(Outcome::Excluded) {
@@ -230,8 +232,7 @@ impl Counter {
         }
     }
 
-    fn count_links(&mut self, entry: &Entry, key: UrlKey, content: &Content) {
-        let links = content.links_to(key);
+    fn count_links(&mut self, entry: &Entry, key: UrlKey, links: u64) {
         let visit = entry.visit.as_ref();
         let title = || visit.and_then(|visit| visit.title.clone());
         self.most_linked.offer(links, || LinkedPage {

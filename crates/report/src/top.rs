@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Both, Named, Ranked};
 
 /// Rows kept of a list. What is beyond is counted only.
@@ -14,6 +16,7 @@ const NAMES_MAX: usize = 10_000;
 const OTHERS: &str = "(others)";
 
 /// The greatest of many, by a number. Of equals the first stay.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Top<T> {
     max: usize,
     total: u64,
@@ -41,6 +44,17 @@ impl<T> Top<T> {
         }
     }
 
+    /// Adds what was offered elsewhere. Of equals the first in their own order stay.
+    pub(crate) fn add_all(&mut self, other: Top<T>)
+    where
+        T: Ord,
+    {
+        self.total += other.total;
+        self.kept.extend(other.kept);
+        self.kept.sort_by(|(one, a), (other, b)| other.cmp(one).then_with(|| a.cmp(b)));
+        self.cut();
+    }
+
     fn cut(&mut self) {
         self.kept.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
         self.kept.truncate(self.max);
@@ -63,18 +77,32 @@ impl<T> Top<T> {
 }
 
 /// Counts by name.
-#[derive(Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Tally {
     counts: HashMap<String, Both<u64>>,
 }
 
 impl Tally {
     pub(crate) fn add(&mut self, name: &str, is_seed_site: bool) {
-        if let Some(count) = self.counts.get_mut(name) {
-            return count.add(is_seed_site, 1);
+        self.count_of(name).add(is_seed_site, 1);
+    }
+
+    /// Adds what was counted elsewhere.
+    pub(crate) fn add_all(&mut self, other: Tally) {
+        for (name, count) in other.counts {
+            let sum = self.count_of(&name);
+            *sum = sum.with(count, u64::saturating_add);
         }
-        let name = if self.counts.len() < NAMES_MAX { name } else { OTHERS };
-        self.counts.entry(name.to_owned()).or_default().add(is_seed_site, 1);
+    }
+
+    fn count_of(&mut self, name: &str) -> &mut Both<u64> {
+        let is_told_apart = self.counts.contains_key(name) || self.counts.len() < NAMES_MAX;
+        let name = if is_told_apart { name } else { OTHERS };
+        // A name that is there costs no memory.
+        if !self.counts.contains_key(name) {
+            self.counts.insert(name.to_owned(), Both::default());
+        }
+        self.counts.entry(name.to_owned()).or_default()
     }
 
     /// The names with their counts, the greatest first; `always` are there even if none was counted.
