@@ -130,6 +130,6 @@ fn named_in(query: &Query) -> Vec<&Named> {
         Query::PageRank { url, .. } => url.iter().collect(),
         Query::Overlap { urls, .. } | Query::Path { ends: urls } => urls.iter().collect(),
         Query::Links { url } => vec![url],
-        Query::Search { .. } | Query::Picture { .. } => Vec::new(),
+        Query::Search { .. } | Query::Picture { .. } | Query::Contents { .. } => Vec::new(),
     }
 }

@@ -82,6 +82,11 @@ pub enum Query {
         /// How many of them, at most.
         max: usize,
     },
+    /// What the datasets tell for a report.
+    Contents {
+        /// The sites that seeds lie on, by the numbers of their keys.
+        seed_sites: Vec<u64>,
+    },
     /// The links from a page and those to it.
     Links {
         /// The page.
@@ -95,7 +100,7 @@ impl Query {
     pub fn is_of_graph(&self) -> bool {
         match self {
             Query::PageRank { .. } | Query::Overlap { .. } | Query::Picture { .. } => true,
-            Query::Search { .. } | Query::Path { .. } | Query::Links { .. } => false,
+            Query::Search { .. } | Query::Path { .. } | Query::Contents { .. } | Query::Links { .. } => false,
         }
     }
 }

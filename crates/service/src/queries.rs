@@ -12,6 +12,7 @@
 
 mod answers;
 mod client;
+mod contents;
 mod coordinator;
 mod endpoint;
 pub mod part;
@@ -22,7 +23,7 @@ pub use coordinator::{Coordinator, Members};
 pub use endpoint::{Endpoint, Fetch, fetch_from};
 pub use part::State;
 pub use query_wire::{Named, Query, QueryError, Vertices};
-pub use request::Request;
+pub use request::{ContentsRequest, Request};
 
 /// The longest that a query may take, in seconds.
 const QUERY_SECONDS_MAX: u64 = 600;

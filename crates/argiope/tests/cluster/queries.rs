@@ -11,11 +11,13 @@ use api::{
     Drawn, LinksRequest, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, PathRequest,
     PictureRequest, PictureResponse, SearchRequest, SearchResponse,
 };
+use crawl::opened::Opened;
 use dataset::Layout;
 use dataset::schema::Table;
+use report::Statistics;
 use serde_json::{Value, json};
 use service::access::Guard;
-use service::queries::{Coordinator, Endpoint, Fetch, Members, QueryError, Request, fetch_from};
+use service::queries::{ContentsRequest, Coordinator, Endpoint, Fetch, Members, QueryError, Request, fetch_from};
 use shared_archive::SharedArchive;
 use testdb::until;
 use testweb::{Pages, Web};
@@ -276,10 +278,32 @@ fn compare(asking: &Runtime, alive: &Alive, whole: &Crawled) {
     assert!(matches!(path(start, "http://unknown.invalid/"), Err(QueryError::Unknown(_))));
 }
 
+/// What workers tell for a report makes the report of one crawl.
+fn compare_reports(asking: &Runtime, alive: &Alive, whole: &Crawled) {
+    let ran = whole.run("report", &["--json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let expect: Statistics = serde_json::from_value(ran.json()).expect("statistics");
+    let opened = Opened::new(Path::new(whole.dir())).expect("a crawl");
+    let seed_sites = report::seed_sites(opened.view()).expect("seeds");
+    let gathered = asking.block_on(alive.ask(&ContentsRequest { seed_sites })).expect("an answer");
+    let found = Statistics::of_state(opened.view(), Some(gathered), None).expect("a report");
+    assert_eq!(found.images, expect.images);
+    assert_eq!(found.links, expect.links);
+    assert_eq!(found.duplicates, expect.duplicates);
+    assert_eq!(found.picture, expect.picture);
+    assert!(found.links.is_some_and(|links| links.most_linked.rows.len() > SITES * PAGES_OF_SITE));
+    assert!(expect.duplicates.near.is_some_and(|near| near.near.all_sites > 0), "some pages resemble each other");
+    assert_eq!(
+        (found.binary_by_type, found.rendering, found.items),
+        (expect.binary_by_type, expect.rendering, expect.items)
+    );
+}
+
 #[test]
 fn workers_answer_together_as_one_crawl_of_everything() {
     let (asking, whole, parts) = (runtime(), crawl(&[0, 1, 2]), crawl_parts());
     let workers = parts.each_ref().map(Worker::of);
+    compare_reports(&asking, &Alive::of(&workers), &whole);
     compare(&asking, &Alive::of(&workers), &whole);
     compare(&asking, &Alive::of(workers.iter().rev()), &whole);
     no_process_is_left();

@@ -84,6 +84,7 @@ impl PartOfQuery {
                 serde_json::to_value(drawn.map(picture).unwrap_or_default())
             }
             Query::Links { url } => serde_json::to_value(self.links(url)?),
+            Query::Contents { seed_sites } => serde_json::to_value(self.contents(seed_sites)?),
         };
         Ok(if is_first { Some(answer?) } else { None })
     }

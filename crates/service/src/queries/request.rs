@@ -1,14 +1,17 @@
 //! Questions as they are asked, and as they are put to the workers.
 
+use std::collections::HashSet;
+
 use api::{
     LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, PathRequest,
     PathResponse, PictureRequest, PictureResponse, SearchRequest, SearchResponse,
 };
 use graph::Pattern;
 use query_wire::{Named, Query, QueryError, Vertices};
+use report::Gathered;
 use serde::de::DeserializeOwned;
 use settings::site_name::SiteName;
-use weburl::{CanonicalRules, CanonicalUrl};
+use weburl::{CanonicalRules, CanonicalUrl, SiteKey};
 
 use ask::picture::VERTICES_MAX;
 use ask::target::with_scheme;
@@ -19,6 +22,8 @@ const TOP_MAX: usize = 10_000;
 /// Pages told by a search if their number is not given, and at most.
 const LIMIT: usize = 100;
 const LIMIT_MAX: usize = 10_000;
+/// Sites of seeds, which each worker is told: about 2 MB.
+const SEED_SITES_MAX: usize = 100_000;
 
 /// The URL of a client. Without a scheme it is http, or https if the crawl knows that one.
 fn named(given: &str, rules: &CanonicalRules) -> Result<Named, QueryError> {
@@ -107,6 +112,25 @@ impl Request for PictureRequest {
             }
         };
         Ok(Query::Picture { of, max: bounded("max", self.max, VERTICES_MAX, VERTICES_MAX)? })
+    }
+}
+
+/// What the datasets of all workers tell for a report.
+#[derive(Clone, Debug, Default)]
+pub struct ContentsRequest {
+    /// The sites that seeds lie on.
+    pub seed_sites: HashSet<SiteKey>,
+}
+
+impl Request for ContentsRequest {
+    type Response = Gathered;
+
+    fn query(&self, _: &CanonicalRules) -> Result<Query, QueryError> {
+        if self.seed_sites.len() > SEED_SITES_MAX {
+            let count = self.seed_sites.len();
+            return Err(QueryError::Refused(format!("seeds lie on {count} sites, more than {SEED_SITES_MAX}")));
+        }
+        Ok(Query::Contents { seed_sites: self.seed_sites.iter().map(|site| site.0).collect() })
     }
 }
 
