@@ -118,10 +118,13 @@ pub struct DomainsRequest {
     /// The largest number of sites: 1000 if 0, at most 10000.
     #[prost(uint32, tag = "3")]
     pub limit: u32,
+    /// In the order of their states: on hold, in trouble, given up, active; those in one state by name.
+    #[prost(bool, tag = "4")]
+    pub by_state: bool,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Domain {
     /// Scheme, host and port, as in <http://a.test.>
     #[prost(string, tag = "1")]
@@ -131,12 +134,21 @@ pub struct Domain {
     pub waiting: u64,
     #[prost(uint64, tag = "3")]
     pub fetched: u64,
+    /// hold, aside (in trouble), given_up or active.
+    #[prost(string, tag = "4")]
+    pub state: ::prost::alloc::string::String,
+    /// Of a site in trouble: until when it is left alone (seconds since 1970).
+    #[prost(double, tag = "5")]
+    pub aside_until: f64,
+    /// Of a site in trouble or given up: the last failure.
+    #[prost(string, tag = "6")]
+    pub trouble: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct DomainsResponse {
-    /// Ordered by name.
+    /// Ordered by name, or by state and name.
     #[prost(message, repeated, tag = "1")]
     pub domains: ::prost::alloc::vec::Vec<Domain>,
 }
@@ -417,6 +429,9 @@ pub struct ExplainResponse {
     /// Of a URL that waits: the rule by which it ends as `excluded`, such as `exclude *.pdf`. Empty if none does.
     #[prost(string, tag = "12")]
     pub excluded_by: ::prost::alloc::string::String,
+    /// More URLs of its site wait than `waiting_on_site` says: of many, a part is counted.
+    #[prost(bool, tag = "13")]
+    pub waiting_in_part: bool,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -648,6 +663,23 @@ pub struct StatsResponse {
     /// Sites whose max-pages-per-site is spent and that have URLs left in the queue.
     #[prost(uint64, tag = "18")]
     pub sites_spent: u64,
+    /// Some sites in trouble, those that may be asked first.
+    #[prost(message, repeated, tag = "19")]
+    pub in_trouble: ::prost::alloc::vec::Vec<InTrouble>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct InTrouble {
+    /// Scheme, host and port.
+    #[prost(string, tag = "1")]
+    pub site: ::prost::alloc::string::String,
+    /// When it may be asked again, in seconds since 1970.
+    #[prost(double, tag = "2")]
+    pub due: f64,
+    /// The last failure.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -844,7 +876,7 @@ pub struct ReportRequest {}
 #[serde(default, deny_unknown_fields)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReportResponse {
-    /// One JSON object, as `argiope report --json` prints it (docs/report.md). What only a dataset tells is missing: images, links, near duplicates.
+    /// One JSON object, as `argiope report --json` prints it (docs/report.md). What the workers did not tell is missing; `missing` says what, and why.
     #[prost(string, tag = "1")]
     pub statistics: ::prost::alloc::string::String,
 }

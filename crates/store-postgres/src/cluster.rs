@@ -46,7 +46,9 @@ use crate::rows::Columns;
 use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
 
-pub use control::{Control, Counts, Domain, Outcomes, Reach, Setup, Shared, Window};
+pub use control::{
+    Control, Counts, Domain, InTrouble, Outcomes, Reach, Setup, Shared, SiteStanding, SitesAsked, Window,
+};
 pub use steered::GoingBy;
 pub use visited::Visited;
 

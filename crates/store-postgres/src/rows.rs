@@ -102,7 +102,7 @@ impl<'r> Columns<'r> {
         self.next().map(restored)
     }
 
-    fn optional_text(&mut self) -> Result<Option<String>, StoreError> {
+    pub(crate) fn optional_text(&mut self) -> Result<Option<String>, StoreError> {
         Ok(self.next::<Option<String>>()?.map(restored))
     }
 

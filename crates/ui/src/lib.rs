@@ -36,6 +36,7 @@ mod report_page;
 mod rows;
 mod search;
 mod sites;
+mod sites_by_state;
 mod standing_status;
 mod steer;
 mod story;
@@ -58,6 +59,7 @@ use crate::failure::Failure;
 use crate::graph_page::Pictures;
 use crate::kept::Kept;
 use crate::live::Live;
+use crate::sites_by_state::Troubled;
 use crate::standing_status::StandingStatus;
 
 pub use crate::change_forms::changes;
@@ -79,6 +81,7 @@ struct Ui {
     /// Held while a report is counted for a page.
     counting: Arc<tokio::sync::Mutex<()>>,
     survey: Arc<Kept<Survey>>,
+    troubled: Arc<Kept<Troubled>>,
     status: Arc<StandingStatus>,
     effects: Arc<Effects>,
     pictures: Arc<Pictures>,
@@ -159,6 +162,7 @@ impl Ui {
             statistics: Arc::default(),
             counting: Arc::default(),
             survey: Arc::default(),
+            troubled: Arc::default(),
             status: Arc::default(),
             effects: Arc::default(),
             pictures: Arc::default(),

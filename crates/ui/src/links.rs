@@ -36,6 +36,22 @@ pub(crate) fn elsewhere(url: &CanonicalUrl) -> Markup {
     }
 }
 
+/// The sites in trouble, if there are any: how many, and some of them with when each may be asked again, and why it is in trouble.
+pub(crate) fn in_trouble<'a>(sites: u64, named: impl ExactSizeIterator<Item = (&'a str, String, &'a str)>) -> Markup {
+    let more = sites.saturating_sub(named.len() as u64);
+    html! {
+        @if sites > 0 {
+            section {
+                h2 { "Sites in trouble " span.count { (sites) } }
+                ul {
+                    @for (site, due, reason) in named { li { (story(site)) " not before " (due) ": " (Printable(reason)) } }
+                }
+                @if more > 0 { p { "… " (more) " more: " a href=(with_fields("/sites", &[("sort", "state")])) { "sites by state" } "." } }
+            }
+        }
+    }
+}
+
 /// The sites on hold, if there are any.
 pub(crate) fn on_hold(sites: &[String]) -> Markup {
     html! {

@@ -6,6 +6,7 @@ use axum::response::Html;
 use crawl::Changed;
 use crawl::outlook::waits_in_words;
 use crawl::standing::Standing;
+use crawl::trouble::InTrouble;
 use maud::{Markup, html};
 use printable::{Printable, counted};
 use settings::units::human_bytes;
@@ -115,11 +116,8 @@ fn outcomes(status: &Status) -> Markup {
 
 fn trouble(status: &Status) -> Markup {
     html! {
-        @if let Some(trouble) = &status.summary.in_trouble {
-            section {
-                h2 { "Sites in trouble " span.count { (trouble.sites) } }
-                ul { @for named in &trouble.named { li { (links::story(&named.site)) } } }
-            }
+        @if let Some(InTrouble { sites, named, .. }) = &status.summary.in_trouble {
+            (links::in_trouble(*sites, named.iter().map(|site| (&site.site[..], site.due.clone(), &site.reason[..]))))
         }
         (links::on_hold(&status.hold))
     }

@@ -74,6 +74,9 @@ enum Method {
         /// How many to show
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         limit: u32,
+        /// Show those on hold, in trouble and given up first
+        #[arg(long)]
+        by_state: bool,
     },
     /// Count the links between two domains, among the pages reachable from a page of each
     Overlap {
@@ -267,8 +270,8 @@ impl Session {
             }
             Method::Crawl { url, depth, progress: true } => self.crawl(CrawlRequest { url, depth }).await,
             Method::AddSeeds { urls } => self.told(client.add_seeds(AddSeedsRequest { urls }).await?),
-            Method::Domains { worker, after, limit } => {
-                self.told(client.domains(DomainsRequest { worker, after, limit }).await?)
+            Method::Domains { worker, after, limit, by_state } => {
+                self.told(client.domains(DomainsRequest { worker, after, limit, by_state }).await?)
             }
             Method::Overlap { url1, url2, list } => {
                 let list = list || self.json;

@@ -107,6 +107,14 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
     assert_eq!(steer(&ui, "delay", "a.test%3D30ms").status, 303);
     until("all sites to have an owner", || stats(&lab)["groups_without_owner"] == 0);
     contains(&ui.page("/"), &["On hold", ">b.test</a>", "delay a.test=30ms"]);
+    let ids = lab.served.asked(&["workers"])["workers"].clone();
+    let ids = ids.as_array().expect("workers").iter().map(|worker| worker["id"].as_str().expect("an id").to_owned());
+    let by_state: Vec<String> = ids.map(|id| ui.page(&format!("/sites?worker={id}&sort=state"))).collect();
+    let held: Vec<&String> = by_state.iter().filter(|page| page.contains(">http://b.test</a>")).collect();
+    assert!(held.len() == 1 && held[0].contains("<td>on hold</td>"), "{held:?}");
+    let first = held[0].split_once("<tbody>").expect("a table").1;
+    assert!(first.find("http://b.test") <= first.find("http://a.test").or(Some(usize::MAX)), "{first}");
+    assert_eq!(ui.get("/sites?sort=size").status, 400);
     assert!(lab.web.log().is_empty(), "nothing is fetched during a pause");
     assert_eq!(steer(&ui, "resume", "").status, 303);
     let two_sites = 2 * (1 + PAGES - ONES);
@@ -168,6 +176,9 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
     // What the server answers is not called silence.
     let search = ui.get("/search?q=page").body;
     assert!(search.contains("no workers are alive") && !search.contains("gives no answer"), "{search}");
+    let report = lab.served.client(&["report"]).stdout;
+    assert!(report.contains("the workers did not tell them: no workers are alive"), "{report}");
+    assert!(report.contains("Pages by site"), "what the state tells is there: {report}");
 
     // Without the server the page says so, and so do the samples.
     lab.served.kill();
@@ -226,10 +237,14 @@ fn answers(ui: &Ui) {
 
 /// The report, whose numbers lead to their URLs.
 fn reported(ui: &Ui) {
+    until("the report to be counted", || !ui.page("/report").contains("id=\"awaited\""));
     let report = ui.page("/report");
     let html = 2 * (1 + PAGES - ONES);
     let listed = "/urls?state=html&amp;reported=yes";
-    contains(&report, &["a server reads the state of the crawl alone", &format!("href=\"{listed}\">{html}</a>")]);
+    contains(&report, &[&format!("href=\"{listed}\">{html}</a>"), "<h2>Images</h2>", "<h2>Most linked pages</h2>"]);
+    assert!(!report.contains("class=\"note\""), "nothing is missing: {report}");
+    let links = ui.page("/report.csv?table=most-linking");
+    assert!(links.contains("\r\n21,http://a.test/\r\n"), "{links}");
     assert_eq!(ui.page("/urls?state=html&reported=yes").matches("class=\"url\"").count() as u64, html);
     let sites = ui.page("/report.csv?table=sites");
     assert!(sites.starts_with("site,seed,pages,") && sites.contains("\r\nhttp://a.test,yes,"), "{sites}");

@@ -11,8 +11,11 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use crawl::CrawlDir;
+use model::{Aside, Candidate, Failure, FailureKind, SiteRecord, Timestamp};
+use store::Batch;
 use testkit::ui::Ui;
 use testweb::{Reply, Web, from_fn};
+use weburl::CanonicalUrl;
 
 use crate::binary::{self, BINARY, Running};
 use crate::served::Served;
@@ -104,6 +107,50 @@ fn a_crawl_that_has_ended_is_shown_and_nothing_becomes_markup() {
     );
     let late = ui.post(&ui.own(), "what=seeds&to=http%3A%2F%2Fother.test%2F");
     assert!(late.status == 409 && late.body.contains("no crawl runs there"), "{}", late.body);
+}
+
+#[test]
+fn of_a_large_site_a_part_is_counted_and_sites_in_trouble_come_first() {
+    const MORE: usize = 10_001;
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    crawled(&served, &dir);
+    let held = CrawlDir::existing(&dir).unwrap();
+    let store = held.open_store(&held.options().unwrap()).unwrap();
+    let url = |text: String| CanonicalUrl::from_canonical(&text).unwrap();
+    let found = (0..MORE).map(|n| Candidate::seed(url(format!("http://ui.test/more/{n}")))).collect();
+    let reason = Failure { kind: FailureKind::NameServer, detail: "<b>no name server".to_owned() };
+    let aside = Aside { until: Timestamp(9), round: 1, reason };
+    let sites = (0..3).map(|n| SiteRecord::new(url(format!("http://{n}.test/")).site()));
+    let troubled = SiteRecord { aside: Some(aside), ..SiteRecord::new(url("http://trouble.test/".to_owned()).site()) };
+    let sites = sites.chain([troubled]).collect();
+    store.commit(&Batch { found, sites, ..Batch::default() }).unwrap();
+    drop(store);
+
+    let ui = Ui::start(&dir);
+    let story = ui.page("/url?u=ui.test");
+    assert!(story.contains(" of the first 10000 URLs; the others were not counted"), "{story}");
+    let told = binary::run(&["explain", dir.to_str().unwrap(), "ui.test"]).expect_code(0).stdout;
+    assert!(told.contains(&format!("frontier {MORE}")) && !told.contains("of the first"), "{told}");
+    let waits = (0..MORE).map(|n| ui_path(&format!("http://ui.test/more/{n}"))).take(3);
+    let waits: Vec<String> = waits.map(|path| ui.page(&path)).collect();
+    assert!(waits.iter().all(|page| page.contains("come before it") || page.contains("comes before it")), "{waits:?}");
+
+    let by_state = ui.page("/sites?sort=state");
+    let rows = by_state.split_once("<tbody>").unwrap().1;
+    let first = rows.split("</tr>").next().unwrap();
+    assert!(first.contains(">http://trouble.test</a>") && first.contains("in trouble until "), "{first}");
+    assert!(first.contains("&lt;b&gt;no name server"), "{first}");
+    assert_eq!(rows.matches("class=\"url\"").count(), 5, "all sites, each once: {rows}");
+    assert!(!ui.page("/sites").split_once("<tbody>").unwrap().1.is_empty());
+    assert_eq!(ui.get("/sites?sort=size").status, 400);
+    let overview = ui.page("/");
+    assert!(overview.contains(">http://trouble.test</a> not before 1970-01-01T"), "{overview}");
+}
+
+/// The path of the story of a URL.
+fn ui_path(url: &str) -> String {
+    format!("/url?u={}", url::form_urlencoded::byte_serialize(url.as_bytes()).collect::<String>())
 }
 
 #[test]

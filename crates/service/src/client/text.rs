@@ -3,8 +3,8 @@
 use std::io::{Result, Write};
 
 use api::{
-    AddSeedsResponse, AgainResponse, ChangeRate, Changed, ChangesResponse, CrawlResponse, DomainsResponse,
-    DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, JournalResponse, Journaled, Link,
+    AddSeedsResponse, AgainResponse, ChangeRate, Changed, ChangesResponse, CrawlResponse, Domain, DomainsResponse,
+    DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, InTrouble, JournalResponse, Journaled, Link,
     LinksResponse, OverlapResponse, PageChange, PageRankResponse, PathResponse, PauseResponse, PictureResponse,
     ResumeResponse, SearchResponse, SiteState, StatsResponse, SteerResponse, UndoResponse, Unowned, Url, UrlsResponse,
     Worker,
@@ -75,7 +75,13 @@ impl Text for AgainResponse {
 impl Text for DomainsResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
         for domain in &self.domains {
-            writeln!(out, "{:>9} fetched {:>9} waiting  {}", domain.fetched, domain.waiting, Printable(&domain.site))?;
+            let Domain { site, waiting, fetched, state, trouble, .. } = domain;
+            let state = match (state.as_str(), trouble.as_str()) {
+                ("active" | "", _) => String::new(),
+                (state, "") => format!("  {state}"),
+                (state, trouble) => format!("  {state}: {trouble}"),
+            };
+            writeln!(out, "{fetched:>9} fetched {waiting:>9} waiting  {}{}", Printable(site), Printable(&state))?;
         }
         writeln!(out, "{}", counted(self.domains.len() as u64, "site"))
     }
@@ -160,7 +166,8 @@ impl Text for ExplainResponse {
             write_owner(out, owner)?;
         }
         self.site.as_ref().map_or(Ok(()), |site| write_site(out, site))?;
-        writeln!(out, "{} of its site waiting", counted(self.waiting_on_site, "URL"))
+        let more = if self.waiting_in_part { " at least" } else { "" };
+        writeln!(out, "{} of its site waiting{more}", counted(self.waiting_on_site, "URL"))
     }
 }
 
@@ -271,6 +278,10 @@ impl Text for StatsResponse {
         writeln!(out, "{} sealed, {open}", counted(self.segments_sealed, "segment"))?;
         if self.sites_aside > 0 {
             writeln!(out, "{} in trouble", counted(self.sites_aside, "site"))?;
+        }
+        for InTrouble { site, due, reason } in &self.in_trouble {
+            let due = date(*due);
+            writeln!(out, "  {} not before {due}: {}", Printable(site), Printable(reason))?;
         }
         if self.sites_spent > 0 {
             let sites = counted(self.sites_spent, "site");

@@ -1,12 +1,12 @@
 //! `Explain`: the state of a URL, and of its site.
 
 use api::{ExplainResponse, SiteState};
+use ask::urls::LOOKED_AT_MAX;
 use engine::Settings;
 use frontier::RobotsState;
 use model::{Purpose, SiteRecord, Timestamp, Via};
 use settings::plan::Plan;
 use store::{CrawlView, Entry};
-use store_postgres::cluster::Reach;
 use tonic::Status;
 use weburl::CanonicalUrl;
 
@@ -31,15 +31,21 @@ pub(super) async fn explain(service: &Service, given: &str) -> Result<ExplainRes
     let (found_on, site) = (entry.as_ref().and_then(|entry| entry.candidate.found_on), url.key().site);
     let (found_on, waiting, record) = service
         .ask(move |control| {
-            let reach = Reach { sites: vec![site], ..Reach::default() };
             let found_on = found_on.map(|key| control.get(key)).transpose()?.flatten();
-            Ok((found_on, control.outcomes(&reach)?.waiting, control.site(site)?))
+            Ok((found_on, control.waiting_on(site, LOOKED_AT_MAX + 1)?, control.site(site)?))
         })
         .await?;
     let (group, owner) = service.owner(site).await?;
     let site = record.map(|record| site_state(record, &url, &plan));
-    let told =
-        ExplainResponse { url: url.to_string(), group, owner, waiting_on_site: waiting, site, ..Default::default() };
+    let told = ExplainResponse {
+        url: url.to_string(),
+        group,
+        owner,
+        waiting_on_site: waiting.min(LOOKED_AT_MAX) as u64,
+        waiting_in_part: waiting > LOOKED_AT_MAX,
+        site,
+        ..Default::default()
+    };
     let Some(entry) = entry else {
         return Ok(ExplainResponse { state: "unknown".to_owned(), ..told });
     };

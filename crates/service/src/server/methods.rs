@@ -15,13 +15,15 @@ use api::{
 };
 use coordination::Member;
 use crawl::{Change, Changed};
+use settings::site_name::SiteName;
 use store::CrawlView;
-use store_postgres::cluster::Domain;
+use store_postgres::cluster::{Domain, InTrouble, SiteStanding, SitesAsked};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
 use super::crawling::{self, Seed};
+use super::explaining::seconds;
 use super::service::{Service, worker};
 use super::{changing, explaining, freshness, listing, reporting, rounds, steering, undoing};
 
@@ -32,6 +34,8 @@ const DOMAINS_MAX: u32 = 10_000;
 const UNOWNED_TOLD: usize = 100;
 /// Changes told, the last ones.
 const CHANGES_TOLD: usize = 5;
+/// Sites in trouble that are named.
+const TROUBLE_TOLD: usize = 5;
 /// Messages of progress that the client has not read yet, at most. Then it is waited for.
 const PROGRESS_MAX: usize = 4;
 
@@ -93,20 +97,17 @@ impl Crawler for Service {
     }
 
     async fn domains(&self, request: Request<DomainsRequest>) -> Result<Response<DomainsResponse>, Status> {
-        let DomainsRequest { worker, after, limit } = request.into_inner();
+        let DomainsRequest { worker, after, limit, by_state } = request.into_inner();
         // PostgreSQL holds no such text.
         if after.contains('\0') {
             return Err(Status::invalid_argument("after: no site's name has the character U+0000"));
         }
         let member = self.worker(worker).await?;
         let max = if limit == 0 { DOMAINS_DEFAULT } else { limit.min(DOMAINS_MAX) } as usize;
-        let domains = self.ask(move |control| control.domains(member.id, &after, max)).await?;
-        let domains = domains.into_iter().map(|Domain { site, waiting, fetched }| api::Domain {
-            site: site.as_str().to_owned(),
-            waiting,
-            fetched,
-        });
-        Ok(Response::new(DomainsResponse { domains: domains.collect() }))
+        let held = self.plan().await?.options.hold.iter().flat_map(SiteName::keys).collect();
+        let asked = SitesAsked { after, max, by_state, held };
+        let domains = self.ask(move |control| control.domains(member.id, &asked)).await?;
+        Ok(Response::new(DomainsResponse { domains: domains.into_iter().map(told).collect() }))
     }
 
     async fn overlap(&self, request: Request<OverlapRequest>) -> Result<Response<OverlapResponse>, Status> {
@@ -158,10 +159,11 @@ impl Crawler for Service {
     async fn stats(&self, _: Request<StatsRequest>) -> Result<Response<StatsResponse>, Status> {
         let plan = self.plan().await?;
         let pages_max = plan.settings.site_rules.pages_per_site_max;
-        let (totals, counts, members, sites_spent) = self
+        let (totals, counts, members, sites_spent, in_trouble) = self
             .ask(move |control| {
                 let spent = pages_max.map_or(Ok(0), |max| control.sites_spent(max))?;
-                Ok((control.totals()?, control.counts()?, control.members()?, spent))
+                let in_trouble = control.in_trouble(TROUBLE_TOLD)?;
+                Ok((control.totals()?, control.counts()?, control.members()?, spent, in_trouble))
             })
             .await?;
         let changes = steering::last(self, CHANGES_TOLD).await?;
@@ -183,6 +185,10 @@ impl Crawler for Service {
             sites_aside: counts.sites_aside,
             sites_spent,
             unsealed_bytes: counts.unsealed_bytes,
+            in_trouble: in_trouble
+                .into_iter()
+                .map(|InTrouble { site, due_at, reason }| api::InTrouble { site, due: seconds(due_at), reason })
+                .collect(),
             changes: changes
                 .into_iter()
                 .map(|Changed { at, change, .. }| api::Changed { at, change: change.to_string() })
@@ -221,5 +227,18 @@ impl Crawler for Service {
         console::say!("drain of worker {} at {}", member.id, member.name);
         self.ask(move |control| control.drain(member.id)).await?;
         Ok(Response::new(DrainResponse {}))
+    }
+}
+
+fn told(Domain { site, waiting, fetched, state, due_at, trouble }: Domain) -> api::Domain {
+    let is_aside = state == SiteStanding::Aside;
+    let has_trouble = is_aside || state == SiteStanding::GivenUp;
+    api::Domain {
+        site: site.as_str().to_owned(),
+        waiting,
+        fetched,
+        state: state.as_str().to_owned(),
+        aside_until: if is_aside { seconds(due_at) } else { 0.0 },
+        trouble: trouble.filter(|_| has_trouble).unwrap_or_default(),
     }
 }

@@ -83,6 +83,66 @@ pub struct Domain {
     pub waiting: u64,
     /// URLs fetched with success.
     pub fetched: u64,
+    /// How it stands.
+    pub state: SiteStanding,
+    /// No visit before this time.
+    pub due_at: Timestamp,
+    /// The last failure of a site in trouble, or given up.
+    pub trouble: Option<String>,
+}
+
+/// How a site stands, in the order in which somebody may have to do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SiteStanding {
+    /// Nothing is asked of it until somebody releases it.
+    Hold,
+    /// It is in trouble, and left alone for a while.
+    Aside,
+    /// It is given up.
+    GivenUp,
+    /// None of these.
+    Active,
+}
+
+/// The states of sites, by their numbers in statements.
+const STATES: [SiteStanding; 4] =
+    [SiteStanding::Hold, SiteStanding::Aside, SiteStanding::GivenUp, SiteStanding::Active];
+
+impl SiteStanding {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            SiteStanding::Hold => "hold",
+            SiteStanding::Aside => "aside",
+            SiteStanding::GivenUp => "given_up",
+            SiteStanding::Active => "active",
+        }
+    }
+}
+
+/// The sites that are asked for of a worker.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SitesAsked {
+    /// From behind the one of this name.
+    pub after: String,
+    /// At most so many.
+    pub max: usize,
+    /// By state and name, not by name alone.
+    pub by_state: bool,
+    /// Those on hold.
+    pub held: Vec<SiteKey>,
+}
+
+/// A site in trouble.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InTrouble {
+    /// The site.
+    pub site: String,
+    /// When it may be asked again.
+    pub due_at: Timestamp,
+    /// The last failure.
+    pub reason: String,
 }
 
 /// Some values of many, in order.
@@ -436,12 +496,48 @@ impl Control {
         Ok((workers, segments))
     }
 
-    /// The sites of a worker in the order of their names, from behind `after`, at most `max`.
+    /// How many URLs of a site wait, at most so many.
     ///
     /// # Errors
     /// The store failed.
-    pub fn domains(&self, worker: WorkerId, after: &str, max: usize) -> Result<Vec<Domain>, StoreError> {
-        let parameters: Parameters = vec![Box::new(worker.0), Box::new(after.to_owned()), Box::new(limit(max))];
+    pub fn waiting_on(&self, site: SiteKey, max: usize) -> Result<usize, StoreError> {
+        let parameters: Parameters = vec![Box::new(ordered(site.0)), Box::new(limit(max))];
+        let rows = self.session.query("counting URLs that wait", statements::WAITING_ON, parameters)?;
+        let waiting = rows.first().map_or(Ok(0), |row| count(&mut Columns::of("queue", row)))?;
+        Ok(usize::try_from(waiting).unwrap_or(max))
+    }
+
+    /// The sites in trouble that may be asked first, at most `max`.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn in_trouble(&self, max: usize) -> Result<Vec<InTrouble>, StoreError> {
+        let parameters: Parameters = vec![Box::new(limit(max))];
+        let rows = self.session.query("reading the sites in trouble", statements::IN_TROUBLE, parameters)?;
+        let read = |row: &Row| {
+            let mut columns = Columns::of("site", row);
+            Ok(InTrouble {
+                site: columns.text()?,
+                due_at: Timestamp(columns.plain()?),
+                reason: columns.optional_text()?.unwrap_or_default(),
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// The sites of a worker.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn domains(&self, worker: WorkerId, asked: &SitesAsked) -> Result<Vec<Domain>, StoreError> {
+        let held: Vec<i64> = asked.held.iter().map(|site| ordered(site.0)).collect();
+        let parameters: Parameters = vec![
+            Box::new(worker.0),
+            Box::new(asked.after.clone()),
+            Box::new(limit(asked.max)),
+            Box::new(asked.by_state),
+            Box::new(held),
+        ];
         let rows = self.session.query("reading the sites of a worker", statements::DOMAINS, parameters)?;
         rows.iter().map(domain).collect()
     }
@@ -560,7 +656,16 @@ fn domain(row: &Row) -> Result<Domain, StoreError> {
     let mut columns = Columns::of("site", row);
     let text: &str = columns.next()?;
     let site = Site::from_text(text).ok_or_else(|| damaged("site", format!("{text} is no site")))?;
-    Ok(Domain { site, waiting: count(&mut columns)?, fetched: count(&mut columns)? })
+    let (waiting, fetched) = (count(&mut columns)?, count(&mut columns)?);
+    let state = usize::try_from(columns.next::<i32>()?).ok().and_then(|state| STATES.get(state).copied());
+    Ok(Domain {
+        site,
+        waiting,
+        fetched,
+        state: state.ok_or_else(|| damaged("site", "unknown state"))?,
+        due_at: Timestamp(columns.plain()?),
+        trouble: columns.optional_text()?,
+    })
 }
 
 fn count(columns: &mut Columns<'_>) -> Result<u64, StoreError> {

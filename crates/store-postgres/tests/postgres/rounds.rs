@@ -1,10 +1,10 @@
 //! Rounds of several workers: URLs to be visited again reach their owners, and what is lost of a visit is lost of its URL alone.
 
 use coordination::{Epoch, GroupName, Worker};
-use model::{Outcome, Round, Timestamp, Visit};
+use model::{Aside, Failure, FailureKind, Outcome, Round, SiteRecord, Timestamp, Visit};
 use store::{Batch, CrawlView};
 use store_postgres::PostgresStore;
-use store_postgres::cluster::{Control, PostgresWorker};
+use store_postgres::cluster::{Control, PostgresWorker, SiteStanding, SitesAsked};
 use testdb::Postgres;
 use weburl::{CanonicalUrl, UrlKey};
 
@@ -79,7 +79,7 @@ fn the_owner_of_a_site_learns_of_urls_to_be_visited_again_and_its_pages_count_as
     commit(&owner, &fence, &visits(vec![not_modified(&pages[0], 0, 1)]));
     assert_eq!(owner.earlier(pages[0].key()).expect("earlier"), [first(&pages[0], 0, 1)]);
     let control = Control::open(&place.address, &place.schema).expect("opened");
-    let domains = control.domains(owner.id(), "", 10).expect("domains");
+    let domains = control.domains(owner.id(), &SitesAsked { max: 10, ..SitesAsked::default() }).expect("domains");
     let counts: Vec<_> = domains.iter().map(|domain| (domain.waiting, domain.fetched)).collect();
     assert_eq!(counts, [(1, 2)]);
 }
@@ -201,4 +201,57 @@ fn a_visit_that_repeats_what_is_not_there_counts_and_comes_to_an_end() {
     let (attempts, last) = repeat(10);
     assert_eq!((attempts, last.outcome, last.round), (None, Outcome::ConnectionError, 2));
     assert_eq!(last.reason, "after 10 attempts: what it repeats is not in the archive");
+}
+
+#[test]
+fn sites_of_a_worker_come_by_name_or_those_in_trouble_first() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let one = join(&place, LONG);
+    let sites: Vec<_> = (0..5).map(|site| begin(&one, site, 3)[0].site()).collect();
+    let fence = own(&one);
+    let failure = |detail: &str| Failure { kind: FailureKind::NameServer, detail: detail.to_owned() };
+    let aside = |due: u64| SiteRecord {
+        due_at: Timestamp(due),
+        aside: Some(Aside { until: Timestamp(due), round: 1, reason: failure("too slow") }),
+        ..SiteRecord::new(sites[0].clone())
+    };
+    let records = vec![
+        SiteRecord { site: sites[3].clone(), ..aside(9) },
+        SiteRecord { site: sites[4].clone(), ..aside(7) },
+        SiteRecord { given_up: Some(failure("no answer")), ..SiteRecord::new(sites[1].clone()) },
+    ];
+    commit(&one, &fence, &Batch { sites: records, ..Batch::default() });
+
+    let control = Control::open(&place.address, &place.schema).expect("opened");
+    let named: Vec<_> =
+        control.in_trouble(1).expect("sites").into_iter().map(|site| (site.site, site.due_at)).collect();
+    assert_eq!(named, [(sites[4].to_string(), Timestamp(7))], "the one that may be asked first");
+    assert_eq!(control.waiting_on(sites[2].key(), 100).expect("counted"), 3);
+    assert_eq!(control.waiting_on(sites[2].key(), 2).expect("counted"), 2, "no more are counted");
+
+    let listed = |by_state, max| {
+        let (mut found, mut after) = (Vec::new(), String::new());
+        loop {
+            let asked = SitesAsked { after, max, by_state, held: vec![sites[2].key()] };
+            let page = control.domains(one.id(), &asked).expect("sites");
+            let Some(last) = page.last() else { return found };
+            after = last.site.to_string();
+            found.extend(page.into_iter().map(|domain| (domain.site.to_string(), domain.state, domain.trouble)));
+        }
+    };
+    let site = |n: usize, state, trouble: Option<&str>| (sites[n].to_string(), state, trouble.map(str::to_owned));
+    let slow = Some("too slow");
+    let expect = [
+        site(2, SiteStanding::Hold, None),
+        site(3, SiteStanding::Aside, slow),
+        site(4, SiteStanding::Aside, slow),
+        site(1, SiteStanding::GivenUp, Some("no answer")),
+        site(0, SiteStanding::Active, None),
+    ];
+    for max in [1, 2, 10] {
+        assert_eq!(listed(true, max), expect, "{max}");
+        let by_name: Vec<_> = listed(false, max).into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(by_name, sites.iter().map(ToString::to_string).collect::<Vec<_>>(), "{max}");
+    }
 }

@@ -14,6 +14,7 @@ use crate::query::with_fields;
 use crate::{frame, links, live};
 
 use super::server::{Server, fetched};
+use super::times::date;
 use super::workers;
 
 /// What the chart has.
@@ -98,12 +99,7 @@ fn outcomes(stats: &StatsResponse) -> Markup {
 
 fn trouble(stats: &StatsResponse) -> Markup {
     html! {
-        @if stats.sites_aside > 0 {
-            section {
-                h2 { "Sites in trouble " span.count { (stats.sites_aside) } }
-                p { "The server counts them and does not name them. Explain says of a site whether it is in trouble." }
-            }
-        }
+        (links::in_trouble(stats.sites_aside, stats.in_trouble.iter().map(|site| (&site.site[..], date(site.due), &site.reason[..]))))
         @if stats.sites_spent > 0 {
             section {
                 h2 { "Sites whose budget is spent " span.count { (stats.sites_spent) } }

@@ -1,6 +1,6 @@
 //! The workers, what each owns, and their sites; a worker is sent away.
 
-use api::{DomainsRequest, DrainRequest, GetWorkersRequest, GetWorkersResponse, StatsResponse, Unowned};
+use api::{Domain, DomainsRequest, DrainRequest, GetWorkersRequest, GetWorkersResponse, StatsResponse, Unowned};
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use maud::{Markup, html};
@@ -8,9 +8,11 @@ use printable::{Printable, counted};
 
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
+use crate::sites::{is_by_state, order, sort};
 use crate::{frame, links};
 
 use super::server::Server;
+use super::times::date;
 
 /// Sites on a page.
 const SITES_ON_PAGE: u32 = 100;
@@ -117,22 +119,24 @@ pub(super) fn unowned(stats: &StatsResponse) -> Markup {
 pub(super) async fn sites(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
     let worker = fields.get("worker").to_owned();
+    let by_state = is_by_state(&fields)?;
     let answer = server.ask(async |mut client| client.get_workers(GetWorkersRequest {}).await).await?;
     let listed = match worker.as_str() {
         "" => None,
         _ => {
-            let request =
-                DomainsRequest { worker: worker.clone(), after: fields.get("after").to_owned(), limit: SITES_ON_PAGE };
+            let after = fields.get("after").to_owned();
+            let request = DomainsRequest { worker: worker.clone(), after, limit: SITES_ON_PAGE, by_state };
             Some(server.ask(async |mut client| client.domains(request).await).await?.domains)
         }
     };
     let body = html! {
-        p { "The server lists sites by the worker that owns them. It tells the state of a site in Explain alone." }
+        p { "The server lists sites by the worker that owns them." }
         @if answer.workers.is_empty() { (table(&answer)) } @else {
             form.filter action="/sites" {
                 label { "Sites of" select name="worker" {
                     @for one in &answer.workers { option value=(one.id) selected[one.id == worker] { (Printable(&one.name)) } }
                 } }
+                (order(by_state, "by name"))
                 button { "Show" }
             }
         }
@@ -140,13 +144,14 @@ pub(super) async fn sites(State(server): State<Server>, RawQuery(query): RawQuer
             @if domains.is_empty() { p role="status" { "The worker owns no further site." } } @else {
                 div.scroll role="region" aria-label="Sites" tabindex="0" {
                     table {
-                        thead { tr { th { "Site" } th.number { "Pages" } th.number { "Waiting" } th { "URLs" } } }
+                        thead { tr { th { "Site" } th.number { "Pages" } th.number { "Waiting" } th { "State" } th { "URLs" } } }
                         tbody {
                             @for domain in domains {
                                 tr {
                                     td { (links::story(&domain.site)) }
                                     td.number { (domain.fetched) }
                                     td.number { (domain.waiting) }
+                                    td { (state(domain)) }
                                     td { a href=(with_fields("/urls", &[("site", &domain.site)])) aria-label=(format!("list of the URLs of {}", Printable(&domain.site))) { "list" } }
                                 }
                             }
@@ -155,11 +160,23 @@ pub(super) async fn sites(State(server): State<Server>, RawQuery(query): RawQuer
                 }
             }
             @if let Some(last) = domains.last().filter(|_| domains.len() >= SITES_ON_PAGE as usize) {
-                p { a rel="next" href=(with_fields("/sites", &[("worker", &worker), ("after", &last.site)])) { "Next page" } }
+                p { a rel="next" href=(with_fields("/sites", &[("worker", &worker), ("sort", sort(by_state)), ("after", &last.site)])) { "Next page" } }
             }
         }
     };
     Ok(frame::page("Sites", "/sites", &body))
+}
+
+/// How a site stands, in words.
+fn state(Domain { state, aside_until, trouble, .. }: &Domain) -> String {
+    match state.as_str() {
+        "hold" => "on hold".to_owned(),
+        "aside" => format!("in trouble until {}: {}", date(*aside_until), Printable(trouble)),
+        "given_up" => format!("given up: {}", Printable(trouble)),
+        "active" => "active".to_owned(),
+        // A server of an earlier version tells none.
+        _ => String::new(),
+    }
 }
 
 /// Asks whether a worker is to go, or sends it away if the form says that the user has seen that.

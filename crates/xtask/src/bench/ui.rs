@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use tempfile::TempDir;
@@ -26,6 +26,16 @@ const KNOWN: [u64; 2] = [1_000_000, 10_000_000];
 const CRAWLED: u64 = 1_000;
 /// Requests for each screen in a round: percentiles of few say little.
 const REQUESTS_OF_A_ROUND: usize = 20;
+/// Seconds of requests for one screen: after that, the others are left out.
+const SCREEN_SECONDS_MAX: f64 = 60.0;
+/// Seconds until what reads a whole crawl is there: a report, a picture, an exact count. After that, the bench goes on without it.
+const WHOLE_SECONDS_MAX: f64 = 900.0;
+/// The pause before a page is asked for again that says that something is being made.
+const AGAIN_EVERY: Duration = Duration::from_millis(200);
+/// The longest that one answer may take.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(300);
+/// What such a page has.
+const AWAITED: &str = "id=\"awaited\"";
 /// What a screen may take, in milliseconds.
 const SCREEN_MS_MAX: f64 = 100.0;
 /// What the preview of a change may take, in milliseconds.
@@ -56,21 +66,20 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         known.parse::<u64>().with_context(|| format!("the state was not filled up: {known}"))?;
         file.say(&format!(
             "Scale: {known} URLs known ({size} of them filled in), the crawl rests; one request at a time, the first and then {} more of each \
-             screen. Milliseconds from a request to the end of its answer, percentiles of all but the first:\n",
+             screen, or as many as {SCREEN_SECONDS_MAX} s have room for. Milliseconds from a request to the end of its answer, percentiles of all \
+             but the first. Where the first answer says that something is being made, the others are asked for when it is there:\n",
             options.rounds * REQUESTS_OF_A_ROUND
         ));
-        file.say("| screen | first | p50 | p90 | p99 | slowest |\n|---|---|---|---|---|---|");
+        file.say(
+            "| screen | made after | first | p50 | p90 | p99 | slowest | requests |\n|---|---|---|---|---|---|---|---|",
+        );
         let interface = Interface::start(&binary, &crawl)?;
         for (name, request) in requests(&interface)? {
-            let took = (0..=options.rounds * REQUESTS_OF_A_ROUND)
-                .map(|_| answered(&interface, &request))
-                .collect::<anyhow::Result<Vec<_>>>()?;
-            let again = took.get(1..).unwrap_or_default();
-            let [middle, p90, p99, slowest] = [50, 90, 99, 100].map(|of_hundred| percentile(again, of_hundred));
-            let aim = if name == PREVIEW { PREVIEW_MS_MAX } else { SCREEN_MS_MAX };
-            let is_slow = if middle > aim { format!(" (aim: {aim})") } else { String::new() };
-            let first = took.first().copied().unwrap_or_default();
-            file.say(&format!("| {name} | {first:.1} | {middle:.1}{is_slow} | {p90:.1} | {p99:.1} | {slowest:.1} |"));
+            // What fails is told, and the other screens are measured.
+            match Screen::of(&interface, &request, options.rounds * REQUESTS_OF_A_ROUND) {
+                Ok(screen) => file.say(&line(name, &screen)),
+                Err(error) => file.say(&format!("| {name} | failed: {error:#} | | | | | | |")),
+            }
         }
         file.say("");
         file.say(&counted(&interface)?);
@@ -78,6 +87,64 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     }
     // Figures of a program that is not optimized mean nothing later.
     if profile == "dev" { Ok(()) } else { file.keep() }
+}
+
+/// What the requests for a screen took.
+struct Screen {
+    /// Milliseconds until the first answer.
+    first: f64,
+    /// Seconds until what it shows was made; `None` if the first answer had it.
+    made_after: Option<Made>,
+    /// Milliseconds until each of the other answers.
+    again: Vec<f64>,
+}
+
+/// When something was there that reads a whole crawl.
+enum Made {
+    After(f64),
+    NotIn(f64),
+}
+
+impl Screen {
+    /// Asks for a screen, and then so many times again, when what it shows is there.
+    fn of(interface: &Interface, request: &str, requests: usize) -> anyhow::Result<Self> {
+        let began = now();
+        let (first, mut is_awaited) = answered(interface, request)?;
+        let mut made_after = None;
+        while is_awaited && began.elapsed().as_secs_f64() < WHOLE_SECONDS_MAX {
+            std::thread::sleep(AGAIN_EVERY);
+            is_awaited = answered(interface, request)?.1;
+            made_after = Some(Made::After(began.elapsed().as_secs_f64()));
+        }
+        if is_awaited {
+            made_after = Some(Made::NotIn(WHOLE_SECONDS_MAX));
+        }
+        let began = now();
+        let mut again = Vec::new();
+        while again.len() < requests && began.elapsed().as_secs_f64() < SCREEN_SECONDS_MAX {
+            again.push(answered(interface, request)?.0);
+        }
+        Ok(Screen { first, made_after, again })
+    }
+}
+
+/// A screen as a line of the table.
+fn line(name: &str, Screen { first, made_after, again }: &Screen) -> String {
+    let [middle, p90, p99, slowest] = [50, 90, 99, 100].map(|of_hundred| percentile(again, of_hundred));
+    let aim = if name == PREVIEW { PREVIEW_MS_MAX } else { SCREEN_MS_MAX };
+    let is_slow = if middle > aim { format!(" (aim: {aim})") } else { String::new() };
+    let made = match made_after {
+        None => String::new(),
+        Some(Made::After(seconds)) => format!("{seconds:.1} s"),
+        Some(Made::NotIn(seconds)) => format!("not in {seconds} s"),
+    };
+    let count = again.len();
+    format!("| {name} | {made} | {first:.1} | {middle:.1}{is_slow} | {p90:.1} | {p99:.1} | {slowest:.1} | {count} |")
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 /// The profile that a binary in cargo's target directory was built with; of one that lies elsewhere, the profile of benchmarks.
@@ -91,16 +158,19 @@ fn profile(binary: &Path) -> &'static str {
 
 /// How long the exact count of a change takes behind its preview.
 fn counted(interface: &Interface) -> anyhow::Result<String> {
-    #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
-    let began = Instant::now();
+    let began = now();
     let mut page = answer(interface, &preview(interface)?)?;
-    let has_estimate = page.contains("An estimate: ");
+    let first = if page.contains("An estimate: ") { "an estimate" } else { "no estimate" };
     while let Some(reread) = page.split("data-reread=\"").nth(1).and_then(|rest| rest.split('"').next()) {
+        if began.elapsed().as_secs_f64() > WHOLE_SECONDS_MAX {
+            return Ok(format!(
+                "{PREVIEW}: the first answer has {first}; the exact count was not there in {WHOLE_SECONDS_MAX} s.\n"
+            ));
+        }
         page = answer(interface, &get(interface, reread)?)?;
     }
     ensure!(page.contains("it would concern "), "{page}");
     let seconds = began.elapsed().as_secs_f64();
-    let first = if has_estimate { "an estimate" } else { "no estimate" };
     Ok(format!("{PREVIEW}: the first answer has {first}; the exact count took {seconds:.1} s.\n"))
 }
 
@@ -202,21 +272,21 @@ fn address(interface: &Interface) -> anyhow::Result<&str> {
     interface.origin.strip_prefix("http://").context("an address")
 }
 
-/// Milliseconds until a request is answered.
-fn answered(interface: &Interface, request: &str) -> anyhow::Result<f64> {
-    #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
-    let began = Instant::now();
+/// Milliseconds until a request is answered, and whether the answer says that something is being made.
+fn answered(interface: &Interface, request: &str) -> anyhow::Result<(f64, bool)> {
+    let began = now();
     let page = answer(interface, request)?;
     let took = began.elapsed().as_secs_f64() * 1_000.0;
     if page.len() < 200 {
         bail!("{request}: the answer has no page");
     }
-    Ok(took)
+    Ok((took, page.contains(AWAITED)))
 }
 
 /// The answer to a request, with its head.
 fn answer(interface: &Interface, request: &str) -> anyhow::Result<String> {
     let mut stream = TcpStream::connect(address(interface)?)?;
+    stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
     stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;

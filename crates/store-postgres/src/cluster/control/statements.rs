@@ -45,13 +45,25 @@ pub(super) const UNOWNED: &str =
     FROM politeness_group WHERE owner IS NULL ORDER BY ownerless_since, name LIMIT $1";
 pub(super) const SITES_OWNED: &str = "SELECT g.owner, count(*) FROM politeness_group g
     JOIN site s ON s.politeness_group = g.name WHERE g.owner = ANY ($1) GROUP BY g.owner";
-pub(super) const DOMAINS: &str = r#"SELECT s.site, (SELECT count(*) FROM queue q WHERE q.site_key = s.site_key),
+// Sites of a worker by their states, as numbers (`STATES`), and names; or, without $4, by name alone. Where $2, the last of the page before, has
+// another state by now, the next page begins there.
+pub(super) const DOMAINS: &str = r#"WITH owned AS MATERIALIZED (
+        SELECT s.site, s.site_key, s.due_at, coalesce(s.given_up_detail, s.aside_detail) AS trouble,
+            CASE WHEN s.site_key = ANY ($5) THEN 0 WHEN s.given_up IS NOT NULL THEN 2 WHEN s.aside_until IS NOT NULL THEN 1 ELSE 3 END AS state
+        FROM politeness_group g JOIN site s ON s.politeness_group = g.name WHERE g.owner = $1),
+    placed AS (SELECT o.*, CASE WHEN $4 THEN o.state ELSE 0 END AS place FROM owned o)
+    SELECT s.site, (SELECT count(*) FROM queue q WHERE q.site_key = s.site_key),
         (SELECT count(*) FROM visit v WHERE v.site_key = s.site_key AND v.outcome IN ('html', 'binary', 'duplicate', 'not_modified'))
             - (SELECT count(*) FROM url u JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key
                 WHERE u.site_key = s.site_key AND u.purpose NOT IN ('page', 'robots') AND v.outcome IN ('html', 'binary', 'duplicate', 'not_modified'))
-    FROM (SELECT s.site, s.site_key FROM politeness_group g JOIN site s ON s.politeness_group = g.name
-        WHERE g.owner = $1 AND s.site COLLATE "C" > $2 ORDER BY s.site COLLATE "C" LIMIT $3) s
-    ORDER BY s.site COLLATE "C""#;
+        , s.state, s.due_at, s.trouble
+    FROM (SELECT * FROM placed WHERE (place, site COLLATE "C") > (coalesce((SELECT place FROM placed WHERE site = $2), 0), $2)
+        ORDER BY place, site COLLATE "C" LIMIT $3) s
+    ORDER BY s.place, s.site COLLATE "C""#;
+pub(super) const IN_TROUBLE: &str =
+    "SELECT site, due_at, aside_detail FROM site WHERE aside_until IS NOT NULL ORDER BY due_at, site_key LIMIT $1";
+// Of a long queue no more than so many are counted.
+pub(super) const WAITING_ON: &str = "SELECT count(*) FROM (SELECT FROM queue WHERE site_key = $1 LIMIT $2) q";
 pub(super) const PLACED: &str = "SELECT s.politeness_group, g.owner FROM site s
     LEFT JOIN politeness_group g ON g.name = s.politeness_group WHERE s.site_key = $1 AND s.politeness_group IS NOT NULL";
 pub(super) const COUNTS: &str = "SELECT (SELECT count(*) FROM politeness_group WHERE owner IS NULL),
