@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use engine::Settings;
 use frontier::Filter;
-use frontier::announced::{History, Trust};
-use frontier::budget::{self, Budget, SiteSample, TEST_ONE_IN};
+use frontier::announced::{History, Trust, seconds_of};
+use frontier::budget::{self, Budget, Outlook, SiteSample, TEST_ONE_IN};
+use frontier::common::{self, Common};
 use frontier::revisit::{Belief, Prior, Seen, Test};
-use frontier::signals::Outlook;
+use frontier::signals;
 use frontier::yields::groups_of;
-use model::{Purpose, SiteRecord, Timestamp, Visit, essence};
+use model::{Purpose, SiteRecord, Timestamp, Visit, can_be_compared, essence};
 use store::{CrawlView, Entry, Store, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -82,6 +83,8 @@ struct LearnedSite {
     of_shapes: BTreeMap<u64, Prior>,
     /// Who is believed that says when its pages change.
     trust: Trust,
+    /// When all its pages changed at once, if they do that and nobody says it.
+    common: Option<Common>,
     /// How pages are visited by that.
     outlook: Option<Outlook>,
     pages: usize,
@@ -94,20 +97,80 @@ impl LearnedSite {
     fn new(of_others: &Prior, Sample { pages, sampled: sample }: &Sample) -> Self {
         let histories: Vec<History> = sample.iter().map(|page| page.history.clone()).collect();
         let trust = Trust::learn(of_others, &histories);
-        let of = |pages: &[&Sampled]| -> Vec<Seen> { pages.iter().map(|page| trust.seen(&page.history)).collect() };
-        let prior = Prior::learn(of_others, &of(&sample.iter().collect::<Vec<_>>()));
+        let prior_of = |before: &Prior, common: Option<&Common>, pages: &mut dyn Iterator<Item = &Sampled>| {
+            Prior::learn(before, &pages.map(|page| seen(&trust, common, &page.history)).collect::<Vec<_>>())
+        };
+        let prior = prior_of(of_others, None, &mut sample.iter());
+        let common = match trust.signals.tell() || trust.dates {
+            true => None,
+            false => {
+                let visited: Vec<_> = histories.iter().map(History::visited).collect();
+                Some(Common::learn(&prior, &visited)).filter(Common::is_proved)
+            }
+        };
+        let prior = match &common {
+            Some(common) => prior_of(of_others, Some(common), &mut sample.iter()),
+            None => prior,
+        };
         let mut shapes: BTreeMap<u64, Vec<&Sampled>> = BTreeMap::new();
         sample.iter().for_each(|page| shapes.entry(page.shape).or_default().push(page));
         let is_some = |pages: &Vec<&Sampled>| pages.len() >= SHAPE_SAMPLE_MIN && pages.len() < sample.len();
         let of_shapes = shapes.into_iter().filter(|(_, pages)| is_some(pages));
-        let of_shapes = of_shapes.map(|(shape, pages)| (shape, Prior::learn(&prior, &of(&pages)))).collect();
-        let outlook = Outlook::new(&trust.signals);
-        LearnedSite { prior, of_shapes, trust, outlook, pages: *pages, budget: Budget { worth: 0.0, interval: 0.0 } }
+        let of_shapes = of_shapes
+            .map(|(shape, pages)| (shape, prior_of(&prior, common.as_ref(), &mut pages.into_iter())))
+            .collect();
+        let outlook = match &common {
+            Some(common) => common::Outlook::new(common).map(Outlook::Common),
+            None => signals::Outlook::new(&trust.signals).map(Outlook::Signals),
+        };
+        let budget = Budget { worth: 0.0, interval: 0.0 };
+        LearnedSite { prior, of_shapes, trust, common, outlook, pages: *pages, budget }
     }
 
     fn of(&self, shape: u64) -> &Prior {
         self.of_shapes.get(&shape).unwrap_or(&self.prior)
     }
+
+    /// The evidence of the visits of a page.
+    fn seen(&self, history: &History) -> Seen {
+        seen(&self.trust, self.common.as_ref(), history)
+    }
+
+    /// Whether anything tells that a page changes.
+    fn is_told(&self, history: &History) -> bool {
+        self.common.is_some() || self.trust.is_told(history)
+    }
+
+    /// How long a page waits that was visited last at this time, and the best test until then.
+    fn wait_and_test(
+        &self,
+        history: &History,
+        belief: &Belief,
+        importance: f64,
+        [last, now]: [f64; 2],
+    ) -> (f64, Option<Test>) {
+        let budget = &self.budget;
+        match self.outlook.as_ref().filter(|_| self.is_told(history)) {
+            Some(Outlook::Signals(outlook)) => {
+                let said_after = history.said_by(&self.trust.believed);
+                (budget.wait_with(outlook, belief, importance, said_after), None)
+            }
+            // All are different that wait: the more a visit is worth, the sooner it comes.
+            Some(Outlook::Common(outlook))
+                if self.common.as_ref().is_some_and(|common| common.is_between(last, now)) =>
+            {
+                let age = now - last;
+                (budget.at_most(age / budget.worth_after(outlook, belief, importance, age)), None)
+            }
+            Some(Outlook::Common(outlook)) => budget.wait_without(outlook, belief, importance),
+            None => budget.wait_and_test(belief, importance),
+        }
+    }
+}
+
+/// The evidence of the visits of a page of a site. A change of all pages says nothing of one.
+fn seen(trust: &Trust, common: Option<&Common>, history: &History) -> Seen {
+    common.map_or_else(|| trust.seen(history), |common| common.seen(&history.visited()))
 }
 
 /// Pages of a site.
@@ -296,7 +359,7 @@ impl Schedule {
             let age = age.as_secs_f64();
             let (wait, test) = match is_listing(entry, last) {
                 true => (learned.listing_wait(last.key.site), None),
-                false => learned.wait_and_test(&entry.candidate.url, visits, self.important.of(entry)),
+                false => learned.wait_and_test(&entry.candidate.url, visits, self.important.of(entry), self.now),
             };
             // Where more is due than may be visited, all wait longer by the same factor.
             keep(&mut due, Candidate(age / wait, last.key), self.visits);
@@ -328,8 +391,7 @@ impl Schedule {
     fn learn(&self, view: &dyn CrawlView) -> Result<Learned, StoreError> {
         let (mut samples, mut of_all): (BTreeMap<SiteKey, Sample>, usize) = (BTreeMap::new(), 0);
         let mut others = 0;
-        let sites = usize::try_from(view.totals()?.sites).unwrap_or(usize::MAX);
-        let site_sample_max = (SAMPLE_MAX / sites.max(1)).clamp(*SITE_SAMPLE.start(), *SITE_SAMPLE.end());
+        let site_samples = site_samples(view)?;
         each_page(view, &mut |entry, visits| {
             let site = entry.candidate.url.key().site;
             if visits.last().is_some_and(|last| is_listing(entry, last)) {
@@ -341,7 +403,8 @@ impl Schedule {
             }
             let sample = samples.entry(site).or_default();
             sample.pages += 1;
-            if sample.sampled.len() < site_sample_max && of_all < SAMPLE_MAX {
+            let sample_max = site_samples.get(&site).copied().unwrap_or(*SITE_SAMPLE.start());
+            if sample.sampled.len() < sample_max && of_all < SAMPLE_MAX {
                 of_all += 1;
                 let (history, importance) = (History::of(visits), self.important.of(entry));
                 sample.sampled.push(Sampled { history, importance, shape: shape_of(&entry.candidate.url) });
@@ -367,10 +430,10 @@ impl Schedule {
             let learned = LearnedSite::new(&of_others, &sample);
             let stands_for = sample.pages as f64 / sample.sampled.len().max(1) as f64;
             let pages = sample.sampled.iter().map(|Sampled { history, importance, shape }| budget::Sampled {
-                belief: Belief::new(learned.of(*shape), &learned.trust.seen(history)),
+                belief: Belief::new(learned.of(*shape), &learned.seen(history)),
                 importance: *importance,
                 stands_for,
-                is_told: learned.trust.is_told(history),
+                is_told: learned.is_told(history),
             });
             sites.push(SiteSample { pages: pages.collect(), rate_max, outlook: learned.outlook.clone() });
             of_sites.insert(site, learned);
@@ -392,19 +455,21 @@ impl Schedule {
 
 impl Learned {
     /// How long a page waits, and the best test until then.
-    fn wait_and_test(&self, url: &CanonicalUrl, visits: &[Visit], importance: f64) -> (f64, Option<Test>) {
+    fn wait_and_test(
+        &self,
+        url: &CanonicalUrl,
+        visits: &[Visit],
+        importance: f64,
+        now: Timestamp,
+    ) -> (f64, Option<Test>) {
         let (history, prior) = (History::of(visits), self.prior(url));
         let Some(site) = self.of_sites.get(&url.key().site) else {
             return self.budget.wait_and_test(&Belief::new(prior, &Trust::default().seen(&history)), importance);
         };
-        let belief = Belief::new(prior, &site.trust.seen(&history));
-        match site.outlook.as_ref().filter(|_| site.trust.is_told(&history)) {
-            Some(outlook) => {
-                let said_after = history.said_by(&site.trust.believed);
-                (site.budget.wait_with(outlook, &belief, importance, said_after), None)
-            }
-            None => site.budget.wait_and_test(&belief, importance),
-        }
+        let belief = Belief::new(prior, &site.seen(&history));
+        let now = seconds_of(now);
+        let last = visits.iter().rev().find(|visit| can_be_compared(visit)).map_or(now, |visit| seconds_of(visit.at));
+        site.wait_and_test(&history, &belief, importance, [last, now])
     }
 
     /// What is known of pages like this one.
@@ -415,8 +480,24 @@ impl Learned {
     /// How long a sitemap or feed of a site waits.
     fn listing_wait(&self, site: SiteKey) -> f64 {
         let site = self.of_sites.get(&site);
-        site.map_or(self.budget.interval, |site| site.budget.listing_wait(site.pages as f64, site.outlook.is_some()))
+        site.map_or(self.budget.interval, |site| site.budget.listing_wait(site.pages as f64, site.trust.signals.tell()))
     }
+}
+
+/// How large the sample of each site is, by its part of the pages.
+fn site_samples(view: &dyn CrawlView) -> Result<BTreeMap<SiteKey, usize>, StoreError> {
+    let (mut pages, mut after) = (Vec::new(), None);
+    loop {
+        let sites = view.sites(after, ENTRIES_AT_ONCE)?;
+        let Some(last) = sites.last() else { break };
+        after = Some(last.site.key());
+        pages.extend(sites.iter().map(|site| (site.site.key(), site.pages_fetched)));
+    }
+    let all: u64 = pages.iter().map(|(_, pages)| *pages).sum();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped to the limits")]
+    let size = |pages: u64| (SAMPLE_MAX as f64 * pages as f64 / all.max(1) as f64) as usize;
+    let clamped = |pages: u64| size(pages).clamp(*SITE_SAMPLE.start(), *SITE_SAMPLE.end());
+    Ok(pages.into_iter().map(|(site, pages)| (site, clamped(pages))).collect())
 }
 
 /// Whether a URL lists pages, and says when they changed.

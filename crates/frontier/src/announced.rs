@@ -2,8 +2,9 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use model::{Announced, Announcer, Change, Visit, can_be_compared};
+use model::{Announced, Announcer, Change, Timestamp, Visit, can_be_compared};
 
+use crate::common::Visited;
 use crate::dates;
 use crate::revisit::{Prior, Seen};
 use crate::signals::{Dating, Interval, Signals};
@@ -14,6 +15,8 @@ pub const ANNOUNCERS: [Announcer; 2] = [Announcer::Sitemap, Announcer::Feed];
 /// The time from one visit of a page to the next, and how old the page was when each announcer said that it had changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Told {
+    /// When the second of them was, in seconds since 1970.
+    at: f64,
     seconds: f64,
     has_changed: bool,
     said_after: SaidAfter,
@@ -52,6 +55,7 @@ impl History {
                 Some((_, Duration::ZERO)) => {}
                 None => history.first_ago = modified_ago(visit),
                 Some((change, time)) => history.told.push(Told {
+                    at: seconds_of(visit.at),
                     seconds: time.as_secs_f64(),
                     has_changed: change != Change::Unchanged,
                     said_after: history.since,
@@ -88,6 +92,14 @@ impl History {
         self.by(believed).into_iter().zip(dating).map(|(interval, dating)| Interval { dating, ..interval }).collect()
     }
 
+    /// The visits that were compared with the one before.
+    #[must_use]
+    pub fn visited(&self) -> Vec<Visited> {
+        let visited =
+            |told: &Told| Visited { before: told.at - told.seconds, at: told.at, has_changed: told.has_changed };
+        self.told.iter().map(visited).collect()
+    }
+
     /// How old the page was when one that is believed said that it had changed since its last visit.
     #[must_use]
     pub fn said_by(&self, believed: &[Announcer]) -> Option<f64> {
@@ -95,10 +107,16 @@ impl History {
     }
 }
 
+/// A date in seconds since 1970.
+#[must_use]
+pub fn seconds_of(at: Timestamp) -> f64 {
+    at.since(Timestamp::default()).as_secs_f64()
+}
+
 /// How many seconds before a visit the page had changed last, by its date.
 fn modified_ago(visit: &Visit) -> Option<f64> {
     let date = httpdate::parse_http_date(visit.validators.last_modified.as_deref()?).ok()?;
-    let at = visit.at.since(model::Timestamp::default());
+    let at = visit.at.since(Timestamp::default());
     Some(at.checked_sub(date.duration_since(UNIX_EPOCH).ok()?)?.as_secs_f64())
 }
 
@@ -179,7 +197,7 @@ impl Trust {
 
 #[cfg(test)]
 mod tests {
-    use model::{Outcome, PayloadDigest, Timestamp};
+    use model::{Outcome, PayloadDigest};
     use weburl::{SiteKey, UrlKey};
 
     use super::*;
@@ -207,14 +225,22 @@ mod tests {
             visit(6, 2, None, None),
             visit(9, 2, Some(12), Some(11)),
         ]);
-        let told = |seconds: f64, has_changed, said_after| Told { seconds, has_changed, said_after, dating: None };
+        let told = |at: f64, seconds: f64, has_changed, said_after| Told {
+            at: days(at),
+            seconds,
+            has_changed,
+            said_after,
+            dating: None,
+        };
         let since_first = [Some(days(2.0)), Some(days(4.0))];
-        assert_eq!(history.told, [told(days(5.0), true, since_first), told(days(3.0), false, [None; 2])]);
+        assert_eq!(history.told, [told(6.0, days(5.0), true, since_first), told(9.0, days(3.0), false, [None; 2])]);
         assert_eq!(history.said_by(&ANNOUNCERS), Some(days(2.0)));
         assert_eq!(history.said_by(&[Announcer::Sitemap]), Some(days(3.0)));
         assert_eq!(history.said_by(&[]), None);
         let said: Vec<_> = history.by(&[Announcer::Feed]).iter().map(|interval| interval.said_after).collect();
         assert_eq!(said, [Some(days(4.0)), None]);
+        let visited = |before, at, has_changed| Visited { before: days(before), at: days(at), has_changed };
+        assert_eq!(history.visited(), [visited(1.0, 6.0, true), visited(6.0, 9.0, false)]);
         assert_eq!(History::of(&[]), History::default());
     }
 

@@ -5,8 +5,9 @@
 //! visits that it cannot have go to other sites. So it has a [`Budget`] of its own: its pages wait longer on average, and what a test tells
 //! helps for longer there.
 
+use crate::common;
 use crate::revisit::{Belief, Test};
-use crate::signals::Outlook;
+use crate::signals;
 
 /// Of so many visits at most one is a test.
 pub const TEST_ONE_IN: f64 = 8.0;
@@ -43,6 +44,15 @@ pub struct Sampled {
     pub is_told: bool,
 }
 
+/// What tells that pages of a site change, and what comes of visits by that.
+#[derive(Clone, Debug)]
+pub enum Outlook {
+    /// The site says it.
+    Signals(signals::Outlook),
+    /// Visits of other pages of the site tell it.
+    Common(common::Outlook),
+}
+
 /// The pages of a site.
 #[derive(Clone, Debug, Default)]
 pub struct SiteSample {
@@ -50,7 +60,7 @@ pub struct SiteSample {
     pub pages: Vec<Sampled>,
     /// Visits a second that the site may have.
     pub rate_max: f64,
-    /// What comes of its signals, if they tell anything.
+    /// What tells that they change, if anything does.
     pub outlook: Option<Outlook>,
 }
 
@@ -105,14 +115,39 @@ impl Budget {
 
     /// How long a page waits whose site says when it changes. A change was said when the page was so old, or not.
     #[must_use]
-    pub fn wait_with(&self, outlook: &Outlook, belief: &Belief, importance: f64, said_after: Option<f64>) -> f64 {
+    pub fn wait_with(
+        &self,
+        outlook: &signals::Outlook,
+        belief: &Belief,
+        importance: f64,
+        said_after: Option<f64>,
+    ) -> f64 {
         self.at_most(outlook.wait(belief, self.worth / importance, said_after))
     }
 
-    /// The seconds between two visits of such a page, on average.
+    /// How long a page waits from one visit to the next whose site has common changes, where none becomes known; and the best test until then.
+    #[must_use]
+    pub fn wait_without(&self, outlook: &common::Outlook, belief: &Belief, importance: f64) -> (f64, Option<Test>) {
+        let wait = self.at_most(outlook.plan(belief, self.worth / importance).0.wait);
+        // Visits after common changes tell little of the page, so that tests are needed all the more.
+        let (_, test) = self.wait_and_test(belief, importance);
+        (wait, test.filter(|test| test.wait < wait))
+    }
+
+    /// How much more a visit of such a page is worth than it must be, where a common change is known since the last one, so many seconds
+    /// ago.
+    #[must_use]
+    pub fn worth_after(&self, outlook: &common::Outlook, belief: &Belief, importance: f64, seconds: f64) -> f64 {
+        importance * outlook.worth_after(belief, seconds) / self.worth
+    }
+
+    /// The seconds between two visits of a page of which something tells that it changes, on average.
     fn interval_with(&self, outlook: &Outlook, belief: &Belief, importance: f64) -> f64 {
         let cost = self.worth / importance;
-        self.at_most(outlook.plan(belief, cost, belief.plan(cost)).1)
+        self.at_most(match outlook {
+            Outlook::Signals(outlook) => outlook.plan(belief, cost, belief.plan(cost)).1,
+            Outlook::Common(outlook) => outlook.plan(belief, cost).1,
+        })
     }
 
     /// How long a sitemap or feed waits that says when so many pages change. It is read as often as a page is visited on average; more often
@@ -124,7 +159,8 @@ impl Budget {
     }
 
     /// This time, or that after which every page has its turn.
-    fn at_most(&self, wait: f64) -> f64 {
+    #[must_use]
+    pub fn at_most(&self, wait: f64) -> f64 {
         wait.min(STARVED_AFTER * self.interval)
     }
 }
@@ -145,7 +181,11 @@ impl Default for Tests {
 impl Tests {
     /// How long a page waits from a visit to the next one, which may be a test.
     pub fn wait(&mut self, budget: &Budget, belief: &Belief, importance: f64) -> f64 {
-        let (wait, test) = budget.wait_and_test(belief, importance);
+        self.choose(budget.wait_and_test(belief, importance))
+    }
+
+    /// The time of the test, if it is made; otherwise that of the visit.
+    pub fn choose(&mut self, (wait, test): (f64, Option<Test>)) -> f64 {
         if let Some(test) = test.filter(|test| test.gain > self.gain_min) {
             self.gain_min *= 1.0 + TEST_STEP;
             return test.wait;

@@ -9,6 +9,7 @@
 //! - [`verdict`]: what does an outcome mean: final, or try again?
 //! - [`revisit`]: which known page is worth the next visit.
 //! - [`budget`]: what must a visit be worth to be made?
+//! - [`common`]: when do all pages of a site change at once?
 //! - [`signals`], [`announced`], [`dates`]: what sites say of changes, as far as it was right.
 //! - [`calendar`]: known pages in the order in which they are due.
 //! - [`site_state`]: one site in front: its queue's head, its robots rules, its counters.
@@ -21,6 +22,7 @@ pub mod again;
 pub mod announced;
 pub mod budget;
 pub mod calendar;
+pub mod common;
 pub mod dates;
 pub mod filter;
 mod hashing;

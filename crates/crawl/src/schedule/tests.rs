@@ -207,3 +207,53 @@ fn signals_of_a_site_count_as_far_as_they_were_right() {
         assert_eq!(first.iter().all(|key| due.contains(key)), is_honest, "{due:?}");
     }
 }
+
+/// A store with forty pages, of which one is visited each hour. At these hours all of them change.
+fn changing_together(hours: &[f64], until: u32) -> MemoryStore {
+    const PAGES: u32 = 40;
+    let store = MemoryStore::new();
+    for page in 0..PAGES {
+        let path = page.to_string();
+        store.commit(&Batch { found: vec![model::Candidate::seed(url(&path))], ..Batch::default() }).expect("a commit");
+        for (n, hour) in (0u32..).zip((page..until).step_by(PAGES as usize)) {
+            let at = Timestamp(u64::from(hour) * HOUR);
+            let content = u8::try_from(hours.iter().filter(|at| **at < f64::from(hour)).count()).expect("few");
+            let visit = Visit::without_fetch(url(&path).key(), Outcome::Html, String::new(), at);
+            let digest = Some(PayloadDigest([content; 20]));
+            let mut visit = Visit { status: 200, digest, attempts: 1, round: n + 1, ..visit };
+            visit.past.visits = n;
+            store.commit(&Batch { again: vec![visit.key], ..Batch::default() }).expect("a commit");
+            store.commit(&Batch { visits: vec![visit], ..Batch::default() }).expect("a commit");
+        }
+    }
+    store
+}
+
+#[test]
+fn pages_wait_until_visits_of_others_find_that_all_have_changed() {
+    let at = [100.5, 221.5, 330.5, 451.5, 570.5];
+    for (name, hours, different) in [
+        ("the last one is known", &at[..], Some(true)),
+        ("there was none lately", &at[..4], Some(false)),
+        ("one proves nothing", &at[..1], None),
+        ("none", &[], None),
+    ] {
+        let store = changing_together(hours, 591);
+        let now = Timestamp(591 * HOUR);
+        // A visit each hour.
+        let every = Duration::from_secs(3_600);
+        let schedule = Schedule { every, ..schedule(1, now, Duration::ZERO) };
+        let learned = schedule.learn(&store).expect("a state");
+        let site = learned.of_sites.values().next().expect("a site");
+        assert_eq!(site.common.is_some(), different.is_some(), "{name}");
+        let Some(is_different) = different else { continue };
+        each_page(&store, &mut |entry, visits| {
+            let hours = (now.0 - visits.last().expect("one").at.0) as f64 / HOUR as f64;
+            let (wait, _) = learned.wait_and_test(&entry.candidate.url, visits, 1.0, now);
+            // Visited last before the last of the five.
+            let is_due = is_different && hours > 20.6;
+            assert_eq!(wait < hours * 3_600.0, is_due, "{name}: {hours} hours, {} of wait", wait / 3_600.0);
+        })
+        .expect("a state");
+    }
+}

@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use frontier::budget::{Budget, Sampled, SiteSample, Tests};
+use frontier::budget::{Budget, Outlook, STARVED_AFTER, Sampled, SiteSample, Tests};
 use frontier::calendar::{Calendar, Due};
+use frontier::common::{self, Common, Visited};
 use frontier::dates;
 use frontier::revisit::{Belief, Prior, Seen};
-use frontier::signals::{Dating, Interval, Outlook, Signals};
+use frontier::signals::{self, Dating, Interval, Signals};
 
 use super::web::{Dates, Web};
 
@@ -76,7 +77,12 @@ pub struct Ours<'a> {
     are_dates_right: Vec<bool>,
     /// The dates of first visits.
     first_ago: Vec<Option<f64>>,
-    site_pages: Vec<f64>,
+    /// The pages of each site.
+    pages_of: Vec<Vec<u32>>,
+    /// The common changes of each site that has such.
+    common: Vec<Option<Common>>,
+    /// When each page was visited, the last times, and whether it had changed.
+    times: Vec<VecDeque<(f64, bool)>>,
     outlooks: Vec<Option<Outlook>>,
     /// How old a page was when it was said to have changed.
     said_after: Vec<Option<f64>>,
@@ -98,23 +104,28 @@ struct FullSite {
     /// When its calendar began.
     began: f64,
     calendar: Calendar,
+    /// After a common change more is due at once than planned, and less at other times: its clock may be ahead.
+    may_be_ahead: bool,
 }
 
 impl FullSite {
     /// The page that is due first, unless the site's clock is ahead.
     fn take(&mut self, now: f64) -> Option<Due> {
-        if self.began + f64::from(self.calendar.now()) > now { None } else { self.calendar.take() }
+        let is_ahead = self.began + f64::from(self.calendar.now()) > now;
+        if is_ahead && !self.may_be_ahead { None } else { self.calendar.take() }
     }
 }
 
-fn site_pages(web: &Web) -> Vec<f64> {
-    let mut pages = vec![0.0; web.site_count()];
-    web.sites.iter().for_each(|site| pages[*site as usize] += 1.0);
+fn pages_of(web: &Web) -> Vec<Vec<u32>> {
+    let mut pages = vec![Vec::new(); web.site_count()];
+    (0..).zip(&web.sites).for_each(|(page, site)| pages[*site as usize].push(page));
     pages
 }
 
 /// Visits of a page that count.
 const VISITS_MAX: usize = 64;
+/// Pages by which it finds common changes.
+const WATCHED_MAX: usize = 32_768;
 /// Pages from which it learns what all are like.
 const SAMPLE: usize = 8_192;
 /// Pages of a group in it from which the group is learned.
@@ -140,7 +151,9 @@ impl<'a> Ours<'a> {
             budgets: Vec::new(),
             seen: vec![Seen::default(); pages],
             visited: vec![VecDeque::new(); pages],
-            site_pages: site_pages(web),
+            pages_of: pages_of(web),
+            common: vec![None; web.site_count()],
+            times: vec![VecDeque::from([(0.0, false)]); pages],
             signals: vec![Signals::default(); web.site_count()],
             are_dates_right: vec![false; web.site_count()],
             first_ago: vec![None; pages],
@@ -194,7 +207,11 @@ impl<'a> Ours<'a> {
         let cap = self.web.site_part * self.per_second;
         if !self.given.rates && (self.web.says_anything() || self.web.kind.dates != Dates::Nothing) {
             self.learn_signals();
-            self.outlooks = self.signals.iter().map(Outlook::new).collect();
+        }
+        if !self.given.rates {
+            self.learn_common();
+            let sample: Vec<Seen> = self.seen.iter().step_by(every).cloned().collect();
+            self.prior = Prior::learn(&Prior::default(), &sample);
         }
         let site =
             |outlook: &Option<Outlook>| SiteSample { pages: Vec::new(), rate_max: cap, outlook: outlook.clone() };
@@ -210,9 +227,45 @@ impl<'a> Ours<'a> {
         }
         let (of_all, budgets) = Budget::solve(&sites, self.per_second);
         let full = (0..).zip(&budgets).filter(|(_, budget)| budget.worth > of_all.worth);
-        self.full = full.map(|(site, _)| (site, FullSite { began: now, calendar: Calendar::default() })).collect();
+        let full_site = |site: u32| {
+            let may_be_ahead = self.common[site as usize].is_some();
+            FullSite { began: now, calendar: Calendar::default(), may_be_ahead }
+        };
+        self.full = full.map(|(site, _)| (site, full_site(site))).collect();
         (self.calendar, self.budgets) = (Calendar::default(), budgets);
         (0..pages).for_each(|page| self.put(page, now - self.visited_at[page]));
+    }
+
+    /// Learns which sites have common changes, and what visits tell by that. Where a site tells what changes, nobody asks.
+    fn learn_common(&mut self) {
+        for (site, pages) in self.pages_of.iter().enumerate() {
+            let had_common = self.common[site].take().is_some();
+            self.outlooks[site] = signals::Outlook::new(&self.signals[site]).map(Outlook::Signals);
+            if self.signals[site].tell() || self.are_dates_right[site] {
+                continue;
+            }
+            let visits = |page: &u32| -> Vec<Visited> {
+                let times = &self.times[*page as usize];
+                let visit = |((before, _), (at, has_changed)): (&(f64, bool), &(f64, bool))| Visited {
+                    before: *before,
+                    at: *at,
+                    has_changed: *has_changed,
+                };
+                times.iter().zip(times.iter().skip(1)).map(visit).collect()
+            };
+            let watched = pages.iter().filter(|page| self.is_watched(**page as usize));
+            let common = Common::learn(&self.prior, &watched.map(visits).collect::<Vec<_>>());
+            if common.is_proved() || had_common {
+                pages.iter().for_each(|page| self.seen[*page as usize] = common.seen(&visits(page)));
+            }
+            self.outlooks[site] = self.outlooks[site].take().or(common::Outlook::new(&common).map(Outlook::Common));
+            self.common[site] = Some(common).filter(Common::is_proved);
+        }
+    }
+
+    /// Common changes are found by these pages: as many as the program reads.
+    fn is_watched(&self, page: usize) -> bool {
+        page.is_multiple_of(self.seen.len().div_ceil(WATCHED_MAX))
     }
 
     /// Learns how right each site is, and what its visits tell by that.
@@ -239,23 +292,56 @@ impl<'a> Ours<'a> {
         }
     }
 
-    /// Whether anything was ever said of a page.
+    /// Whether anything tells that a page changes.
     fn is_told(&self, page: usize) -> bool {
-        self.said_after[page].is_some() || !self.visited[page].iter().all(Interval::is_silent)
+        let has_common = self.common[self.web.sites[page] as usize].is_some();
+        has_common || self.said_after[page].is_some() || !self.visited[page].iter().all(Interval::is_silent)
     }
 
     fn put(&mut self, page: usize, age: f64) {
         let site = self.web.sites[page];
         let (budget, belief) = (&self.budgets[site as usize], self.belief(page));
         let importance = self.web.importances[page];
+        let last = self.visited_at[page];
+        let is_different =
+            self.common[site as usize].as_ref().is_some_and(|common| common.is_between(last, last + age));
         let wait = match self.outlooks[site as usize].as_ref().filter(|_| self.is_told(page)) {
-            Some(outlook) => budget.wait_with(outlook, &belief, importance, self.said_after[page].map(|_| age)),
+            Some(Outlook::Signals(outlook)) => {
+                budget.wait_with(outlook, &belief, importance, self.said_after[page].map(|_| age))
+            }
+            Some(Outlook::Common(outlook)) if is_different => {
+                match budget.worth_after(outlook, &belief, importance, age) {
+                    // The site's clock goes on with its visits: what is worth most comes first.
+                    worth if self.full.contains_key(&site) => age + budget.interval / worth.max(1.0 / STARVED_AFTER),
+                    worth if worth >= 1.0 => age,
+                    _ => STARVED_AFTER * budget.interval,
+                }
+            }
+            Some(Outlook::Common(outlook)) => self.tests.choose(budget.wait_without(outlook, &belief, importance)),
             None => self.tests.wait(budget, &belief, importance),
         };
         self.entries[page] = self.entries[page].wrapping_add(1);
         let calendar = self.full.get_mut(&site).map_or(&mut self.calendar, |full| &mut full.calendar);
         let entry = u64::from(self.entries[page]) << 32 | page as u64;
         calendar.put(entry, site, (wait - age).max(0.0) as u32);
+    }
+
+    /// Takes in a visit of a page whose site has common changes. Pages are due by the one that it makes known, if it does.
+    fn visited_common(&mut self, page: usize, visit: Visited) {
+        let (site, belief) = (self.web.sites[page] as usize, self.belief(page));
+        let is_watched = self.is_watched(page);
+        let Some(common) = &mut self.common[site] else { return };
+        let same = belief.likely_same(visit.at - visit.before);
+        let event = if is_watched { common.visit(visit, same) } else { None };
+        common.see(&mut self.seen[page], visit);
+        let Some(event) = event else { return };
+        let pages = std::mem::take(&mut self.pages_of[site]);
+        for page in pages.iter().map(|page| *page as usize) {
+            if self.visited_at[page] < event {
+                self.put(page, visit.at - self.visited_at[page]);
+            }
+        }
+        self.pages_of[site] = pages;
     }
 
     /// The next page of the calendars that was put in last for this visit.
@@ -281,13 +367,19 @@ impl Rule for Ours<'_> {
         let (site, said_after) = (self.web.sites[page] as usize, self.said_after[page].take());
         let interval = Interval { seconds, said_after, has_changed, dating };
         let dating = dating.filter(|_| self.are_dates_right[site]);
-        self.signals[site].see(&mut self.seen[page], Interval { dating, ..interval });
+        self.times[page].push_back((now, has_changed));
+        self.visited_at[page] = now;
+        match self.common[site] {
+            Some(_) => self.visited_common(page, Visited { before: now - seconds, at: now, has_changed }),
+            None => self.signals[site].see(&mut self.seen[page], Interval { dating, ..interval }),
+        }
+        let times = &mut self.times[page];
+        times.drain(..times.len().saturating_sub(VISITS_MAX));
         if self.web.says_anything() || self.web.kind.dates != Dates::Nothing {
             let visits = &mut self.visited[page];
             visits.push_back(interval);
             visits.drain(..visits.len().saturating_sub(VISITS_MAX));
         }
-        self.visited_at[page] = now;
         self.visits += 1;
         self.put(page, 0.0);
         if self.visits >= self.learn_at {
@@ -303,7 +395,7 @@ impl Rule for Ours<'_> {
 
     fn reads_every(&self, site: usize) -> Option<f64> {
         let budget = &self.budgets[site];
-        (!self.given.rates).then(|| budget.listing_wait(self.site_pages[site], self.signals[site].tell()))
+        (!self.given.rates).then(|| budget.listing_wait(self.pages_of[site].len() as f64, self.signals[site].tell()))
     }
 
     fn signalled(&mut self, page: usize, said_after: f64, age: f64) {
