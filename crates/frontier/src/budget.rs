@@ -128,7 +128,8 @@ impl Budget {
     /// How long a page waits from one visit to the next whose site has common changes, where none becomes known; and the best test until then.
     #[must_use]
     pub fn wait_without(&self, outlook: &common::Outlook, belief: &Belief, importance: f64) -> (f64, Option<Test>) {
-        let wait = self.at_most(outlook.plan(belief, self.worth / importance).0.wait);
+        let turn = outlook.turn(belief, self.worth / importance);
+        let wait = self.at_most(turn.map_or(f64::INFINITY, |turn| turn.wait));
         // Visits after common changes tell little of the page, so that tests are needed all the more.
         let (_, test) = self.wait_and_test(belief, importance);
         (wait, test.filter(|test| test.wait < wait))
@@ -146,7 +147,7 @@ impl Budget {
         let cost = self.worth / importance;
         self.at_most(match outlook {
             Outlook::Signals(outlook) => outlook.plan(belief, cost, belief.plan(cost)).1,
-            Outlook::Common(outlook) => outlook.plan(belief, cost).1,
+            Outlook::Common(outlook) => outlook.turn(belief, cost).map_or(f64::INFINITY, |turn| turn.length),
         })
     }
 
@@ -275,5 +276,34 @@ mod tests {
         // What is known is not tested.
         let known = Belief::of_rate(1.0 / DAY);
         assert!((0..1_000).all(|_| tests.wait(&budget, &known, 1.0) == budget.wait(&known, 1.0)));
+    }
+
+    #[test]
+    fn visits_after_common_changes_count_towards_the_budget() {
+        // All pages change at once each twenty days, and are visited in turn once in ten.
+        let visit = |page: u32, n: u32| {
+            let before = f64::from(10 * n) + f64::from(page) / 10.0;
+            let event = |day: f64| (day / 20.0).floor();
+            let has_changed = event(before) < event(before + 10.0);
+            common::Visited { before: before * DAY, at: (before + 10.0) * DAY, has_changed }
+        };
+        let visits: Vec<Vec<_>> = (0..100).map(|page| (0..30).map(|n| visit(page, n)).collect()).collect();
+        let common = common::Common::learn(&Prior::default(), &visits);
+        let outlook = common::Outlook::new(&common).expect("it is proved");
+        let mut site =
+            SiteSample { outlook: Some(Outlook::Common(outlook.clone())), ..site(&[400.0; 10], f64::INFINITY) };
+        site.pages.iter_mut().for_each(|page| page.is_told = true);
+        let belief = site.pages[0].belief.clone();
+        let per_second = 10.0 / 19.0 / DAY;
+        let (budget, _) = Budget::solve(std::slice::from_ref(&site), per_second);
+        // A page waits longer than it takes from visit to visit on average: common changes come between.
+        let interval = budget.interval_with(&Outlook::Common(outlook.clone()), &belief, 1.0);
+        let (wait, _) = budget.wait_without(&outlook, &belief, 1.0);
+        assert!((interval / DAY - 19.0).abs() < 0.2 && wait > interval, "{interval} {wait}");
+        assert!(budget.worth_after(&outlook, &belief, 1.0, 15.0 * DAY) > 1.0);
+        // With half of the visits they are worth less; with importance more.
+        let (scarce, _) = Budget::solve(&[site], 10.0 / 40.0 / DAY);
+        let [few, more] = [0.5, 2.0].map(|importance| scarce.worth_after(&outlook, &belief, importance, 15.0 * DAY));
+        assert!(scarce.worth > budget.worth && few < 1.0 && more > few, "{few} {more}");
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use crate::revisit::{Belief, Plan, Prior, RATES, Seen, TIMES_COUNT, rates, time_at, time_place};
+use crate::revisit::{Belief, Prior, RATES, Seen, TIMES_COUNT, rates, time_at, time_place};
 
 /// A common change must be so many times as likely as changes of the pages by themselves.
 const ODDS_MIN: f64 = 1e4;
@@ -18,8 +18,8 @@ const LEAK: f64 = 0.1;
 const PART: f64 = 0.9;
 /// Common changes that are remembered, the last ones.
 const EVENTS_MAX: usize = 64;
-/// So many pages, at least, must have been visited after common changes that would be unchanged otherwise.
-const PROOF_PAGES: f64 = 8.0;
+/// So many pages, at least, a site must have. Of those visited after common changes, so many must have been expected to be unchanged.
+const PROOF_PAGES: usize = 8;
 /// So many common changes prove that there are such.
 const PROOF_EVENTS: u32 = 2;
 /// The least part of these pages that had changed.
@@ -88,6 +88,9 @@ impl Common {
     /// Learns the common changes of a site from visits of its pages.
     #[must_use]
     pub fn learn(prior: &Prior, pages: &[Vec<Visited>]) -> Common {
+        if pages.len() < PROOF_PAGES {
+            return Common::default();
+        }
         let mut visits: Vec<(f64, usize, Visited)> = pages
             .iter()
             .enumerate()
@@ -167,7 +170,7 @@ impl Common {
     /// Whether there are common changes, beyond doubt.
     #[must_use]
     pub fn is_proved(&self) -> bool {
-        self.count >= PROOF_EVENTS && self.checks.same_expected >= PROOF_PAGES && self.part() >= PROOF_PART
+        self.count >= PROOF_EVENTS && self.checks.same_expected >= PROOF_PAGES as f64 && self.part() >= PROOF_PART
     }
 
     /// The part of pages that one changes.
@@ -217,10 +220,17 @@ struct After {
     seconds: f64,
     /// The seconds between two visits.
     length: f64,
-    /// For how many of them the copy is right.
-    right: [f64; RATES],
     /// What the next visit is worth then: as in [`crate::revisit`], with these times between two visits.
     values: [f64; RATES],
+}
+
+/// When a page is visited again where no common change becomes known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Turn {
+    /// Seconds after the last visit.
+    pub wait: f64,
+    /// The seconds between two visits on average: common changes make them fewer.
+    pub length: f64,
 }
 
 impl Outlook {
@@ -237,27 +247,25 @@ impl Outlook {
         let after = |place: usize| {
             let seconds = time_at(place).seconds;
             let length = until(known, seconds);
-            let right: [f64; RATES] = std::array::from_fn(|n| until(rates()[n] + ends, seconds));
-            let values = |n: usize| right[n] - length * (-(rates()[n] + part * unknown) * seconds).exp();
-            After { seconds, length, right, values: std::array::from_fn(values) }
+            // The time for which the copy is right between two visits, less what it were if all of it were as likely right as its end.
+            let value = |n: usize| {
+                until(rates()[n] + ends, seconds) - length * (-(rates()[n] + part * unknown) * seconds).exp()
+            };
+            After { seconds, length, values: std::array::from_fn(value) }
         };
         Some(Outlook { part, waits: (0..TIMES_COUNT).step_by(OUTLOOK_STEP).map(after).collect() })
     }
 
-    /// How a page is visited where a visit costs so many seconds, and the seconds between two visits then.
+    /// When a visit is worth so much; `None` where it never is.
     #[must_use]
-    pub fn plan(&self, belief: &Belief, cost: f64) -> (Plan, f64) {
-        let high = self.waits.partition_point(|after| belief.mean(&after.values) < cost);
-        let Some(above) = self.waits.get(high) else {
-            return (Plan { wait: f64::INFINITY, gain: 0.0 }, f64::INFINITY);
-        };
-        let below = &self.waits[high.saturating_sub(1)];
-        let (from, to) = (belief.mean(&below.values), belief.mean(&above.values));
-        let share = ((cost - from) / (to - from).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+    pub fn turn(&self, belief: &Belief, worth: f64) -> Option<Turn> {
+        let value = |after: &After| belief.mean(&after.values);
+        let high = self.waits.partition_point(|after| value(after) < worth);
+        let (below, above) = (&self.waits[high.saturating_sub(1)], self.waits.get(high)?);
+        let (from, to) = (value(below), value(above));
+        let share = ((worth - from) / (to - from).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
         let between = |low: f64, high: f64| low + share * (high - low);
-        let length = between(below.length, above.length);
-        let right = between(belief.mean(&below.right), belief.mean(&above.right));
-        (Plan { wait: between(below.seconds, above.seconds), gain: (right - cost) / length }, length)
+        Some(Turn { wait: between(below.seconds, above.seconds), length: between(below.length, above.length) })
     }
 
     /// What a visit is worth where a common change is known since the last one, so many seconds ago: as much as after a time without one
@@ -423,12 +431,12 @@ mod tests {
         // A page that never changes by itself is visited when all change, and hardly without.
         let slow = Belief::of_rate(1.0 / (2_000.0 * DAY));
         let blind = Belief::of_rate(1.0 / (2_000.0 * DAY) + EVENTS.len() as f64 / (300.0 * DAY)).plan(cost);
-        let (plan, length) = outlook.plan(&slow, cost);
-        assert!(plan.wait > 1.5 * blind.wait && plan.gain > blind.gain && length < plan.wait, "{plan:?} {blind:?}");
+        let turn = outlook.turn(&slow, cost).expect("it is worth visits");
+        assert!(turn.wait > 1.5 * blind.wait && turn.length < turn.wait, "{turn:?} {blind:?}");
         assert!(outlook.worth_after(&slow, 20.0 * DAY) > 2.0 * cost);
         // One that changes every hour is worth no visit, whatever all do.
         let fast = Belief::of_rate(24.0 / DAY);
-        assert_eq!(outlook.plan(&fast, cost).0, Plan { wait: f64::INFINITY, gain: 0.0 });
+        assert_eq!(outlook.turn(&fast, cost), None);
         assert!(outlook.worth_after(&fast, 20.0 * DAY) < 0.1 * cost);
         // The slower a page, the more a visit is worth.
         let worths = [1.0, 5.0, 25.0, 125.0].map(|days| outlook.worth_after(&Belief::of_rate(1.0 / (days * DAY)), DAY));
