@@ -210,8 +210,10 @@ impl<'a> Ours<'a> {
         }
         if !self.given.rates {
             self.learn_common();
-            let sample: Vec<Seen> = self.seen.iter().step_by(every).cloned().collect();
-            self.prior = Prior::learn(&Prior::default(), &sample);
+            if self.common.iter().any(Option::is_some) {
+                let sample: Vec<Seen> = self.seen.iter().step_by(every).cloned().collect();
+                self.prior = Prior::learn(&Prior::default(), &sample);
+            }
         }
         let site =
             |outlook: &Option<Outlook>| SiteSample { pages: Vec::new(), rate_max: cap, outlook: outlook.clone() };
