@@ -82,6 +82,16 @@ struct Checks {
     same: f64,
     /// Visits after one that was not known yet.
     unknown: f64,
+    /// Of the other visits, how many were expected to find no change, and how many found none: whether expectations are right.
+    calm_expected: f64,
+    calm: f64,
+}
+
+impl Checks {
+    /// Visits that would have found no change, by what the other visits found.
+    fn expected(&self) -> f64 {
+        self.same_expected * ((self.calm + 1.0) / (self.calm_expected + 1.0)).min(1.0)
+    }
 }
 
 impl Common {
@@ -125,12 +135,14 @@ impl Common {
             return None;
         }
         self.told += passed;
+        self.checks.calm_expected += same;
+        self.checks.calm += f64::from(u8::from(!has_changed));
         if self.run.odds <= 0.0 {
             if !has_changed {
                 self.quiet_until = self.quiet_until.max(at);
                 return None;
             }
-            self.run = Run { odds: 0.0, first_at: at, visits: 0.0 };
+            self.run = Run { first_at: at, ..Run::default() };
             self.quiet_until = self.quiet_until.max(before);
         }
         if before > self.quiet_until {
@@ -170,13 +182,12 @@ impl Common {
     /// Whether there are common changes, beyond doubt.
     #[must_use]
     pub fn is_proved(&self) -> bool {
-        self.count >= PROOF_EVENTS && self.checks.same_expected >= PROOF_PAGES as f64 && self.part() >= PROOF_PART
+        self.count >= PROOF_EVENTS && self.checks.expected() >= PROOF_PAGES as f64 && self.part() >= PROOF_PART
     }
 
     /// The part of pages that one changes.
     fn part(&self) -> f64 {
-        let Checks { same_expected, same, .. } = self.checks;
-        (1.0 - (same + 1.0) / (same_expected + 2.0)).max(0.0)
+        (1.0 - (self.checks.same + 1.0) / (self.checks.expected() + 2.0)).max(0.0)
     }
 
     /// Common changes a second: those that are known before a page is visited, and the others.
@@ -382,6 +393,19 @@ mod tests {
             let visit = Visited { before: DAY * (at - 20.0), at: DAY * at, has_changed: n % 40 != 0 };
             assert_eq!(common.visit(visit, 0.03), None, "{n}: {common:?}");
         }
+    }
+
+    #[test]
+    fn pages_that_are_faster_than_believed_prove_nothing() {
+        // One visit in ten should find no change, and one in three hundred does.
+        let mut common = Common::default();
+        for n in 0..5_000 {
+            let at = 20.0 + 0.1 * f64::from(n);
+            let has_changed = n % 300 != 0;
+            common.visit(Visited { before: DAY * (at - 20.0), at: DAY * at, has_changed }, 0.1);
+            assert!(!common.is_proved(), "{n}: {common:?}");
+        }
+        assert!(common.count > 2, "{common:?}");
     }
 
     #[test]
