@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use extract::parts::Parts;
 use fetch::Fetcher;
 use model::{FetchOutcome, FetchTask, Fetched, Purpose, RenderedDocument, Rendering, Shown};
 use render::{Page, Renderer, Source};
@@ -34,6 +35,7 @@ pub struct Browsing {
 /// A page that is to be shown.
 pub(crate) struct Showing {
     evidence: Evidence,
+    parts: Parts,
     before: Shown,
 }
 
@@ -62,7 +64,7 @@ impl Browsing {
     }
 
     /// Takes note of an answer; `Some` if it is a page that is to be shown.
-    pub(crate) fn judge(&self, outcome: &FetchOutcome, purpose: Purpose, content: &Content) -> Option<Showing> {
+    pub(crate) fn judge(&self, outcome: &FetchOutcome, purpose: Purpose, content: &Content) -> Option<Box<Showing>> {
         if purpose == Purpose::Robots {
             self.resources.learn(outcome);
         }
@@ -88,9 +90,10 @@ impl Browsing {
             // Without its scripts it is another page.
             RenderMode::Auto if outcome.url.route().is_some() => Evidence::Route,
             RenderMode::Auto => Evidence::of(page.scripting, before)
-                .or_else(|| locked(&self.samples).evidence(page.scripting, &outcome.url))?,
+                .or_else(|| locked(&self.samples).evidence(page.scripting, &page.parts, &outcome.url))?,
         };
-        Some(Showing { evidence, before })
+        // A fetch under way holds it, and most have none.
+        Some(Box::new(Showing { evidence, parts: page.parts.clone(), before }))
     }
 
     /// Shows a page, and adds what came of it to the outcome.
@@ -135,7 +138,7 @@ impl Browsing {
     /// Learns from what a page showed.
     pub(crate) fn learn(&self, outcome: &FetchOutcome, showing: &Showing, content: &Content) {
         if showing.evidence == Evidence::Sample {
-            locked(&self.samples).learn(&outcome.url, content.gained);
+            locked(&self.samples).learn(&outcome.url, &showing.parts, content.gained);
         }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use compact_str::CompactString;
 use extract::html::dom::Document;
 use extract::media_type::{self, MediaType};
+use extract::parts::{self, Parts};
 use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, passages, robots_tag, sitemap, wording};
 use frontier::Features;
 use model::{
@@ -20,13 +21,13 @@ use structured::Structured;
 use url::Url;
 use weburl::CanonicalUrl;
 
-use crate::Settings;
 use crate::announced::announcement;
 use crate::cut;
 use crate::details::{self, Details, HtmlDetails, RenderedDetails};
 use crate::features;
 use crate::references::{self, Resolver};
 use crate::requisites::{self, Needs};
+use crate::{RenderMode, Settings};
 
 /// How feeds are declared.
 const FEED_TYPES: [&str; 4] = ["application/rss+xml", "application/atom+xml", "application/xml", "text/xml"];
@@ -126,6 +127,8 @@ pub struct Page {
     pub shown: Option<Shown>,
     /// The parts that it leaves to scripts.
     pub scripting: Scripting,
+    /// What these are made of, if that may decide whether it is rendered.
+    pub parts: Parts,
 }
 
 /// The images that a browser has loaded with a page, as if the crawl had requested each by itself.
@@ -421,6 +424,11 @@ fn look_into_document(
         });
         content.details = Some(Box::new(Details::new(response, media, Some(details))));
     }
+    let is_judged = settings.render == Some(RenderMode::Auto) && rendered.is_none() && html.scripting.is_active;
+    let parts = time(Stage::Extract, || match is_judged {
+        true => parts::of_page(&html::decode(&response.body, html.encoding)),
+        false => Parts::default(),
+    });
     Finding::Page(page)
 }
 
@@ -431,6 +439,7 @@ fn needs_of_document(outcome: &FetchOutcome, response: &Response, settings: &Set
 }
 
 /// Content that is not kept. Its description must be the same with its bytes and without them, when it is derived from the archive.
+        parts,
 fn unwanted(outcome: &FetchOutcome, response: &Response, settings: &Settings, content: &mut Content) -> Finding {
     let bare = Response { body: Default::default(), truncated: Some(Truncation::Unwanted), ..response.clone() };
     if settings.details {

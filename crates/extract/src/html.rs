@@ -26,6 +26,7 @@ use crate::charset;
 use crate::limits::Limits;
 use crate::page::HtmlPage;
 use collector::Collector;
+pub(crate) use collector::is_script;
 
 /// Reads a page.
 ///

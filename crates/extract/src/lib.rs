@@ -14,6 +14,7 @@ pub mod html;
 pub mod limits;
 pub mod media_type;
 pub mod page;
+pub mod parts;
 pub mod passages;
 pub mod refresh;
 pub mod requisites;

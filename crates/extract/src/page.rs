@@ -46,8 +46,6 @@ pub struct Scripting {
     pub is_active: bool,
     /// It has the root of an application of a known framework, with nothing in it.
     pub has_empty_root: bool,
-    /// It has what scripts fill in or act on: templates, module scripts, custom elements, click handlers, `javascript:` links.
-    pub has_parts_to_fill: bool,
 }
 
 /// One link of a page.

@@ -233,28 +233,28 @@ fn a_refresh_for_those_without_scripts_is_a_link_only() {
 
 #[test]
 fn what_is_left_to_scripts_is_seen() {
-    let check = |html: &str, is_active, has_empty_root, has_parts_to_fill| {
-        let expect = extract::Scripting { is_active, has_empty_root, has_parts_to_fill };
+    let check = |html: &str, is_active, has_empty_root| {
+        let expect = extract::Scripting { is_active, has_empty_root };
         assert_eq!(page(html).scripting, expect, "{html}");
     };
-    check("<p>text", false, false, false);
-    check("<script src=/app.js></script>", true, false, false);
-    check("<SCRIPT TYPE=' text/JavaScript '></script>", true, false, false);
-    check("<script type=application/ld+json>{}</script>", false, false, false);
-    check("<script type=module></script>", true, false, true);
-    check("<p onclick='go()'>x", true, false, true);
-    check("<iframe srcdoc='x'></iframe>", true, false, false);
-    check("<template><div id=app></div><script></script></template>", false, false, true);
-    check("<side-bar></side-bar><svg><font-face></font-face></svg>", false, false, true);
-    check("<svg><font-face></font-face></svg>", false, false, false);
-    check("<a href='javascript:go()'>x</a>", false, false, true);
-    check("<noscript><script></script><div id=app></div></noscript>", false, false, false);
+    check("<p>text", false, false);
+    check("<script src=/app.js></script>", true, false);
+    check("<SCRIPT TYPE=' text/JavaScript '></script>", true, false);
+    check("<script type=application/ld+json>{}</script>", false, false);
+    check("<script type=module></script>", true, false);
+    check("<p onclick='go()'>x", true, false);
+    check("<iframe srcdoc='x'></iframe>", true, false);
+    check("<template><div id=app></div><script></script></template>", false, false);
+    check("<side-bar></side-bar><svg><font-face></font-face></svg>", false, false);
+    check("<svg><font-face></font-face></svg>", false, false);
+    check("<a href='javascript:go()'>x</a>", false, false);
+    check("<noscript><script></script><div id=app></div></noscript>", false, false);
     for root in ["<div id=root></div>", "<DIV class=x id=\"__next\"> <!-- --> \n</DIV>", "<main id=app></main>"] {
-        check(root, false, true, false);
+        check(root, false, true);
     }
-    check("<app-root></app-root>", false, true, true);
+    check("<app-root></app-root>", false, true);
     for other in ["<div id=root>text</div>", "<div id=root><p></div>", "<div id=other></div>", "<p id=root></p>"] {
-        check(other, false, false, false);
+        check(other, false, false);
     }
 }
 

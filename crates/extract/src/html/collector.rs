@@ -1,7 +1,6 @@
 //! Tags and text to links, images and metadata.
 
 use super::attributes::{Attributes, Key};
-use super::names::Name;
 use super::scanner::{self, Sink, Within};
 use super::tag::Tag;
 use super::targets::Targets;
@@ -28,7 +27,7 @@ const BYTES_A_BYTE_OF_TEXT: usize = 4;
 const ROOTS: [&str; 6] = ["root", "app", "__next", "__nuxt", "__layout", "svelte"];
 
 /// Whether a `script` of this type is run (HTML Standard, "prepare the script element").
-fn is_script(kind: &str) -> bool {
+pub(crate) fn is_script(kind: &str) -> bool {
     kind.trim().is_empty() || ["module", "javascript", "ecmascript"].iter().any(|name| ends_with(kind, name))
 }
 
@@ -97,7 +96,6 @@ impl<'l> Collector<'l> {
 
     pub(super) fn finish(mut self) -> HtmlPage {
         self.close_anchor();
-        self.page.scripting.has_parts_to_fill |= self.page.ignored.javascript > 0;
         self.page.truncated.text = self.text.truncated();
         self.page.text = self.text.into_text();
         // Room that was made for nothing is not kept with the page.
@@ -107,16 +105,13 @@ impl<'l> Collector<'l> {
     }
 
     /// Looks for what is left to scripts.
-    fn scripting(&mut self, name: Name<'_>, tag: Tag, attributes: &Attributes<'_>, in_html: bool) {
+    fn scripting(&mut self, tag: Tag, attributes: &Attributes<'_>) {
         let scripting = &mut self.page.scripting;
         let has_handler = attributes.has(Key::Onclick) && attributes.non_empty(Key::Onclick).is_some();
         let script = (tag == Tag::Script).then(|| attributes.get(Key::Type).unwrap_or_default());
-        let is_module = script.as_ref().is_some_and(|kind| kind.eq_ignore_ascii_case("module"));
-        let is_custom = in_html && tag.is_custom(name);
         scripting.is_active |= has_handler
             || script.is_some_and(|kind| is_script(&kind))
             || (tag == Tag::IFrame && attributes.non_empty(Key::Srcdoc).is_some());
-        scripting.has_parts_to_fill |= has_handler || is_module || is_custom || tag == Tag::Template;
         let is_named = tag.may_be_root() && attributes.get(Key::Id).is_some_and(|id| ROOTS.contains(&id.as_ref()));
         self.at_root = is_named || tag == Tag::AppRoot;
     }
@@ -347,9 +342,9 @@ impl<'l> Collector<'l> {
 }
 
 impl Sink for Collector<'_> {
-    fn start_tag(&mut self, name: Name<'_>, tag: Tag, attributes: &Attributes<'_>, in_html: bool, self_closing: bool) {
+    fn start_tag(&mut self, tag: Tag, attributes: &Attributes<'_>, in_html: bool, self_closing: bool) {
         if !self.in_noscript && self.templates == 0 {
-            self.scripting(name, tag, attributes, in_html);
+            self.scripting(tag, attributes);
         }
         if in_html && tag == Tag::Template {
             self.templates += 1;
@@ -372,13 +367,12 @@ impl Sink for Collector<'_> {
     }
 
     #[inline]
-    fn plain_start_tag(&mut self, name: Name<'_>, tag: Tag) {
+    fn plain_start_tag(&mut self, tag: Tag) {
         self.at_root = false;
         if self.templates > 0 {
             return;
         }
         self.in_foreign_code = false;
-        self.page.scripting.has_parts_to_fill |= tag.is_custom(name) && !self.in_noscript;
         self.separate_words(tag);
     }
 

@@ -3,16 +3,15 @@
 
 use super::attributes::{Attributes, Has};
 use super::foreign::Namespaces;
-use super::names::Name;
 use super::tag::Tag;
 use super::tokenizer::{Content, Text, Token, Tokenizer};
 
 /// Receives what the scanner finds, in the order of the document.
 pub(super) trait Sink {
     /// A start tag. `in_html` is false for elements of SVG and MathML.
-    fn start_tag(&mut self, name: Name<'_>, tag: Tag, attributes: &Attributes<'_>, in_html: bool, self_closing: bool);
+    fn start_tag(&mut self, tag: Tag, attributes: &Attributes<'_>, in_html: bool, self_closing: bool);
     /// A start tag of HTML that does no more than to separate words, or not even that.
-    fn plain_start_tag(&mut self, name: Name<'_>, tag: Tag);
+    fn plain_start_tag(&mut self, tag: Tag);
     /// An end tag of HTML that does no more than to separate words, or not even that.
     fn plain_end_tag(&mut self, tag: Tag);
     /// An end tag.
@@ -50,11 +49,11 @@ pub(super) fn scan(document: &str, sink: &mut impl Sink, noscript_is_raw: bool) 
                 let tag = Tag::of(name);
                 if !tag.is_heard(attributes.has) && namespaces.are_closed() {
                     within = Within::Content;
-                    sink.plain_start_tag(name, tag);
+                    sink.plain_start_tag(tag);
                     continue;
                 }
                 let in_html = namespaces.start(name, tag, &attributes, self_closing);
-                sink.start_tag(name, tag, &attributes, in_html, self_closing);
+                sink.start_tag(tag, &attributes, in_html, self_closing);
                 if in_html {
                     (tokenizer.content, within) = content_model(tag, noscript_is_raw);
                 }

@@ -214,11 +214,6 @@ impl Tag {
         TRAITS[self as usize] & some != 0
     }
 
-    /// Whether an element of HTML of this name is a custom one: it has a hyphen.
-    pub(super) fn is_custom(self, name: Name<'_>) -> bool {
-        matches!(self, Self::Other | Self::AppRoot | Self::AnnotationXml) && name.raw.contains(&b'-')
-    }
-
     /// Whether a tag that has this does more than to separate words.
     #[inline]
     pub(super) fn is_heard(self, has: Has) -> bool {
