@@ -27,8 +27,10 @@ const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
 
 /// What keeps the browser from using the network by itself, and from doing anything that a page does not need. Whatever is not
 /// asked of the source would go to a proxy that is not there, under names that do not resolve.
-const FLAGS: [&str; 32] = [
+const FLAGS: [&str; 33] = [
     "--headless",
+    // As wide as on a desktop. The browser's own window has 780 pixels, and pages show less in it, as on a tablet.
+    "--window-size=1280,800",
     "--proxy-server=http://127.0.0.1:1",
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND",
