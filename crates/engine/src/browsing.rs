@@ -68,7 +68,7 @@ impl Browsing {
         if purpose == Purpose::Robots {
             self.resources.learn(outcome);
         }
-        if matches!(content.finding, Finding::Document) {
+        if matches!(content.finding, Finding::Document | Finding::Redirect(Ok(_))) {
             self.resources.learn_file(outcome, address_of(outcome));
         }
         let (missing, page);

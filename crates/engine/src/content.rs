@@ -19,7 +19,7 @@ use rules::Body;
 use stages::{Stage, time};
 use structured::Structured;
 use url::Url;
-use weburl::CanonicalUrl;
+use weburl::{CanonicalUrl, UrlKey};
 
 use crate::announced::announcement;
 use crate::cut;
@@ -68,7 +68,7 @@ pub struct Content {
     pub loaded: Box<[Loaded]>,
 }
 
-/// An image that a browser has loaded with its page: no request is needed for it.
+/// An image that a browser has loaded with its page, or a redirect to one: no request is needed for it.
 #[derive(Debug)]
 pub struct Loaded {
     /// Its URL.
@@ -131,20 +131,24 @@ pub struct Page {
     pub parts: Parts,
 }
 
-/// The images that a browser has loaded with a page, as if the crawl had requested each by itself.
-fn loaded_images(outcome: &FetchOutcome, settings: &Settings) -> Vec<Loaded> {
+/// The images that a browser has loaded with a page that shows `images`, and the redirects on the way to them, as if the crawl had requested each
+/// by itself.
+fn loaded_images(outcome: &FetchOutcome, images: &[CanonicalUrl], settings: &Settings) -> Vec<Loaded> {
     let Some(rendering) = outcome.rendering.as_ref().filter(|_| settings.images) else { return Vec::new() };
-    let mut known = HashSet::from([outcome.url.key()]);
-    let mut loaded = Vec::new();
+    let mut loaded: Vec<Loaded> = Vec::new();
+    let (mut known, mut redirects) = (HashSet::from([outcome.url.key()]), Vec::new());
     for exchange in rendering.resources.iter().filter(|exchange| exchange.method == Method::Get) {
-        let Some(response) = response_of(exchange, settings).filter(|response| (200..=299).contains(&response.status))
-        else {
-            continue;
-        };
-        if !media_type(&exchange.url, &response).kind.is_image() || !known.insert(exchange.url.key()) {
+        let Some(response) = response_of(exchange, settings) else { continue };
+        let (url, at, status) = (exchange.url.clone(), exchange.started_at, response.status);
+        if is_redirect(status) {
+            let Ok(target) = redirect_target(&url, &response, settings) else { continue };
+            redirects.push((url.key(), target.key()));
+        } else if !(200..=299).contains(&status)
+            || !media_type(&url, &response).kind.is_image()
+            || !known.insert(url.key())
+        {
             continue;
         }
-        let (url, at, status) = (exchange.url.clone(), exchange.started_at, response.status);
         let answer = FetchOutcome {
             id: outcome.id,
             url: url.clone(),
@@ -157,7 +161,21 @@ fn loaded_images(outcome: &FetchOutcome, settings: &Settings) -> Vec<Loaded> {
         };
         loaded.push(Loaded { url, at, status, content: look_into_answer(&answer, Purpose::Page, settings) });
     }
+    let mut of_images: HashSet<UrlKey> = images.iter().map(CanonicalUrl::key).chain(known.iter().copied()).collect();
+    // A redirect comes before its target. So this finds what leads to an image that was loaded, and then where a shown one leads.
+    for (from, to) in redirects.iter().rev() {
+        of_images.extend(of_images.contains(to).then_some(*from));
+    }
+    for (from, to) in &redirects {
+        of_images.extend(of_images.contains(from).then_some(*to));
+    }
+    let mut is_first = |key| of_images.contains(&key) && known.insert(key);
+    loaded.retain(|image| !is_redirect(image.status) || is_first(image.url.key()));
     loaded
+}
+
+pub(crate) fn is_redirect(status: u16) -> bool {
+    matches!(status, 301..=303 | 307 | 308)
 }
 
 /// The answer of an exchange, as a fetch gives it.
@@ -181,7 +199,7 @@ pub(crate) fn look_into_answer(outcome: &FetchOutcome, purpose: Purpose, setting
         }
     }
     content.finding = match (response.status, purpose) {
-        (301..=303 | 307 | 308, _) => Finding::Redirect(redirect_target(&outcome.url, response, settings)),
+        (status, _) if is_redirect(status) => Finding::Redirect(redirect_target(&outcome.url, response, settings)),
         (200..=299, Purpose::Sitemap) => look_into_sitemap(&outcome.url, response, settings, &mut content),
         (200..=299, Purpose::Page) => look_into_document(outcome, response, settings, &mut content),
         (404, Purpose::Page) if rendered(outcome).is_some() => {
@@ -203,7 +221,11 @@ pub(crate) fn look_into_answer(outcome: &FetchOutcome, purpose: Purpose, setting
         content.details = Some(Box::new(Details::new(response, media, None)));
     }
     read_body(outcome, response, purpose, settings, &mut content);
-    content.loaded = loaded_images(outcome, settings).into();
+    let images = match &content.finding {
+        Finding::Page(page) => &page.images[..],
+        _ => &[],
+    };
+    content.loaded = loaded_images(outcome, images, settings).into();
     if let (Some(details), Some(rendering)) = (&mut content.details, &outcome.rendering) {
         details.rendered = Some(RenderedDetails { evidence: rendering.evidence.clone(), gained: content.gained });
     }
@@ -402,6 +424,11 @@ fn look_into_document(
     if let (Some(rendering), Some(_)) = (&outcome.rendering, rendered) {
         content.gained = shown.map(|shown| shown.beyond(rendering.before));
     }
+    let is_judged = settings.render == Some(RenderMode::Auto) && rendered.is_none() && html.scripting.is_active;
+    let parts = time(Stage::Extract, || match is_judged {
+        true => parts::of_page(&html::decode(&response.body, html.encoding)),
+        false => Parts::default(),
+    });
     let embedded: BTreeSet<usize> = images.iter().flatten().copied().filter(|_| settings.images).collect();
     let page = Page {
         title: html.title.clone(),
@@ -412,6 +439,7 @@ fn look_into_document(
         nofollow: (html.meta_robots.union(header)).nofollow && !settings.ignore_nofollow,
         shown,
         scripting: html.scripting,
+        parts,
     };
     if settings.changes_in_text {
         content.wording = wording::of_page(html.title.as_deref(), &html.text);
@@ -424,11 +452,6 @@ fn look_into_document(
         });
         content.details = Some(Box::new(Details::new(response, media, Some(details))));
     }
-    let is_judged = settings.render == Some(RenderMode::Auto) && rendered.is_none() && html.scripting.is_active;
-    let parts = time(Stage::Extract, || match is_judged {
-        true => parts::of_page(&html::decode(&response.body, html.encoding)),
-        false => Parts::default(),
-    });
     Finding::Page(page)
 }
 
@@ -439,7 +462,6 @@ fn needs_of_document(outcome: &FetchOutcome, response: &Response, settings: &Set
 }
 
 /// Content that is not kept. Its description must be the same with its bytes and without them, when it is derived from the archive.
-        parts,
 fn unwanted(outcome: &FetchOutcome, response: &Response, settings: &Settings, content: &mut Content) -> Finding {
     let bare = Response { body: Default::default(), truncated: Some(Truncation::Unwanted), ..response.clone() };
     if settings.details {

@@ -1,6 +1,8 @@
 //! `--requisites` beside a browser: what it loaded is not fetched again, what it left out is.
 
-use testweb::{Pages, Reply, Web};
+use dataset::schema::Table;
+use testkit::tables::rows;
+use testweb::{Pages, Reply, Site, Web, from_fn};
 
 use crate::crawls::Crawled;
 
@@ -107,4 +109,85 @@ fn no_url_is_requested_twice() {
             assert_eq!(images(), before, "derived again");
         }
     }
+}
+
+/// Pages that all show one image behind two redirects, and one that its server shows to those who come back with a cookie.
+fn moved() -> Web {
+    let words = "Enough words to be read without any script at all. ".repeat(10);
+    let to = |status: u16, location: &'static str| Reply::new(status).header("Location", location);
+    let png = |body: &'static str| Reply::new(200).header("Content-Type", "image/png").body(body);
+    let page = format!(
+        "<!DOCTYPE html><link rel=icon href=data:,>{words}<img src=/moved.png><img src=/gate.png><script>1</script>\
+         <a href=/>1</a><a href=/two>2</a><a href=/three>3</a>"
+    );
+    let pages = Pages::new()
+        .html("/", page.clone())
+        .html("/two", page.clone())
+        .html("/three", page)
+        .reply("/moved.png", to(301, "/further.png"))
+        .reply("/further.png", to(302, "/real.png"))
+        .reply("/real.png", png("\u{89}PNG real"))
+        .reply("/set", to(302, "/gate.png").header("Set-Cookie", "seen=1"));
+    let gate = from_fn(move |request| match request.header("cookie") {
+        _ if request.path() != "/gate.png" => Site::reply(&pages, request),
+        Some(cookies) if cookies.contains("seen=1") => png("\u{89}PNG gate"),
+        _ => to(302, "/set"),
+    });
+    Web::new().site("app.test", gate)
+}
+
+/// The server is asked once for what leads to an image and once for the image, for whichever page. The archive has each once, and the dataset
+/// says of each page that it shows the image.
+#[test]
+fn an_image_behind_redirects_is_requested_once_for_all_pages() {
+    let modes: [&[&str]; 5] = [
+        &["--images"],
+        &["--requisites"],
+        &["--render", "always", "--images"],
+        &["--render", "always", "--images", "--requisites"],
+        &["--render", "always", "--images", "--connections-per-site", "4", "--concurrency", "4"],
+    ];
+    for mode in modes {
+        let crawled = Crawled::of(moved(), "http://app.test/", mode);
+        let way = ["/moved.png", "/further.png", "/real.png"];
+        for path in way {
+            let asked = crawled.asked.get(&format!("GET app.test{path}"));
+            assert_eq!(asked, Some(&1), "{mode:?}: {path}: {:?}", crawled.asked);
+        }
+        let index = crawled.run("export", &["cdxj"]).stdout;
+        for (path, status) in way.into_iter().zip(["301", "302", "200"]) {
+            let lines = index.lines().filter(|line| line.contains(&format!("\"url\": \"http://app.test{path}\"")));
+            let lines: Vec<&str> = lines.collect();
+            assert!(lines.len() == 1 && lines[0].contains(status), "{mode:?}: {path}: {lines:?} of {index}");
+        }
+        assert_eq!(crawled.run("check", &[]).code, 0, "{mode:?}");
+        let shown = rows(&crawled.dir(), Table::Images);
+        let of_pages = shown.iter().filter(|row| row.get("url").is_some_and(|url| url.ends_with("/moved.png")));
+        assert_eq!(of_pages.count(), 3, "{mode:?}: {shown:?}");
+        if !mode.contains(&"--images") {
+            continue;
+        }
+        let of_images = || {
+            let rows = crawled.rows();
+            let row = |path: &str| (rows[path]["outcome"].clone(), rows[path]["redirect_to"].clone());
+            way.map(row)
+        };
+        let redirect = |to: &str| ("redirect".into(), format!("http://app.test{to}").into());
+        let expect = [redirect("/further.png"), redirect("/real.png"), ("binary".into(), serde_json::Value::Null)];
+        assert_eq!(of_images(), expect, "{mode:?}");
+        assert_eq!(crawled.run("derive", &["--all"]).code, 0);
+        assert_eq!(of_images(), expect, "{mode:?}: derived again");
+    }
+}
+
+/// A redirect that another page got is no answer to a page that has been there: its cookies may open what was closed.
+#[test]
+fn a_page_that_comes_back_to_a_redirect_asks_its_server() {
+    let crawled = Crawled::of(moved(), "http://app.test/", &["--render", "always", "--images"]);
+    let gates = crawled.log.iter().filter(|entry| entry.target == "/gate.png").map(|entry| entry.status);
+    let gates: Vec<_> = gates.collect();
+    // The first page is sent on and comes back; the others get the redirect of the first one, and come back.
+    assert_eq!(gates, [Some(302), Some(200), Some(200), Some(200)]);
+    let row = &crawled.rows()["/gate.png"];
+    assert_eq!((row["outcome"].as_str(), row["status"].as_u64()), (Some("binary"), Some(200)), "{row}");
 }

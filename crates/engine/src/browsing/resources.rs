@@ -81,7 +81,11 @@ fn key_of(secret_of: &str, origin: &str, url: &CanonicalUrl, address: Option<IpA
 /// Whether an answer may be given again, as far as its server says.
 fn may_keep(response: &Response) -> bool {
     let is_kept = response.headers.get("cache-control").is_none_or(|value| !value.contains("no-store"));
-    is_kept && response.status == 200
+    is_kept && (response.status == 200 || is_redirect(response))
+}
+
+fn is_redirect(response: &Response) -> bool {
+    matches!(response.status, 301 | 302 | 303 | 307 | 308)
 }
 
 impl Resources {
@@ -168,7 +172,9 @@ impl Resources {
             Some(flight) => Some(flight.lock().await),
             None => None,
         };
-        if let Some(answer) = key.as_ref().and_then(|key| locked(&self.cache).answers.get(key).cloned()) {
+        let known = key.as_ref().and_then(|key| locked(&self.cache).answers.get(key).cloned());
+        // A redirect that a page comes back to may have set a cookie meanwhile: its server has another answer now.
+        if let Some(answer) = known.filter(|answer| !is_redirect(answer) || !page.has_got(url.key())) {
             locked(&page.reused).push(url.key());
             return Ok(answer);
         }
@@ -246,7 +252,7 @@ impl Resources {
             let mut outcome = self.ask(page, url.clone(), &request).await?;
             page.keep(std::mem::take(&mut outcome.exchanges));
             let target = match &outcome.fetched {
-                Fetched::Response(response) if matches!(response.status, 301 | 302 | 303 | 307 | 308) => {
+                Fetched::Response(response) if is_redirect(response) => {
                     response.headers.get("location").and_then(|to| url.join(to, &CanonicalRules::default()).ok())
                 }
                 _ => None,
@@ -300,6 +306,11 @@ impl PageResources {
             Ok(addresses.first().copied())
         };
         pin.get_or_try_init(find).await.copied()
+    }
+
+    /// Whether the page got an answer from this URL before.
+    fn has_got(&self, url: UrlKey) -> bool {
+        locked(&self.reused).contains(&url) || locked(&self.exchanges).iter().any(|exchange| exchange.url.key() == url)
     }
 
     /// Keeps exchanges for the archive. False where there are too many: they are not kept then.

@@ -18,19 +18,22 @@ const SITEMAP_PAGE_DEPTH: u32 = 1;
 /// The visit of an image that a browser has loaded, and the values of its answer.
 fn visit_of(image: Loaded, candidate: &Candidate) -> (Visit, Option<Box<Details>>) {
     let Loaded { url, at, status, content } = image;
-    let reason = match content.finding {
-        Finding::Unwanted(reason) => reason,
-        _ => LOADED_WITH_PAGE.to_owned(),
+    let (outcome, reason, target) = match content.finding {
+        Finding::Unwanted(reason) => (Outcome::Binary, reason, None),
+        Finding::Redirect(Ok(target)) => (Outcome::Redirect, LOADED_WITH_PAGE.to_owned(), Some(target.to_string())),
+        _ => (Outcome::Binary, LOADED_WITH_PAGE.to_owned(), None),
     };
     let visit = Visit {
         status,
+        outlinks: Vec::from_iter(target.clone()),
+        target,
         content_type: content.content_type,
         length: content.length,
         digest: content.digest,
         limits: content.limits,
         attempts: 1,
         judged_at: candidate.judges_from(),
-        ..Visit::without_fetch(url.key(), Outcome::Binary, reason, at)
+        ..Visit::without_fetch(url.key(), outcome, reason, at)
     };
     (visit, content.details)
 }
@@ -99,6 +102,7 @@ impl State {
         let known: HashSet<UrlKey> = loaded.iter().map(|image| image.url.key()).chain(shared.iter().copied()).collect();
         let further = images.into_iter().filter(|url| !known.contains(&url.key())).map(|url| (url, None));
         let all = loaded.into_iter().map(|image| (image.url.clone(), Some(image))).chain(further);
+        let mut redirects = Vec::new();
         for (url, image) in all.filter(|(url, _)| is_wanted(url)) {
             let key = url.key();
             let candidate = Candidate {
@@ -118,13 +122,21 @@ impl State {
                 }
             } else if let Some(image) = image {
                 if self.remembered.settle(key, is_admitted) {
+                    if let Finding::Redirect(Ok(target)) = &image.content.finding {
+                        redirects.push((candidate.clone(), target.clone()));
+                    }
                     let (visit, details) = visit_of(image, &candidate);
-                    (self.pages, self.bytes) = (self.pages + 1, self.bytes + visit.length);
+                    self.pages += u64::from(visit.outcome.is_fetched());
+                    self.bytes += visit.length;
                     record.loaded.push((candidate, visit, details));
                 }
             } else if !is_admitted || self.remembered.find(&candidate) {
                 record.found.push(candidate);
             }
+        }
+        // Most targets are settled by now. The others were not loaded, or are no images.
+        for (source, target) in redirects {
+            self.judge_redirect(now, &source, &target, record, None);
         }
         broken
     }

@@ -9,7 +9,7 @@ use weburl::UrlKey;
 
 use super::{ROBOTS_PATH, State};
 use crate::Record;
-use crate::content::bounded;
+use crate::content::{bounded, is_redirect};
 use crate::requisites::{Needs, via_of};
 
 /// Pages whose requisites are counted at a time, some 100 bytes each. One that is forgotten, as all are between runs, may have as many again.
@@ -124,19 +124,25 @@ impl State {
         for exchange in rendering.resources.iter().filter(|exchange| exchange.method == Method::Get).filter(is_file) {
             let (url, key) = (exchange.url.clone(), exchange.url.key());
             let status = fetch::parse_status(&exchange.response_head).unwrap_or_default();
-            if !(200..=299).contains(&status) || !known.insert(key) {
+            let headers = fetch::parse_fields(&exchange.response_head);
+            let target = headers.get("location").filter(|_| is_redirect(status));
+            let target = target.and_then(|to| url.join(to, &self.settings.canonical).ok()).map(|to| to.to_string());
+            if !((200..=299).contains(&status) || target.is_some()) || !known.insert(key) {
                 continue;
             }
             let (purpose, found_on) = (Purpose::Requisite, Some(page.url.key()));
             let candidate = Candidate { url, depth: page.depth, redirects: 0, via: Via::Link, purpose, found_on };
             let reason = LOADED_WITH_PAGE.to_owned();
+            let outcome = if target.is_some() { Outcome::Redirect } else { Outcome::Binary };
             let visit = Visit {
                 status,
-                content_type: fetch::parse_fields(&exchange.response_head).get("content-type").map(bounded),
+                outlinks: Vec::from_iter(target.clone()),
+                target,
+                content_type: headers.get("content-type").map(bounded),
                 length: exchange.payload.len() as u64,
                 attempts: 1,
                 judged_at: candidate.judges_from(),
-                ..Visit::without_fetch(key, Outcome::Binary, reason, exchange.started_at)
+                ..Visit::without_fetch(key, outcome, reason, exchange.started_at)
             };
             record.settled.push((candidate, visit));
         }
