@@ -1,5 +1,6 @@
 //! Small applications made with the frameworks that people use, beside a judge: a plain browser that opens every link and presses every
-//! button. The scripts of the frameworks are packages of npm, which `cargo xtask test` unpacks.
+//! button. The scripts of the frameworks are packages of npm, which `cargo xtask test` unpacks. Sites that need hundreds of those to be made are in
+//! `apps/sites`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -29,13 +30,13 @@ struct App {
     pages: &'static [&'static str],
     /// Requests by POST that it makes.
     posts: usize,
-    /// It is a site with files of its own, in this directory.
+    /// It is a site with files of its own, in this directory (below [`npm_dir`], if not elsewhere).
     site: Option<&'static str>,
     /// Pages that are rendered and gain nothing, at most. Of pages that a server wrote, the crawl renders a sample.
     samples_max: usize,
 }
 
-const APPS: [App; 11] = [
+const APPS: [App; 13] = [
     App {
         name: "React",
         html: include_str!("apps/react.html"),
@@ -151,17 +152,49 @@ const APPS: [App; 11] = [
         ],
         posts: 0,
         site: Some("built/package/orchard"),
-        // Three of the pages beside the first one, that one, and the two in the directory.
-        samples_max: 6,
+        // Three show that what all pages have brings nothing; a fourth may be chosen before that is known.
+        samples_max: 4,
+    },
+    App {
+        name: "Next",
+        html: "",
+        has_paths: false,
+        pages: &["/", "/timetable", "/lines/north", "/lines/south", "/lines/island", "/lines/night"],
+        posts: 1,
+        site: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/render/apps/sites/ferries")),
+        samples_max: 0,
+    },
+    App {
+        name: "Docusaurus",
+        html: "",
+        has_paths: false,
+        pages: &[
+            "/",
+            "/nails",
+            "/planks",
+            "/tar",
+            "/yard/shed",
+            "/yard/slipway",
+            "/yard/figurehead",
+            "/blog",
+            "/blog/tags",
+            "/blog/tags/wood",
+            "/blog/2026/03/01/launch",
+            "/blog/2026/04/01/oak",
+        ],
+        posts: 0,
+        site: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/render/apps/sites/shipyard")),
+        samples_max: 4,
     },
 ];
 
 /// What the applications ask for.
-const FILES: [(&str, &str); 14] = [
+const FILES: [(&str, &str); 15] = [
     ("/api/items.json", include_str!("apps/items.json")),
     ("/api/beds.json", r#"["north", "south"]"#),
     ("/api/boats.json", r#"[{"name":"Merle","load":"salt"},{"name":"Amsel","load":"wool"}]"#),
     ("/api/pears.json", r#"["williams"]"#),
+    ("/api/shed.json", r#"["figurehead"]"#),
     ("/api/stones.json", r#"["upper", "lower"]"#),
     (
         "/README.md",
@@ -210,20 +243,31 @@ fn answer(app: &App, request: &Request) -> Reply {
     if let Some((_, body)) = FILES.iter().find(|(name, _)| *name == path) {
         return file(body.as_bytes().to_vec());
     }
-    if let Some(site) = app.site {
-        let name = if path == "/" { "index.html" } else { path.trim_start_matches('/') };
-        return std::fs::read(npm_dir().join(site).join(name)).map_or_else(|_| Reply::error(404, path), file);
+    if let Some(site) = app.site.filter(|_| !path.starts_with("/api/")) {
+        return of_site(site, path, file);
     }
     let html = || app.html.replace("BY_PATHS", &app.has_paths.to_string());
     match path {
         "/api/offers" => {
             Reply::new(200).header("Content-Type", "application/json").body(r#"[{"name":"Lamps"},{"name":"Chairs"}]"#)
         }
+        "/api/ferries" if request.method == "POST" => {
+            Reply::new(200).header("Content-Type", "application/json").body(r#"["night"]"#)
+        }
         "/hidden.md" => file(HIDDEN.into()),
         "/" => Reply::html(html()),
         _ if app.has_paths && !path.contains('.') => Reply::html(html()),
         _ => Reply::error(404, path),
     }
+}
+
+/// A file of a site. Its URL leaves out `.html`; a file that is stored compressed is sent so.
+fn of_site(site: &str, path: &str, reply: impl Fn(Vec<u8>) -> Reply) -> Reply {
+    let name = if path == "/" { "index" } else { path.trim_start_matches('/') };
+    let read = |ending: &str| std::fs::read(npm_dir().join(site).join(format!("{name}{ending}")));
+    let compressed = || Ok(reply(read(".gz")?).header("Content-Encoding", "gzip"));
+    let found: std::io::Result<Reply> = read("").or_else(|_| read(".html")).map(&reply).or_else(|_| compressed());
+    found.unwrap_or_else(|_| Reply::error(404, path))
 }
 
 fn web(app: &'static App) -> Web {
@@ -387,4 +431,14 @@ fn applications_of_angular_show_the_crawl_what_they_show_a_browser() {
 #[test]
 fn a_site_of_vitepress_shows_the_crawl_what_it_shows_a_browser() {
     check("VitePress");
+}
+
+#[test]
+fn a_site_of_next_shows_the_crawl_what_it_shows_a_browser() {
+    check("Next");
+}
+
+#[test]
+fn a_site_of_docusaurus_shows_the_crawl_what_it_shows_a_browser() {
+    check("Docusaurus");
 }
