@@ -4,7 +4,7 @@
 //! something besides stands out. So each part has a mark: a number of how it is made, without what is in it. Two pages of a
 //! template have the same marks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::html::dom::{Document, Node};
@@ -37,7 +37,7 @@ pub struct Parts {
 pub fn of_page(text: &str) -> Parts {
     let document = Document::parse(text);
     let (mut are_to_fill, mut marks) = (false, BTreeSet::new());
-    let mut around = Around::default();
+    let (mut around, mut above) = (Around::default(), Above::default());
     for node in document.elements() {
         if !around.enter(node) {
             continue;
@@ -46,7 +46,7 @@ pub fn of_page(text: &str) -> Parts {
         are_to_fill |= is_filled;
         let mark = match node.is("script") {
             true => mark_of_script(node),
-            false if is_filled || is_empty_container(node) => Some(mark_of_element(node)),
+            false if is_filled || is_empty_container(node) => Some(mark_of_element(node, &mut above)),
             false => None,
         };
         if marks.len() < MARKS_MAX {
@@ -127,17 +127,27 @@ fn is_empty_container(node: Node<'_>) -> bool {
     CONTAINERS.iter().any(|name| node.is(name)) && node.children().all(is_blank)
 }
 
+/// What elements around others are called, by their numbers: many may stand in one that has many classes.
+type Above = HashMap<u32, u64>;
+
 /// How an element is made: its name, the names of its attributes, its classes. One without classes is known by those of the element around it.
-fn mark_of_element(node: Node<'_>) -> u64 {
+fn mark_of_element(node: Node<'_>, above: &mut Above) -> u64 {
     let mut hasher = DefaultHasher::new();
-    node.name().to_ascii_lowercase().hash(&mut hasher);
     node.attribute_names().map(str::to_ascii_lowercase).collect::<BTreeSet<_>>().hash(&mut hasher);
     let classes = classes_of(node);
     if classes.is_empty() {
-        let above = node.parent();
-        above.map(|above| (above.name().to_ascii_lowercase(), classes_of(above))).hash(&mut hasher);
+        let around = node.parent();
+        around
+            .map(|around| *above.entry(around.id()).or_insert_with(|| called(around, &classes_of(around))))
+            .hash(&mut hasher);
     }
-    classes.hash(&mut hasher);
+    called(node, &classes).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn called(node: Node<'_>, classes: &BTreeSet<String>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (node.name().to_ascii_lowercase(), classes).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -268,5 +278,13 @@ mod tests {
     fn marks_are_limited() {
         let many: String = (0..1_000).map(|n| format!("<x-{}></x-{0}>", "a".repeat(n % 200 + 1))).collect();
         assert_eq!(of_page(&many).marks.len(), MARKS_MAX);
+    }
+
+    #[test]
+    fn an_element_with_many_classes_is_read_once() {
+        let classes: String = (0..100_000u32).map(|n| format!("{} ", "ab".repeat(n as usize % 9 + 1))).collect();
+        let page = format!("<div class='{classes}'>{}", "<button>x</button>".repeat(50_000));
+        // For each button anew, it would take longer than the test runner waits.
+        assert_eq!(of_page(&page).marks.len(), 1);
     }
 }

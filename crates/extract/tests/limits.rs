@@ -119,6 +119,8 @@ fn check_ends(start: &str, piece: &str, repeats: usize, end: &str) {
     let html = format!("{start}{}{end}", piece.repeat(repeats));
     let page = page(&html, &Limits::default());
     assert!(page.text.len() <= html.len());
+    let parts = extract::parts::of_page(&html);
+    assert!(parts.marks.len() <= html.len());
 }
 
 #[test]
