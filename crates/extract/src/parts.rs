@@ -19,8 +19,9 @@ const NAME_BYTES_MIN: usize = 3;
 /// Elements that stand empty where scripts put lists, tables and whole parts of a page.
 const CONTAINERS: [&str; 12] =
     ["div", "section", "main", "article", "aside", "nav", "ul", "ol", "dl", "table", "tbody", "form"];
-/// Roles of elements that are pressed.
-const PRESSED: [&str; 5] = ["button", "tab", "menuitem", "switch", "checkbox"];
+/// Roles of elements that are pressed, and elements that do something by themselves whatever their role is.
+const PRESSED: [&str; 2] = ["button", "tab"];
+const CONTROLS: [&str; 7] = ["button", "input", "label", "option", "select", "summary", "textarea"];
 
 /// What a page has for scripts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,6 +104,7 @@ fn is_to_fill(node: Node<'_>, around: &Around) -> bool {
         "button" if is_for_scripts(node, around) => return true,
         "a" | "area" if has_handler || leads_to_a_script(node) => return true,
         "a" | "area" if node.has_attribute("href") => return false,
+        control if CONTROLS.contains(&control) => return has_handler,
         _ => {}
     }
     let role = node.attribute("role").unwrap_or_default();
@@ -170,12 +172,15 @@ fn mark_of_script(node: Node<'_>) -> Option<u64> {
     Some(hasher.finish())
 }
 
-/// The address of a script without its query, and without those parts of its last name that have digits: numbers, versions, hashes.
+/// The address of a script without its query, without the way up from its page, and without those parts of its last name that have digits: numbers,
+/// versions, hashes.
 fn named(src: &str) -> String {
     let path = src.split(['?', '#']).next().unwrap_or_default();
     let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let steps = dir.split('/').filter(|step| !matches!(*step, "" | "." | ".."));
+    let dir = steps.fold(String::new(), |dir, step| dir + step + "/");
     let parts = name.split(['.', '-', '_', '~']).filter(|part| !has_digit(part));
-    parts.fold(format!("{dir}/"), |named, part| named + part + ".")
+    parts.fold(dir, |named, part| named + part + ".")
 }
 
 /// The names that a script uses, without strings, numbers, and what a minifier calls things.
@@ -222,6 +227,8 @@ mod tests {
             ("<svg><foreignObject><side-bar></side-bar></foreignObject></svg>", true),
             ("<a href='JavaScript:go()'>x</a>", true),
             ("<a href=/x role=button>x</a>", false),
+            ("<input type=checkbox role=button><summary role=button>x</summary>", false),
+            ("<input type=checkbox onclick='go()'>", true),
             ("<span role=Tab>x</span>", true),
             ("<noscript><side-bar></side-bar></noscript>", false),
             ("<button>x</button>", true),
@@ -271,6 +278,7 @@ mod tests {
         assert_eq!(names_in("'open string"), BTreeSet::new());
         assert_eq!(names_in("self.__next_f.push([1,\"a\"])"), names_in("self.__next_f.push([22,'b'])"));
         assert_eq!(named("/a/page-1bc5fd.js?x=1"), named("/a/page-99.js"));
+        assert_eq!(named("../../a/page.js"), named("./a/page.js"));
         assert_ne!(named("/a/page.js"), named("/a/gallery.js"));
     }
 

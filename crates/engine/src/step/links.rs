@@ -134,7 +134,8 @@ impl State {
                 record.found.push(candidate);
             }
         }
-        // Most targets are settled by now. The others were not loaded, or are no images.
+        // Others were not loaded, or are no images.
+        redirects.retain(|(_, target)| !known.contains(&target.key()));
         for (source, target) in redirects {
             self.judge_redirect(now, &source, &target, record, None);
         }
