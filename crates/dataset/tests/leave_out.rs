@@ -31,6 +31,9 @@ fn page(number: usize) -> CanonicalUrl {
     CanonicalUrl::parse(&format!("http://a.test/{number}"), &CanonicalRules::default()).expect("a URL")
 }
 
+/// Picks the number of rows in one table.
+type Count<'a> = &'a dyn Fn([usize; 5]) -> usize;
+
 /// A visit with so many rows in each table: of links, images, structured data, offers and names.
 fn visit(rows: &mut Rows<'_>, number: usize, counts: [usize; 5]) -> Written {
     let source = page(number);
@@ -115,12 +118,12 @@ fn the_rows_of_each_table_follow_their_visits() {
 
         leave_out(&layout, SEGMENT, &of_visits).expect("left out");
 
-        let expected = |count: &dyn Fn([usize; 5]) -> usize| -> Vec<(String, usize)> {
+        let expected = |count: Count<'_>| -> Vec<(String, usize)> {
             let all = visits.into_iter().zip(stays).enumerate().filter(|(_, (_, stays))| *stays);
             let all = all.map(|(number, (counts, _))| (page(number).to_string(), count(counts)));
             all.filter(|(_, count)| *count > 0).collect()
         };
-        let cases: [(Table, &str, &dyn Fn([usize; 5]) -> usize); 4] = [
+        let cases: [(Table, &str, Count<'_>); 4] = [
             (Table::Pages, "url", &|_| 1),
             (Table::Links, "source", &|counts| counts[0]),
             (Table::Images, "source", &|counts| counts[1]),

@@ -85,15 +85,16 @@ impl Browsing {
         if is_missing && !Evidence::of(page.scripting, before).is_some_and(Evidence::is_application) {
             return None;
         }
+        let parts = page.parts.as_deref().cloned().unwrap_or_default();
         let evidence = match self.mode {
             RenderMode::Always => Evidence::Asked,
             // Without its scripts it is another page.
             RenderMode::Auto if outcome.url.route().is_some() => Evidence::Route,
             RenderMode::Auto => Evidence::of(page.scripting, before)
-                .or_else(|| locked(&self.samples).evidence(page.scripting, &page.parts, &outcome.url))?,
+                .or_else(|| locked(&self.samples).evidence(page.scripting, &parts, &outcome.url))?,
         };
         // A fetch under way holds it, and most have none.
-        Some(Box::new(Showing { evidence, parts: page.parts.clone(), before }))
+        Some(Box::new(Showing { evidence, parts, before }))
     }
 
     /// Shows a page, and adds what came of it to the outcome.

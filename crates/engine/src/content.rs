@@ -128,7 +128,7 @@ pub struct Page {
     /// The parts that it leaves to scripts.
     pub scripting: Scripting,
     /// What these are made of, if that may decide whether it is rendered.
-    pub parts: Parts,
+    pub parts: Option<Box<Parts>>,
 }
 
 /// The images that a browser has loaded with a page that shows `images`, and the redirects on the way to them, as if the crawl had requested each
@@ -425,10 +425,8 @@ fn look_into_document(
         content.gained = shown.map(|shown| shown.beyond(rendering.before));
     }
     let is_judged = settings.render == Some(RenderMode::Auto) && rendered.is_none() && html.scripting.is_active;
-    let parts = time(Stage::Extract, || match is_judged {
-        true => parts::of_page(&html::decode(&response.body, html.encoding)),
-        false => Parts::default(),
-    });
+    let parts = is_judged
+        .then(|| time(Stage::Extract, || Box::new(parts::of_page(&html::decode(&response.body, html.encoding)))));
     let embedded: BTreeSet<usize> = images.iter().flatten().copied().filter(|_| settings.images).collect();
     let page = Page {
         title: html.title.clone(),
