@@ -9,7 +9,7 @@ use engine::Settings;
 use frontier::Filter;
 use frontier::announced::{History, Trust, seconds_of};
 use frontier::budget::{self, Budget, Outlook, SiteSample, TEST_ONE_IN};
-use frontier::common::{self, Common};
+use frontier::common_changes::{self, Common};
 use frontier::revisit::{Belief, Prior, Seen, Test};
 use frontier::signals;
 use frontier::yields::groups_of;
@@ -120,7 +120,7 @@ impl LearnedSite {
             .map(|(shape, pages)| (shape, prior_of(&prior, common.as_ref(), &mut pages.into_iter())))
             .collect();
         let outlook = match &common {
-            Some(common) => common::Outlook::new(common).map(Outlook::Common),
+            Some(common) => common_changes::Outlook::new(common).map(Outlook::Common),
             None => signals::Outlook::new(&trust.signals).map(Outlook::Signals),
         };
         let budget = Budget { worth: 0.0, interval: 0.0 };

@@ -4,7 +4,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use model::{Announced, Announcer, Change, Timestamp, Visit, can_be_compared};
 
-use crate::common::Visited;
+use crate::common_changes::Visited;
 use crate::dates;
 use crate::revisit::{Prior, Seen};
 use crate::signals::{Dating, Interval, Signals};

@@ -5,7 +5,7 @@
 //! visits that it cannot have go to other sites. So it has a [`Budget`] of its own: its pages wait longer on average, and what a test tells
 //! helps for longer there.
 
-use crate::common;
+use crate::common_changes;
 use crate::revisit::{Belief, Test};
 use crate::signals;
 
@@ -50,7 +50,7 @@ pub enum Outlook {
     /// The site says it.
     Signals(signals::Outlook),
     /// Visits of other pages of the site tell it.
-    Common(common::Outlook),
+    Common(common_changes::Outlook),
 }
 
 /// The pages of a site.
@@ -127,7 +127,12 @@ impl Budget {
 
     /// How long a page waits from one visit to the next whose site has common changes, where none becomes known; and the best test until then.
     #[must_use]
-    pub fn wait_without(&self, outlook: &common::Outlook, belief: &Belief, importance: f64) -> (f64, Option<Test>) {
+    pub fn wait_without(
+        &self,
+        outlook: &common_changes::Outlook,
+        belief: &Belief,
+        importance: f64,
+    ) -> (f64, Option<Test>) {
         let turn = outlook.turn(belief, self.worth / importance);
         let wait = self.at_most(turn.map_or(f64::INFINITY, |turn| turn.wait));
         // Visits after common changes tell little of the page, so that tests are needed all the more.
@@ -138,7 +143,13 @@ impl Budget {
     /// How much more a visit of such a page is worth than it must be, where a common change is known since the last one, so many seconds
     /// ago.
     #[must_use]
-    pub fn worth_after(&self, outlook: &common::Outlook, belief: &Belief, importance: f64, seconds: f64) -> f64 {
+    pub fn worth_after(
+        &self,
+        outlook: &common_changes::Outlook,
+        belief: &Belief,
+        importance: f64,
+        seconds: f64,
+    ) -> f64 {
         importance * outlook.worth_after(belief, seconds) / self.worth
     }
 
@@ -285,11 +296,11 @@ mod tests {
             let before = f64::from(10 * n) + f64::from(page) / 10.0;
             let event = |day: f64| (day / 20.0).floor();
             let has_changed = event(before) < event(before + 10.0);
-            common::Visited { before: before * DAY, at: (before + 10.0) * DAY, has_changed }
+            common_changes::Visited { before: before * DAY, at: (before + 10.0) * DAY, has_changed }
         };
         let visits: Vec<Vec<_>> = (0..100).map(|page| (0..30).map(|n| visit(page, n)).collect()).collect();
-        let common = common::Common::learn(&Prior::default(), &visits);
-        let outlook = common::Outlook::new(&common).expect("it is proved");
+        let common = common_changes::Common::learn(&Prior::default(), &visits);
+        let outlook = common_changes::Outlook::new(&common).expect("it is proved");
         let mut site =
             SiteSample { outlook: Some(Outlook::Common(outlook.clone())), ..site(&[400.0; 10], f64::INFINITY) };
         site.pages.iter_mut().for_each(|page| page.is_told = true);

@@ -22,7 +22,7 @@ pub mod again;
 pub mod announced;
 pub mod budget;
 pub mod calendar;
-pub mod common;
+pub mod common_changes;
 pub mod dates;
 pub mod filter;
 mod hashing;

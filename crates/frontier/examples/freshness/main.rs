@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use frontier::budget::{Budget, Tests};
 use frontier::calendar::Calendar;
-use frontier::common::{self, Common, Visited};
+use frontier::common_changes::{self, Common, Visited};
 use frontier::revisit::{Belief, Prior};
 use frontier::signals::Dating;
 use manner::{DAY, Manner};
@@ -255,8 +255,9 @@ fn choosing(pages: u32) {
         (processor_seconds() - began) * 1e6 / f64::from(pages)
     };
     let micros = micros_of(&mut |belief| tests.wait(&budget, belief, 1.0));
-    let of_common =
-        |outlook: common::Outlook| micros_of(&mut |belief| tests.choose(budget.wait_without(&outlook, belief, 1.0)));
+    let of_common = |outlook: common_changes::Outlook| {
+        micros_of(&mut |belief| tests.choose(budget.wait_without(&outlook, belief, 1.0)))
+    };
     let micros_common = common_outlook().map_or(f64::NAN, of_common);
     let bytes = calendar.bytes() as f64 / f64::from(pages);
     println!(
@@ -266,14 +267,14 @@ fn choosing(pages: u32) {
 }
 
 /// That of a site whose pages change once in twenty days, all at once.
-fn common_outlook() -> Option<common::Outlook> {
+fn common_outlook() -> Option<common_changes::Outlook> {
     let visit = |page: u32, n: u32| {
         let before = f64::from(10 * n) + f64::from(page) / 10.0;
         let event = |day: f64| (day / 20.0).floor();
         Visited { before: before * DAY, at: (before + 10.0) * DAY, has_changed: event(before) < event(before + 10.0) }
     };
     let pages: Vec<Vec<Visited>> = (0..100).map(|page| (0..30).map(|n| visit(page, n)).collect()).collect();
-    common::Outlook::new(&Common::learn(&Prior::default(), &pages))
+    common_changes::Outlook::new(&Common::learn(&Prior::default(), &pages))
 }
 
 /// Seconds of processor that this thread has taken: on a busy machine the clock says little. Those of the clock where the system does not say.

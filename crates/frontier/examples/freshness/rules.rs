@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use frontier::budget::{Budget, Outlook, STARVED_AFTER, Sampled, SiteSample, Tests};
 use frontier::calendar::{Calendar, Due};
-use frontier::common::{self, Common, Visited};
+use frontier::common_changes::{self, Common, Visited};
 use frontier::dates;
 use frontier::revisit::{Belief, Prior, Seen};
 use frontier::signals::{self, Dating, Interval, Signals};
@@ -260,7 +260,8 @@ impl<'a> Ours<'a> {
             if common.is_proved() || had_common {
                 pages.iter().for_each(|page| self.seen[*page as usize] = common.seen(&visits(page)));
             }
-            self.outlooks[site] = self.outlooks[site].take().or(common::Outlook::new(&common).map(Outlook::Common));
+            self.outlooks[site] =
+                self.outlooks[site].take().or(common_changes::Outlook::new(&common).map(Outlook::Common));
             self.common[site] = Some(common).filter(Common::is_proved);
         }
     }
