@@ -60,7 +60,7 @@ pub use parts::check_against;
 pub use schedule::Schedule;
 pub use scheduler::Scheduler;
 pub use seed_list::SeedList;
-pub use session::{Builder, Ended, Handle, Member, Session};
+pub use session::{Builder, Ended, Handle, Member, Running, Session};
 pub use settings::{Options, Plan};
 pub use sign_in::SignIn;
 pub use steer::{Affected, Change, Changed, Steering};

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -56,6 +57,9 @@ pub struct Member {
     /// more files, also if the session itself was dropped.
     pub on_sealed: Box<dyn FnMut(Sealed) + Send>,
 }
+
+/// A crawl that runs: [`Session::run`].
+pub type Running = Pin<Box<dyn Future<Output = anyhow::Result<Ended>> + Send>>;
 
 /// An assembled crawl. It runs when [`Session::run`] is awaited. Dropping it before that leaves its directory as it is.
 pub struct Session {
@@ -421,7 +425,12 @@ impl Session {
     ///
     /// # Errors
     /// Recording or the dataset fails, for example since the disk is full.
-    pub async fn run(self) -> anyhow::Result<Ended> {
+    pub fn run(self) -> Running {
+        // The compiler makes the code of a future where it is awaited. Boxed, the whole engine is compiled here, and not in each program once more.
+        Box::pin(self.run_to_end())
+    }
+
+    async fn run_to_end(self) -> anyhow::Result<Ended> {
         let (shell, clock, progress, mut history) = (self.shell, self.clock, self.progress, self.history);
         let began = clock.now();
         let mut is_stopped = self.stopping.subscribe();

@@ -134,7 +134,7 @@ impl<'s> Rows<'s> {
             length: visit.filter(|visit| visit.status > 0).map(|visit| visit.length),
             digest: visit.and_then(|visit| visit.digest).map(|digest| digest.to_string()),
             duplicate_of: self.named(visit.and_then(|visit| visit.duplicate_of))?,
-            at: visit.filter(|visit| was_asked_for(visit)).map(|visit| visit.at),
+            at: visit.filter(|visit| visit.was_asked_for()).map(|visit| visit.at),
             found_on: self.named(candidate.found_on)?,
             title: visit.and_then(|visit| visit.title.clone()),
             warc_file: self.segment(location)?,
@@ -220,9 +220,4 @@ fn target_of(visit: Option<&Visit>, wanted: fn(Outcome) -> bool) -> Option<Strin
 #[expect(clippy::ref_option, reason = "serde calls it so")]
 fn rfc3339<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
     at.map(Timestamp::to_rfc3339).serialize(serializer)
-}
-
-/// False where the URL was judged without a request.
-fn was_asked_for(visit: &Visit) -> bool {
-    visit.attempts > 0
 }

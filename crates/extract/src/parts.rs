@@ -292,7 +292,7 @@ mod tests {
     fn an_element_with_many_classes_is_read_once() {
         let classes: String = (0..100_000u32).map(|n| format!("{} ", "ab".repeat(n as usize % 9 + 1))).collect();
         let page = format!("<div class='{classes}'>{}", "<button>x</button>".repeat(50_000));
-        // For each button anew, it would take longer than the test runner waits.
+        // Read once for each button, they would take longer than the test runner waits.
         assert_eq!(of_page(&page).marks.len(), 1);
     }
 }

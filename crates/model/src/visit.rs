@@ -75,6 +75,12 @@ pub struct Visit {
 }
 
 impl Visit {
+    /// False where the URL was judged without a request.
+    #[must_use]
+    pub fn was_asked_for(&self) -> bool {
+        self.attempts > 0
+    }
+
     /// A visit that needed no fetch.
     #[must_use]
     pub fn without_fetch(key: UrlKey, outcome: Outcome, reason: String, at: Timestamp) -> Self {

@@ -6,7 +6,7 @@
 mod answer;
 
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,7 +51,7 @@ pub struct Replay<'s> {
 #[non_exhaustive]
 pub enum ReplayError {
     /// The archive has it not, or has it damaged.
-    #[error("{path}: {source}")]
+    #[error("{path}: {source}{}", advice(source))]
     Archive {
         /// The segment.
         path: String,
@@ -80,6 +80,16 @@ pub enum ReplayError {
     /// The state cannot be read.
     #[error("state: {0}")]
     Store(#[from] StoreError),
+}
+
+/// What to do where an archive lacks what its state points to.
+fn advice(error: &ReadError) -> &'static str {
+    let is_lost = match error {
+        ReadError::Damaged { .. } => true,
+        ReadError::Io(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof),
+        _ => false,
+    };
+    if is_lost { " (`argiope check --repair` gives up what is lost)" } else { "" }
 }
 
 /// Where the payload of a revisit is.

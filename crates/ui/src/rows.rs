@@ -48,8 +48,8 @@ impl From<Listed> for Row {
         Row {
             status: Some(visit.status).filter(|status| *status > 0),
             content_type: visit.content_type,
-            length: Some(visit.length),
-            visited: Some(visit.at),
+            length: Some(visit.length).filter(|_| visit.status > 0),
+            visited: Some(visit.at).filter(|_| visit.was_asked_for()),
             title: visit.title,
             reason: given(visit.reason),
             ..row

@@ -6,6 +6,7 @@ mod watching;
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
@@ -243,7 +244,9 @@ pub fn run(args: ClientArgs) -> anyhow::Result<ExitCode> {
     runtime.block_on(async {
         let client = connect(&args.server, &proof).await?;
         let mut asked = Session { client, json: args.json, out: Box::new(std::io::stdout()) };
-        match asked.ask(args.method).await {
+        // Boxed, the calls of all methods are compiled once, and not wherever the runtime awaits them.
+        let asking: Pin<Box<dyn Future<Output = anyhow::Result<()>> + '_>> = Box::pin(asked.ask(args.method));
+        match asking.await {
             Ok(()) => Ok(ExitCode::SUCCESS),
             Err(error) => Err(match error.downcast::<Status>() {
                 Ok(status) if status.code() == Code::InvalidArgument => usage(status.message()),

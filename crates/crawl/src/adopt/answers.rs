@@ -13,10 +13,10 @@ use engine::{Record, Settings, sitemaps_of};
 use frontier::{Verdict, verdict};
 use model::{
     Exchange, FetchOutcome, FetchTask, Fetched, Headers, Method, Picture, PictureKind, Response, RobotsAnswer,
-    RobotsRecord, SiteRecord, TaskId, Timestamp, Truncation,
+    RobotsRecord, SiteRecord, TaskId, Timestamp, Truncation, Visit,
 };
 use replay::{RecordedAnswer, Replay};
-use store::Store;
+use store::{Store, StoreError};
 use warc::{Header, LoadedRecord, Problem, ReadError, RecordType, Severity, Stretch, Walk};
 use weburl::{CanonicalUrl, UrlKey};
 
@@ -227,10 +227,11 @@ impl Answers {
                 continue;
             }
             let target = record.header.get("WARC-Refers-To-Target-URI").and_then(CanonicalUrl::from_canonical);
-            let entry = target.map(|target| store.get(target.key())).transpose()?.flatten();
-            let location = entry.and_then(|entry| entry.visit?.location);
-            let original = location.and_then(|location| replay.record(location).ok());
-            let original = original.filter(|original| original.header.record_id() == refers_to.as_deref());
+            let visits = target.map_or_else(|| Ok(Vec::new()), |target| visits_of(target.key(), store))?;
+            let original = {
+                let mut records = visits.iter().rev().filter_map(|visit| replay.record(visit.location?).ok());
+                records.find(|original| original.header.record_id() == refers_to.as_deref())
+            };
             match original.map_or_else(|| replay.elsewhere(&record.header), |original| Ok(Some(original)))? {
                 Some(original) => drop(self.originals.insert(url.key(), original)),
                 None => {
@@ -498,4 +499,12 @@ fn is_final(status: u16) -> bool {
         note: None,
     };
     matches!(verdict::judge(&Fetched::Response(answer), false, Timestamp::default()), Verdict::Final { .. })
+}
+
+/// All visits of a URL that the state knows, in order.
+fn visits_of(key: UrlKey, store: &dyn Store) -> Result<Vec<Visit>, StoreError> {
+    let Some(last) = store.get(key)?.and_then(|entry| entry.visit) else { return Ok(Vec::new()) };
+    let mut visits = if last.past.visits > 0 { store.earlier(key)? } else { Vec::new() };
+    visits.push(last);
+    Ok(visits)
 }

@@ -367,7 +367,10 @@ fn with_advice(error: anyhow::Error, segment: &str) -> anyhow::Error {
         io.is_some_and(<dyn std::error::Error + Send + Sync>::is::<Damage>)
             || matches!(cause.downcast_ref::<ReadError>(), Some(ReadError::Damaged { .. }))
     };
-    let advice = if error.chain().any(is_damaged) { " (`argiope check --repair` mends the archive)" } else { "" };
+    // That of a replay has said so.
+    let is_said = error.chain().any(|cause| cause.is::<ReplayError>());
+    let advice =
+        if !is_said && error.chain().any(is_damaged) { " (`argiope check --repair` mends the archive)" } else { "" };
     error.context(format!("dataset of {segment}{advice}"))
 }
 

@@ -44,7 +44,7 @@ fn listed(Listed { url, depth, state, visit }: Listed) -> Url {
     match visit {
         None => told,
         Some(visit) => {
-            let fetched_at = visit.at.0 as f64 / 1e6;
+            let fetched_at = if visit.was_asked_for() { visit.at.0 as f64 / 1e6 } else { 0.0 };
             Url {
                 status: u32::from(visit.status),
                 reason: visit.reason,

@@ -23,8 +23,8 @@ pub(super) fn publish(control: &Control) -> anyhow::Result<()> {
     let (Some(shared), Some(in_force)) = (control.shared()?, control.in_force(None)?) else { return Ok(()) };
     let archive = SharedArchive::open(&shared.archive)?;
     let Some(kept) = archive.text(dir::SETTINGS)? else { return Ok(()) };
-    let Options { store, store_schema, .. } = toml::from_str(&kept)?;
-    let options = Options { store, store_schema, ..toml::from_str(&in_force.settings)? };
+    let Options { store, store_schema, .. } = Options::parse(&kept)?;
+    let options = Options { store, store_schema, ..Options::parse(&in_force.settings)? };
     archive.put_text(dir::SETTINGS, &stored(&options)?)?;
     let journal = archive.whole_text(dir::CHANGES, JOURNAL_BYTES_MAX)?.unwrap_or_default();
     match with_changes(&journal, &read(control.changes(CHANGES_MAX)?))? {

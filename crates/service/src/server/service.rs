@@ -15,6 +15,7 @@ use super::pulse::{Pulse, SILENCE_MAX};
 use crate::queries::{self, Coordinator, Members, QueryError};
 use console::message::message;
 use console::message::one_line;
+use settings::options::Options;
 use settings::plan::Plan;
 use settings::site_name::SiteName;
 
@@ -78,8 +79,7 @@ impl Service {
         let last = || self.in_force.lock().unwrap_or_else(PoisonError::into_inner);
         let known = last().as_ref().map(|(changes, _)| *changes);
         if let Some(InForce { changes, settings }) = self.ask(move |control| control.in_force(known)).await? {
-            let options = toml::from_str(&settings).map_err(anyhow::Error::from);
-            let plan = options.and_then(|options| Plan::new(&options));
+            let plan = Options::parse(&settings).and_then(|options| Plan::new(&options));
             let plan =
                 plan.map_err(|error| Status::internal(message(format_args!("the settings in force: {error}"))))?;
             *last() = Some((changes, Arc::new(plan)));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context, bail};
 use clap::ValueEnum;
 use fetch::DenyPrivate;
 use shared_archive::SharedArchive;
@@ -167,7 +167,7 @@ impl Given<'_> {
 
     /// What was said before. The lease and the placement of a crawl that an earlier program set up are this server's.
     fn join(&self, shared: Shared) -> anyhow::Result<Setup> {
-        let plan = Plan::new(&toml::from_str(&shared.settings)?)?;
+        let plan = Plan::new(&Options::parse(&shared.settings)?)?;
         let setup = self.setup(shared.settings, shared.archive, &plan)?;
         Ok(Setup {
             lease: shared.lease.unwrap_or(setup.lease),
@@ -188,7 +188,7 @@ impl Given<'_> {
 
     /// Refuses what was given and is not as the crawl was set up.
     fn agrees(&self, setup: &Setup, at: &At<'_>, crawl_id: &str, kept: &Secrets) -> anyhow::Result<(Plan, Placement)> {
-        let stored: Options = toml::from_str(&setup.settings)?;
+        let stored = Options::parse(&setup.settings)?;
         let plan = Plan::new(&self.options.over(&kept.put_into(stored.clone()))?)?;
         let missing = plan.options.missing_secrets();
         if !missing.is_empty() {
@@ -224,9 +224,7 @@ impl Given<'_> {
 
 /// What is shared, without the secrets that earlier versions kept in its settings: these get a place of their own.
 fn without_secrets(control: &Control, shared: Shared) -> anyhow::Result<Shared> {
-    // The error's own form would show lines of them.
-    let unreadable = |error: toml::de::Error| anyhow!("the settings in the database: {}", error.message());
-    let stored: Options = toml::from_str(&shared.settings).map_err(unreadable)?;
+    let stored = Options::parse(&shared.settings).context("the settings in the database")?;
     let secrets = Secrets::of(&stored);
     if secrets.is_empty() {
         return Ok(shared);
