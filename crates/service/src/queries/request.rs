@@ -22,7 +22,7 @@ const TOP_MAX: usize = 10_000;
 /// Pages told by a search if their number is not given, and at most.
 const LIMIT: usize = 100;
 const LIMIT_MAX: usize = 10_000;
-/// Sites of seeds, which each worker is told: about 2 MB.
+/// Sites of seeds that each worker gets: about 2 MB.
 const SEED_SITES_MAX: usize = 100_000;
 
 /// The URL of a client. Without a scheme it is http, or https if the crawl knows that one.

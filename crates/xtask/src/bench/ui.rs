@@ -75,7 +75,7 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         );
         let interface = Interface::start(&binary, &crawl)?;
         for (name, request) in requests(&interface)? {
-            // What fails is told, and the other screens are measured.
+            // A failure is reported, and the other screens are measured.
             match Screen::of(&interface, &request, options.rounds * REQUESTS_OF_A_ROUND) {
                 Ok(screen) => file.say(&line(name, &screen)),
                 Err(error) => file.say(&format!("| {name} | failed: {error:#} | | | | | | |")),

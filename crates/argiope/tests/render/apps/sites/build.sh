@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the sites anew: `build.sh DIRECTORY`, with a directory to work in. It needs npm, and 600 MB there for packages.
+# Makes the sites again: `build.sh DIRECTORY`, with a directory to work in. It needs npm, and 600 MB there for packages.
 #
 # What comes out is in the repository, since tests would have to install those 600 MB. Nobody reads the maps of sources, nor what only
 # old browsers and other routers of Next load. Scripts and style sheets are compressed, as a server sends them.
