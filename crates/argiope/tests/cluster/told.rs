@@ -81,8 +81,9 @@ fn what_a_url_and_a_site_are_is_told() {
     let text = server.client(&["explain", "a.test/x"]).stdout;
     assert!(text.starts_with("http://a.test/x\nhtml 200\ndepth 0\nits site is in the group http://a.test\n"), "{text}");
     let page = |after: &str| server.asked(&["domains", "w:1", "--limit", "2", "--after", after])["domains"].clone();
-    assert_eq!(page("")[1], json!({"site": "http://b.test", "waiting": 0, "fetched": 1}));
-    assert_eq!(page("http://b.test"), json!([{"site": "http://c.test", "waiting": 0, "fetched": 1}]));
+    let of = |site: &str| json!({"site": site, "waiting": 0, "fetched": 1, "state": "active", "aside_until": 0.0, "trouble": ""});
+    assert_eq!(page("")[1], of("http://b.test"));
+    assert_eq!(page("http://b.test"), json!([of("http://c.test")]));
 }
 
 #[test]
