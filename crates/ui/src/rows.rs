@@ -45,11 +45,12 @@ impl From<Listed> for Row {
     fn from(Listed { url, depth, state, visit }: Listed) -> Self {
         let row = Row { url: url.as_str().to_owned(), state: state.as_str().into(), depth, ..Row::default() };
         let Some(visit) = visit else { return row };
+        let (was_asked_for, has_answer) = (visit.was_asked_for(), visit.status > 0);
         Row {
-            status: Some(visit.status).filter(|status| *status > 0),
+            status: has_answer.then_some(visit.status),
             content_type: visit.content_type,
-            length: Some(visit.length).filter(|_| visit.status > 0),
-            visited: Some(visit.at).filter(|_| visit.was_asked_for()),
+            length: has_answer.then_some(visit.length),
+            visited: was_asked_for.then_some(visit.at),
             title: visit.title,
             reason: given(visit.reason),
             ..row

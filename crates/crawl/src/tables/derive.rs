@@ -368,7 +368,7 @@ fn with_advice(error: anyhow::Error, segment: &str) -> anyhow::Error {
             || matches!(cause.downcast_ref::<ReadError>(), Some(ReadError::Damaged { .. }))
     };
     // That of a replay has said so.
-    let is_said = error.chain().any(|cause| cause.is::<ReplayError>());
+    let is_said = error.chain().any(<dyn std::error::Error + 'static>::is::<ReplayError>);
     let advice =
         if !is_said && error.chain().any(is_damaged) { " (`argiope check --repair` mends the archive)" } else { "" };
     error.context(format!("dataset of {segment}{advice}"))
