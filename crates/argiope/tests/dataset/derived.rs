@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use dataset::schema::Table;
-use testweb::Web;
+use testweb::{Reply, Web, from_fn};
 
 use crate::webs::crawl_every_outcome;
 use testkit::crawled::Crawled;
@@ -39,6 +39,21 @@ fn a_dataset_that_was_deleted_is_derived_the_same() {
     assert_eq!(all_rows(crawled.dir()), before);
     assert_eq!(files(crawled.dir()), files_before);
     assert!(crawled.run("derive", &[]).stdout.contains("nothing is missing"));
+}
+
+#[test]
+fn rows_of_visits_that_found_nothing_changed_are_derived_the_same() {
+    let site = from_fn(|request| match request.header("if-none-match") {
+        Some(_) => Reply::new(304).header("ETag", "\"1\""),
+        None => Reply::html("<title>It stays</title><a href=/other>as it is").header("ETag", "\"1\""),
+    });
+    let crawled = Crawled::of(Web::new().site("small.test", site), "http://small.test/", &[]);
+    assert_eq!(crawled.crawl(&["--again"]).code, 0);
+    let before = all_rows(crawled.dir());
+    let unchanged = before[PAGES].iter().filter(|row| row["outcome"] == "not_modified");
+    assert!(unchanged.count() > 0, "{before:?}");
+    assert_eq!(crawled.run("derive", &["--all"]).code, 0);
+    assert_eq!(all_rows(crawled.dir()), before);
 }
 
 #[test]

@@ -132,6 +132,36 @@ fn what_an_older_state_forgot_is_set_aside_and_adopted() {
 }
 
 #[test]
+fn a_whole_backup_over_later_rounds_deletes_nothing() {
+    let served = Served::start(web());
+    let dirs = tempfile::tempdir().unwrap();
+    let (dir, backup) = (dirs.path().join("crawl"), dirs.path().join("backup"));
+    crawl(&served, &dir, &[]).expect_code(0);
+    copy(&dir, &backup);
+    for _ in 0..2 {
+        crawl(&served, &dir, &["--again"]).expect_code(0);
+    }
+    let bytes = archived(&dir);
+
+    // As `tar x` does it: newer files stay.
+    fs::remove_dir_all(dir.join("state")).unwrap();
+    copy(&backup.join("state"), &dir.join("state"));
+    for entry in fs::read_dir(backup.join("archive")).unwrap() {
+        copy(&entry.unwrap().path(), &dir.join("archive"));
+    }
+    let checked = run(&dir, "check").expect_code(0);
+    assert!(checked.stdout.contains("sets it aside in archive/orphaned"), "{}", checked.stdout);
+    let resumed = crawl(&served, &dir, &[]).expect_code(0);
+    assert!(resumed.stderr.contains("as if an older state had been restored"), "{}", resumed.stderr);
+    assert_eq!(archived(&dir), bytes);
+    // What they repeat is in segments that the state knows.
+    let adopted = run(&dir, "adopt");
+    assert!(!adopted.stdout.contains("what they repeat is lost"), "{}", adopted.stdout);
+    assert!(archived(&dir) >= bytes);
+    run(&dir, "check").expect_code(0);
+}
+
+#[test]
 fn a_lost_state_is_refused_and_made_again_from_the_archive() {
     let served = Served::start(web());
     let dirs = tempfile::tempdir().unwrap();
