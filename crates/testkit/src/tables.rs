@@ -5,7 +5,7 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use dataset::schema::Table;
-use dataset::{Column, Layout};
+use dataset::{Batches, Column, Layout};
 
 /// A row: the columns that are not null, by name.
 pub type Row = BTreeMap<String, String>;
@@ -15,6 +15,17 @@ pub fn rows(dir: &str, table: Table) -> Vec<Row> {
     let layout = Layout::at(Path::new(dir).join("dataset"));
     let mut rows = Vec::new();
     for batch in layout.batches(table, &[]).expect("a dataset") {
+        rows.extend(rows_of(&batch.expect("a batch")));
+    }
+    rows.sort();
+    rows
+}
+
+/// The same with those that later visits have superseded: all that the files hold.
+pub fn rows_of_all_visits(dir: &str, table: Table) -> Vec<Row> {
+    let files = std::fs::read_dir(Path::new(dir).join("dataset").join(table.as_str())).expect("a table");
+    let mut rows = Vec::new();
+    for batch in files.flat_map(|file| Batches::of_file(&file.expect("a file").path(), &[])) {
         rows.extend(rows_of(&batch.expect("a batch")));
     }
     rows.sort();
