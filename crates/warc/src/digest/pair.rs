@@ -65,7 +65,7 @@ impl State {
     /// Each extended by its blocks, of which all have as many.
     ///
     /// Without closures: where one is given to a function that is not compiled for these instructions, as `map` of arrays, each instruction
-    /// may become a call. It is up to the compiler, and took twenty times as long without optimization across crates.
+    /// may become a call. It is up to the compiler, and took ten times as long without optimization across crates.
     #[inline]
     #[target_feature(enable = "sha,sse4.1")]
     fn extended<const LANES: usize>(mut states: [Self; LANES], blocks: [&[Block]; LANES]) -> [Self; LANES] {
