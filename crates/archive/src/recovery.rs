@@ -310,7 +310,7 @@ fn make(dir: &Path) -> Result<(), ArchiveError> {
 /// Checks quickly that each segment of the archive in `dir` has what the state points into. Changes nothing.
 ///
 /// # Errors
-/// A segment is missing, or shorter; the error names the way out. Or the directory cannot be read.
+/// A segment is missing, shorter, or changed from outside ([`is_record_end`]); the error names the way out. Or the directory cannot be read.
 pub fn is_whole(dir: &Path, known: &ArchiveInState) -> Result<(), ArchiveError> {
     for segment in &known.segments {
         let path = dir.join(&segment.name);
@@ -350,12 +350,10 @@ pub fn is_record_end(segment: &Path, offset: u64) -> Result<bool, ArchiveError> 
     let failed = |error: warc::ReadError| directory(segment, io::Error::other(error));
     let mut walk = warc::Walk::open(segment).map_err(failed)?;
     while let Some(stretch) = walk.next(|_| Ok(())).map_err(failed)? {
-        let (is_whole, warc::Location { offset: begin, length }) = match stretch {
-            warc::Stretch::Whole(location, ()) => (true, location),
-            warc::Stretch::Damaged(location, _) => (false, location),
-        };
-        if is_whole && begin + length >= offset {
-            return Ok(begin + length == offset);
+        let warc::Stretch::Whole(location, ()) = stretch else { continue };
+        let end = location.offset + location.length;
+        if end >= offset {
+            return Ok(end == offset);
         }
     }
     // No whole record lies behind.
