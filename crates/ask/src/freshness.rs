@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use frontier::announced::{History, Trust};
+use frontier::announced::{History, Trust, seconds_of};
+use frontier::beliefs::{Copied, SiteBeliefs};
 use frontier::revisit::{Belief, Prior, Seen};
 use model::{Purpose, Timestamp, Visit};
 use printable::{Printable, counted};
@@ -145,8 +146,8 @@ fn lasting(days: f64) -> String {
 struct Page {
     url: CanonicalUrl,
     history: History,
-    /// Seconds since the last visit that told what was there.
-    age: f64,
+    /// By the last visit that told what was there.
+    copied: Copied,
     visits_again: u64,
     changes: u64,
 }
@@ -167,8 +168,8 @@ impl Page {
         let Some(told) = visits.iter().rev().find(told).filter(|_| is_there) else { return Ok(None) };
         let history = History::of(&visits);
         let (visits_again, changes) = history.compared();
-        let age = now.apart(told.at).as_secs_f64();
-        Ok(Some(Page { url: entry.candidate.url.clone(), history, age, visits_again, changes }))
+        let copied = Copied { at: seconds_of(now) - now.apart(told.at).as_secs_f64(), now: seconds_of(now) };
+        Ok(Some(Page { url: entry.candidate.url.clone(), history, copied, visits_again, changes }))
     }
 }
 
@@ -183,10 +184,10 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, page: &Page, belief: &Belief, fresh: f64) {
+    fn add(&mut self, page: &Page, interval: f64, fresh: f64) {
         self.pages += 1;
         self.fresh += fresh;
-        self.ln_interval += belief.interval().ln();
+        self.ln_interval += interval.ln();
         self.visits_again += page.visits_again;
         self.changes += page.changes;
     }
@@ -206,22 +207,18 @@ fn estimate(sites: BTreeMap<SiteKey, Vec<Page>>) -> Option<Freshness> {
     let (mut whole, mut ages, mut visited) = (Sum::default(), 0.0, 0.0);
     let (mut of_sites, mut of_paths) = (Vec::new(), Vec::new());
     for pages in sites.into_values().filter(|pages| !pages.is_empty()) {
-        let histories: Vec<History> = pages.iter().map(|page| page.history.clone()).collect();
-        let trust = Trust::learn(&of_all, &histories);
-        let seen: Vec<Seen> = histories.iter().map(|history| trust.seen(history)).collect();
-        let prior = Prior::learn(&of_all, &seen);
+        let histories: Vec<&History> = pages.iter().map(|page| &page.history).collect();
+        let beliefs = SiteBeliefs::learn(&of_all, &histories);
         let (mut of_site, mut by_path) = (Sum::default(), BTreeMap::<String, Sum>::new());
-        for (page, seen) in pages.iter().zip(&seen) {
-            let belief = Belief::new(&prior, seen);
-            let fresh = match page.history.said_by(&trust.believed) {
-                Some(_) => trust.signals.freshness(&belief, page.age, true),
-                None => belief.freshness(page.age),
-            };
-            ages += belief.age(page.age);
-            visited += page.age;
+        for page in &pages {
+            let belief = Belief::new(&beliefs.prior, &beliefs.seen(&page.history));
+            let fresh = beliefs.freshness(&belief, &page.history, page.copied);
+            let interval = beliefs.interval(&belief);
+            ages += beliefs.age(&belief, page.copied);
+            visited += page.copied.now - page.copied.at;
             [&mut whole, &mut of_site, by_path.entry(path_of(&page.url)).or_default()]
                 .into_iter()
-                .for_each(|sum| sum.add(page, &belief, fresh));
+                .for_each(|sum| sum.add(page, interval, fresh));
         }
         of_sites.push(of_site.rate(pages[0].url.site().to_string()));
         of_paths.extend(by_path.into_iter().map(|(path, sum)| sum.rate(path)));

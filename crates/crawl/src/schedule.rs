@@ -8,8 +8,9 @@ use std::time::Duration;
 use engine::Settings;
 use frontier::Filter;
 use frontier::announced::{History, Trust, seconds_of};
+use frontier::beliefs::SiteBeliefs;
 use frontier::budget::{self, Budget, Outlook, SiteSample, TEST_ONE_IN};
-use frontier::common_changes::{self, Common};
+use frontier::common_changes;
 use frontier::revisit::{Belief, Prior, Seen, Test};
 use frontier::signals;
 use frontier::yields::groups_of;
@@ -76,16 +77,12 @@ struct Learned {
     budget: Budget,
 }
 
-/// What is believed of the pages of a site.
+/// What is believed of the pages of a site, and how they are visited.
 struct LearnedSite {
-    prior: Prior,
-    /// By shape of path, where some pages of the sample have it.
+    beliefs: SiteBeliefs,
+    /// How fast pages change by the shape of their path, where some pages of the sample have it.
     of_shapes: BTreeMap<u64, Prior>,
-    /// Who is believed that says when its pages change.
-    trust: Trust,
-    /// When all its pages changed at once, if they do that and nobody says it.
-    common: Option<Common>,
-    /// How pages are visited by that.
+    /// How pages are visited by what tells that they change.
     outlook: Option<Outlook>,
     pages: usize,
     /// How often its pages are visited: less often than others, where they want more visits than the delay allows.
@@ -95,50 +92,23 @@ struct LearnedSite {
 impl LearnedSite {
     /// Learns from a sample how fast pages of a site change, and those of each shape among them.
     fn new(of_others: &Prior, Sample { pages, sampled: sample }: &Sample) -> Self {
-        let histories: Vec<History> = sample.iter().map(|page| page.history.clone()).collect();
-        let trust = Trust::learn(of_others, &histories);
-        let prior_of = |before: &Prior, common: Option<&Common>, pages: &mut dyn Iterator<Item = &Sampled>| {
-            Prior::learn(before, &pages.map(|page| seen(&trust, common, &page.history)).collect::<Vec<_>>())
-        };
-        let prior = prior_of(of_others, None, &mut sample.iter());
-        let common = match trust.signals.tell() || trust.dates {
-            true => None,
-            false => {
-                let visited: Vec<_> = histories.iter().map(History::visited).collect();
-                Some(Common::learn(&prior, &visited)).filter(Common::is_proved)
-            }
-        };
-        let prior = match &common {
-            Some(common) => prior_of(of_others, Some(common), &mut sample.iter()),
-            None => prior,
-        };
-        let mut shapes: BTreeMap<u64, Vec<&Sampled>> = BTreeMap::new();
-        sample.iter().for_each(|page| shapes.entry(page.shape).or_default().push(page));
-        let is_some = |pages: &Vec<&Sampled>| pages.len() >= SHAPE_SAMPLE_MIN && pages.len() < sample.len();
+        let histories: Vec<&History> = sample.iter().map(|page| &page.history).collect();
+        let beliefs = SiteBeliefs::learn(of_others, &histories);
+        let mut shapes: BTreeMap<u64, Vec<&History>> = BTreeMap::new();
+        sample.iter().for_each(|page| shapes.entry(page.shape).or_default().push(&page.history));
+        let is_some = |pages: &Vec<&History>| pages.len() >= SHAPE_SAMPLE_MIN && pages.len() < sample.len();
         let of_shapes = shapes.into_iter().filter(|(_, pages)| is_some(pages));
-        let of_shapes = of_shapes
-            .map(|(shape, pages)| (shape, prior_of(&prior, common.as_ref(), &mut pages.into_iter())))
-            .collect();
-        let outlook = match &common {
+        let of_shapes = of_shapes.map(|(shape, pages)| (shape, beliefs.prior_of(&beliefs.prior, &pages))).collect();
+        let outlook = match &beliefs.common {
             Some(common) => common_changes::Outlook::new(common).map(Outlook::Common),
-            None => signals::Outlook::new(&trust.signals).map(Outlook::Signals),
+            None => signals::Outlook::new(&beliefs.trust.signals).map(Outlook::Signals),
         };
         let budget = Budget { worth: 0.0, interval: 0.0 };
-        LearnedSite { prior, of_shapes, trust, common, outlook, pages: *pages, budget }
+        LearnedSite { beliefs, of_shapes, outlook, pages: *pages, budget }
     }
 
     fn of(&self, shape: u64) -> &Prior {
-        self.of_shapes.get(&shape).unwrap_or(&self.prior)
-    }
-
-    /// The evidence of the visits of a page.
-    fn seen(&self, history: &History) -> Seen {
-        seen(&self.trust, self.common.as_ref(), history)
-    }
-
-    /// Whether anything tells that a page changes.
-    fn is_told(&self, history: &History) -> bool {
-        self.common.is_some() || self.trust.is_told(history)
+        self.of_shapes.get(&shape).unwrap_or(&self.beliefs.prior)
     }
 
     /// How long a page waits that was visited last at this time, and the best test until then.
@@ -150,14 +120,14 @@ impl LearnedSite {
         [last, now]: [f64; 2],
     ) -> (f64, Option<Test>) {
         let budget = &self.budget;
-        match self.outlook.as_ref().filter(|_| self.is_told(history)) {
+        match self.outlook.as_ref().filter(|_| self.beliefs.is_told(history)) {
             Some(Outlook::Signals(outlook)) => {
-                let said_after = history.said_by(&self.trust.believed);
+                let said_after = history.said_by(&self.beliefs.trust.believed);
                 (budget.wait_with(outlook, belief, importance, said_after), None)
             }
             // All are different that wait: the more a visit is worth, the sooner it comes.
             Some(Outlook::Common(outlook))
-                if self.common.as_ref().is_some_and(|common| common.is_between(last, now)) =>
+                if self.beliefs.common.as_ref().is_some_and(|common| common.is_between(last, now)) =>
             {
                 let age = now - last;
                 (budget.at_most(age / budget.worth_after(outlook, belief, importance, age)), None)
@@ -166,11 +136,6 @@ impl LearnedSite {
             None => budget.wait_and_test(belief, importance),
         }
     }
-}
-
-/// The evidence of the visits of a page of a site. A change of all pages says nothing of one.
-fn seen(trust: &Trust, common: Option<&Common>, history: &History) -> Seen {
-    common.map_or_else(|| trust.seen(history), |common| common.seen(&history.visited()))
 }
 
 /// Pages of a site.
@@ -430,10 +395,10 @@ impl Schedule {
             let learned = LearnedSite::new(&of_others, &sample);
             let stands_for = sample.pages as f64 / sample.sampled.len().max(1) as f64;
             let pages = sample.sampled.iter().map(|Sampled { history, importance, shape }| budget::Sampled {
-                belief: Belief::new(learned.of(*shape), &learned.seen(history)),
+                belief: Belief::new(learned.of(*shape), &learned.beliefs.seen(history)),
                 importance: *importance,
                 stands_for,
-                is_told: learned.is_told(history),
+                is_told: learned.beliefs.is_told(history),
             });
             sites.push(SiteSample { pages: pages.collect(), rate_max, outlook: learned.outlook.clone() });
             of_sites.insert(site, learned);
@@ -466,7 +431,7 @@ impl Learned {
         let Some(site) = self.of_sites.get(&url.key().site) else {
             return self.budget.wait_and_test(&Belief::new(prior, &Trust::default().seen(&history)), importance);
         };
-        let belief = Belief::new(prior, &site.seen(&history));
+        let belief = Belief::new(prior, &site.beliefs.seen(&history));
         let now = seconds_of(now);
         let last = visits.iter().rev().find(|visit| can_be_compared(visit)).map_or(now, |visit| seconds_of(visit.at));
         site.wait_and_test(&history, &belief, importance, [last, now])
@@ -480,7 +445,9 @@ impl Learned {
     /// How long a sitemap or feed of a site waits.
     fn listing_wait(&self, site: SiteKey) -> f64 {
         let site = self.of_sites.get(&site);
-        site.map_or(self.budget.interval, |site| site.budget.listing_wait(site.pages as f64, site.trust.signals.tell()))
+        site.map_or(self.budget.interval, |site| {
+            site.budget.listing_wait(site.pages as f64, site.beliefs.trust.signals.tell())
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! What sitemaps and feeds said of a page between its visits, and the dates of its contents; and which of them are believed.
 
+use std::borrow::Borrow;
 use std::time::{Duration, UNIX_EPOCH};
 
 use model::{Announced, Announcer, Change, Timestamp, Visit, can_be_compared};
@@ -152,12 +153,12 @@ pub struct Trust {
 impl Trust {
     /// Learns it from pages of the site.
     #[must_use]
-    pub fn learn(prior: &Prior, pages: &[History]) -> Trust {
+    pub fn learn(prior: &Prior, pages: &[impl Borrow<History>]) -> Trust {
         let learn = |believed: &[Announcer]| {
-            let pages: Vec<Vec<Interval>> = pages.iter().map(|page| page.by(believed)).collect();
+            let pages: Vec<Vec<Interval>> = pages.iter().map(|page| page.borrow().by(believed)).collect();
             Signals::learn(prior, &pages)
         };
-        let speak = |by: &Announcer| pages.iter().any(|page| !page.by(&[*by]).iter().all(Interval::is_silent));
+        let speak = |by: &Announcer| pages.iter().any(|page| !page.borrow().by(&[*by]).iter().all(Interval::is_silent));
         let alone: Vec<(Announcer, Signals)> = ANNOUNCERS
             .into_iter()
             .filter(speak)
@@ -170,7 +171,7 @@ impl Trust {
             [(_, signals)] => *signals,
             _ => learn(&believed),
         };
-        let dated: Vec<Vec<Interval>> = pages.iter().map(|page| page.dated(&[])).collect();
+        let dated: Vec<Vec<Interval>> = pages.iter().map(|page| page.borrow().dated(&[])).collect();
         let dates = dates::are_right(dated.iter().map(Vec::as_slice));
         if signals.tell() { Trust { believed, signals, dates } } else { Trust { dates, ..Trust::default() } }
     }

@@ -179,6 +179,22 @@ impl Common {
         self.events.get(self.events.partition_point(|at| *at < from)).is_some_and(|at| *at < to)
     }
 
+    /// How likely it is that no common change has hit a page between these times. Those that no visit has found yet count by their rate.
+    #[must_use]
+    pub fn spares(&self, from: f64, to: f64) -> f64 {
+        let until = |time: f64| self.events.partition_point(|at| *at < time);
+        let known = until(to).saturating_sub(until(from));
+        let unseen = (to - from.max(self.quiet_until)).max(0.0);
+        (1.0 - self.part()).powi(i32::try_from(known).unwrap_or(i32::MAX)) * (-self.hit_rate() * unseen).exp()
+    }
+
+    /// How many common changes a second hit a page.
+    #[must_use]
+    pub fn hit_rate(&self) -> f64 {
+        let (known, unknown) = self.rates();
+        self.part() * (known + unknown)
+    }
+
     /// Whether there are common changes, beyond doubt.
     #[must_use]
     pub fn is_proved(&self) -> bool {

@@ -9,8 +9,9 @@
 //! - [`verdict`]: what does an outcome mean: final, or try again?
 //! - [`revisit`]: which known page is worth the next visit.
 //! - [`budget`]: what must a visit be worth to be made?
-//! - [`common`]: when do all pages of a site change at once?
+//! - [`common_changes`]: when do all pages of a site change at once?
 //! - [`signals`], [`announced`], [`dates`]: what sites say of changes, as far as it was right.
+//! - [`beliefs`]: what all that tells of the pages of a site.
 //! - [`calendar`]: known pages in the order in which they are due.
 //! - [`site_state`]: one site in front: its queue's head, its robots rules, its counters.
 //! - [`yields`]: does a group of URLs bring only more of itself?
@@ -20,6 +21,7 @@
 
 pub mod again;
 pub mod announced;
+pub mod beliefs;
 pub mod budget;
 pub mod calendar;
 pub mod common_changes;

@@ -198,7 +198,7 @@ fn signals_of_a_site_count_as_far_as_they_were_right() {
         let schedule = Schedule { every: Duration::from_secs(5 * 86_400), ..schedule(1, at, Duration::ZERO) };
         let learned = schedule.learn(&store).expect("a state");
         let site = learned.of_sites.values().next().expect("a site");
-        assert_eq!(site.outlook.is_some(), is_honest, "{:?}", site.trust);
+        assert_eq!(site.outlook.is_some(), is_honest, "{:?}", site.beliefs.trust);
         let chosen = schedule.choose(&store, &|_| true).expect("a state").0;
         assert_eq!(chosen.len(), 1);
         // The sitemap is read more often where it tells changes, and the page comes first that it speaks of.
@@ -245,7 +245,7 @@ fn pages_wait_until_visits_of_others_find_that_all_have_changed() {
         let schedule = Schedule { every, ..schedule(1, now, Duration::ZERO) };
         let learned = schedule.learn(&store).expect("a state");
         let site = learned.of_sites.values().next().expect("a site");
-        assert_eq!(site.common.is_some(), different.is_some(), "{name}");
+        assert_eq!(site.beliefs.common.is_some(), different.is_some(), "{name}");
         let Some(is_different) = different else { continue };
         each_page(&store, &mut |entry, visits| {
             let hours = (now.0 - visits.last().expect("one").at.0) as f64 / HOUR as f64;
