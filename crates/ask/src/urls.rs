@@ -8,7 +8,7 @@ use store::{CrawlView, Entry, StoreError, with_current_visit};
 use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
 /// URLs that an answer looks at, at most, or as many as it may have, where somebody waits for a page: so it comes in time, whatever is asked.
-pub const LOOKED_AT_MAX: usize = 10_000;
+pub const LOOKED_AT_MAX: usize = 5_000;
 /// URLs read from the state at once, at most. The first read takes no more than a page has.
 const ENTRIES_AT_ONCE: usize = 2_048;
 
@@ -121,7 +121,7 @@ pub struct Page {
 
 impl Selection {
     /// The first `max` URLs of the selection after a URL. A page has fewer URLs, or none, if [`Page::next`] comes first: an answer looks at
-    /// 10,000 URLs, or `max`. A store with an index by state reads only URLs in the states of the selection.
+    /// [`LOOKED_AT_MAX`] URLs, or `max`. A store with an index by state reads only URLs in the states of the selection.
     ///
     /// # Errors
     /// The state cannot be read.

@@ -11,9 +11,9 @@ use crawl::{Affected, Change, made};
 use engine::clock::Clock;
 
 /// How long a sample is taken for an estimate.
-const SAMPLED_FOR_MAX: Duration = Duration::from_millis(350);
+const SAMPLED_FOR_MAX: Duration = Duration::from_millis(600);
 /// How long a request waits for the count. Then its page shows the estimate, and what was counted so far.
-const WAIT_MAX: Duration = Duration::from_millis(500);
+const WAIT_MAX: Duration = Duration::from_millis(700);
 /// The time between two states of a count that are shown.
 const SHOWN_EVERY: Duration = Duration::from_millis(100);
 /// Sites that are shown, those with the most URLs.

@@ -129,7 +129,7 @@ fn of_a_large_site_a_part_is_counted_and_sites_in_trouble_come_first() {
 
     let ui = Ui::start(&dir);
     let story = ui.page("/url?u=ui.test");
-    assert!(story.contains(" of the first 10000 URLs; the others were not counted"), "{story}");
+    assert!(story.contains(" of the first 5000 URLs; the others were not counted"), "{story}");
     let told = binary::run(&["explain", dir.to_str().unwrap(), "ui.test"]).expect_code(0).stdout;
     assert!(told.contains(&format!("frontier {MORE}")) && !told.contains("of the first"), "{told}");
     let waits = (0..MORE).map(|n| ui_path(&format!("http://ui.test/more/{n}"))).take(3);

@@ -13,7 +13,7 @@ use super::tally::{Affected, Tally};
 /// URLs of a crawl that is counted at once, without a sample.
 const COUNTED_AT_ONCE_MAX: u64 = 100_000;
 /// URLs of a sample.
-const SAMPLE_URLS: u64 = 40_000;
+const SAMPLE_URLS: u64 = 20_000;
 /// URLs of a site in the sample, on average: with fewer, look-ups would cost more than what they find.
 const OF_A_SITE_MIN: u64 = 16;
 /// URLs read at once.
