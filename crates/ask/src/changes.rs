@@ -1,5 +1,6 @@
 //! What has changed on the web between visits: pages that are new, changed, gone, moved or back.
 
+mod clock;
 mod difference;
 mod feed;
 mod html;
@@ -19,6 +20,7 @@ use settings::plan::Plan;
 use store::{CrawlView, Entry, StoreError, Totals, current_visit};
 use weburl::{CanonicalRules, SiteKey, UrlKey};
 
+use clock::Calendar;
 pub use difference::{Block, Difference};
 pub use feed::{FEED_ENTRIES_MAX, Feed};
 pub use html::HtmlPage;
@@ -45,8 +47,13 @@ pub struct Question {
 pub enum Since {
     /// From this round on.
     Round(u32),
-    /// From this time on. A visit before one of an earlier date was made before that date too, whatever the clock said then.
-    Time(Timestamp),
+    /// From this time on. Rounds are in the order of their numbers, whatever the clock said ([`clock`]).
+    Time {
+        /// The time.
+        from: Timestamp,
+        /// What the clock says now: no visit was made later.
+        now: Timestamp,
+    },
 }
 
 /// Where the pages of a crawl are read.
@@ -158,14 +165,15 @@ pub fn changes(
     each: &mut dyn FnMut(Changed) -> std::io::Result<()>,
 ) -> Result<Counts, ChangesError> {
     let mut replay = question.pages.as_ref().map(|pages| Replay::new(view, &pages.archive, pages.body_bytes_max));
-    let moves = Moves::find(view, question)?;
+    let line = Line::of(view, question)?;
+    let moves = Moves::find(view, &line)?;
     let mut counts = Counts::new();
     each_page(view, &mut |entry| {
         let key = entry.candidate.url.key();
         if !question.is_about(&entry) {
             return Ok(());
         }
-        let Some((change, before, now)) = compare(view, &entry, question)? else { return Ok(()) };
+        let Some((change, before, now)) = compare(view, &entry, &line)? else { return Ok(()) };
         if change == Change::New && moves.is_place(key) {
             return Ok(());
         }
@@ -211,16 +219,32 @@ impl Question {
     }
 }
 
-impl Since {
+/// The line between the visits before and those since then, and where the last of these are.
+struct Line {
+    since: Since,
+    through: Option<u32>,
+    /// When visits were made, where dates say which are before.
+    calendar: Calendar,
+}
+
+impl Line {
+    fn of(view: &dyn CrawlView, question: &Question) -> Result<Self, StoreError> {
+        let calendar = match question.since {
+            Since::Time { from, now } => Calendar::of(view, from.max(now))?,
+            Since::Round(_) => Calendar::default(),
+        };
+        Ok(Line { since: question.since, through: question.through, calendar })
+    }
+
     /// How many of a URL's visits, in their order, were made before.
-    fn before(self, visits: &[Visit]) -> usize {
+    fn before(&self, visits: &[Visit]) -> usize {
         visits.iter().rposition(|visit| self.is_after(visit)).map_or(0, |last| last + 1)
     }
 
-    fn is_after(self, visit: &Visit) -> bool {
-        match self {
+    fn is_after(&self, visit: &Visit) -> bool {
+        match self.since {
             Since::Round(number) => visit.round < number,
-            Since::Time(time) => visit.at < time,
+            Since::Time { from, .. } => self.calendar.latest(visit) < from,
         }
     }
 }
@@ -229,13 +253,13 @@ impl Since {
 fn compare(
     view: &dyn CrawlView,
     entry: &Entry,
-    question: &Question,
+    line: &Line,
 ) -> Result<Option<(Change, Option<Visit>, Visit)>, StoreError> {
-    let Some(last) = entry.visit.as_ref().filter(|last| !question.since.is_after(last)) else { return Ok(None) };
+    let Some(last) = entry.visit.as_ref().filter(|last| !line.is_after(last)) else { return Ok(None) };
     let mut visits = if last.past.visits > 0 { view.earlier(last.key)? } else { Vec::new() };
     visits.push(last.clone());
-    visits.retain(|visit| question.through.is_none_or(|round| visit.round <= round));
-    let (before, later) = visits.split_at(question.since.before(&visits));
+    visits.retain(|visit| line.through.is_none_or(|round| visit.round <= round));
+    let (before, later) = visits.split_at(line.before(&visits));
     let Some((last, later)) = later.split_last().filter(|(last, _)| last.attempts > 0 || last.content_at.is_some())
     else {
         return Ok(None);

@@ -42,7 +42,7 @@ use std::sync::{Mutex, PoisonError};
 
 use database::Address;
 use model::{ContentDigest, PayloadDigest, Position, Queued, SiteRecord, Visit};
-use store::{Batch, Committed, CrawlView, Entry, Layer, Segment, Store, StoreError, Totals};
+use store::{Batch, Committed, CrawlView, Dates, Entry, Layer, Segment, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::commit::Writer;
@@ -132,6 +132,10 @@ impl CrawlView for PostgresView {
 
     fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
         self.reader.earlier(key)
+    }
+
+    fn rounds(&self) -> Result<BTreeMap<u32, Dates>, StoreError> {
+        self.reader.rounds()
     }
 
     fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use database::Address;
 use model::{ContentDigest, Limit, LimitSet, PayloadDigest, Position, Queued, Round, SiteRecord, Timestamp, Visit};
-use store::{Entry, Segment, StoreError, Totals};
+use store::{Dates, Entry, Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::error::damaged;
@@ -42,6 +42,8 @@ macro_rules! visit {
     };
 }
 
+const ROUNDS: &str = "SELECT round, min(fetched_at), max(fetched_at)
+    FROM (SELECT round, fetched_at FROM visit UNION ALL SELECT round, fetched_at FROM earlier_visit) v GROUP BY round";
 const EARLIER: &str = concat!("SELECT ", visit!(), " FROM earlier_visit v WHERE site_key = $1 AND url_key = $2");
 
 const LAST_VISITS: &str = concat!(
@@ -189,6 +191,17 @@ impl Reader {
             rows.iter().map(|row| Columns::of("earlier_visit", row).visit(key)).collect::<Result<Vec<_>, _>>()?;
         visits.sort_by_key(Visit::order);
         Ok(visits)
+    }
+
+    pub(crate) fn rounds(&self) -> Result<BTreeMap<u32, Dates>, StoreError> {
+        let rows = self.session.query("reading the dates of rounds", ROUNDS, Vec::new())?;
+        let round = |row| {
+            let mut columns = Columns::of("visit", row);
+            let round = columns.narrow::<i32, _>()?;
+            let (first, last) = (Timestamp(columns.plain()?), Timestamp(columns.plain()?));
+            Ok((round, Dates { first, last }))
+        };
+        rows.iter().map(round).collect()
     }
 
     pub(crate) fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {

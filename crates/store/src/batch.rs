@@ -9,6 +9,28 @@ use model::{
 };
 use weburl::{CanonicalUrl, UrlKey};
 
+/// The dates between which visits were made, as the clock said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dates {
+    /// Of the earliest.
+    pub first: Timestamp,
+    /// Of the latest.
+    pub last: Timestamp,
+}
+
+impl Dates {
+    /// Of one visit.
+    #[must_use]
+    pub fn of(at: Timestamp) -> Self {
+        Dates { first: at, last: at }
+    }
+
+    /// Adds a visit.
+    pub fn add(&mut self, at: Timestamp) {
+        (self.first, self.last) = (self.first.min(at), self.last.max(at));
+    }
+}
+
 /// Everything one commit changes.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{Outcome, Position, Queued, SiteRecord, Visit};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::{CrawlView, Entry, Mark, Outlines, Segment, Slice, StoreError, Totals};
+use crate::{CrawlView, Dates, Entry, Mark, Outlines, Segment, Slice, StoreError, Totals};
 
 /// A view that passes calls on to another view, and replaces some of them.
 pub trait Layer: Send + Sync {
@@ -77,6 +77,10 @@ impl<T: Layer> CrawlView for T {
 
     fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError> {
         self.shown_earlier(key)
+    }
+
+    fn rounds(&self) -> Result<BTreeMap<u32, Dates>, StoreError> {
+        self.below().rounds()
     }
 
     fn scan(&self, after: Option<UrlKey>, max: usize) -> Result<Vec<Entry>, StoreError> {

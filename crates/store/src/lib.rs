@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 pub use apply::{Change, Known, Standing, UrlRecord, VisitSummary, Writes, apply, may_change, way_to_new};
-pub use batch::{Batch, Committed, Entry, Moved, Relaxed, Segment, Totals};
+pub use batch::{Batch, Committed, Dates, Entry, Moved, Relaxed, Segment, Totals};
 pub use current::{current_visit, with_current_visit};
 pub use error::StoreError;
 pub use layer::Layer;
@@ -30,6 +30,9 @@ use model::{ContentDigest, Outcome, PayloadDigest, Position, SiteRecord, Visit};
 pub use outline::{Mark, Outline, Outlines, Slice};
 
 pub use model::Queued;
+
+/// URLs that are read at once where all are.
+const ENTRIES_AT_ONCE: usize = 1_000;
 
 /// The state of a crawl, for reading: finished or running.
 pub trait CrawlView: Send + Sync {
@@ -50,6 +53,26 @@ pub trait CrawlView: Send + Sync {
     /// # Errors
     /// The store cannot be read.
     fn earlier(&self, key: UrlKey) -> Result<Vec<Visit>, StoreError>;
+
+    /// When the visits of each round were made, by its number. Rounds without a visit are left out.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn rounds(&self) -> Result<BTreeMap<u32, Dates>, StoreError> {
+        let mut rounds = BTreeMap::new();
+        let mut after = None;
+        loop {
+            let entries = self.scan(after, ENTRIES_AT_ONCE)?;
+            let Some(last) = entries.last() else { return Ok(rounds) };
+            after = Some(last.candidate.url.key());
+            for visit in entries.into_iter().filter_map(|entry| entry.visit) {
+                let earlier = if visit.past.visits > 0 { self.earlier(visit.key)? } else { Vec::new() };
+                for visit in earlier.iter().chain([&visit]) {
+                    rounds.entry(visit.round).or_insert(Dates::of(visit.at)).add(visit.at);
+                }
+            }
+        }
+    }
 
     /// All URLs in key order, after `after`, at most `max`.
     ///

@@ -60,8 +60,9 @@ fn find(crawl: &Standing, since: &str, site: &str) -> anyhow::Result<Option<Foun
             None => return Ok(None),
         },
         since => {
-            let time = time(since, Clock::start().date())?;
-            (Since::Time(time), time)
+            let now = Clock::start().date();
+            let from = time(since, now)?;
+            (Since::Time { from, now }, from)
         }
     };
     let sites = match site {

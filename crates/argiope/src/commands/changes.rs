@@ -78,7 +78,7 @@ pub fn run(args: ChangesArgs) -> anyhow::Result<ExitCode> {
     let view = opened.view();
     let sites = keys(&args.site, view)?;
     let (since, time) = match since {
-        Some(time) => (Since::Time(time), time),
+        Some(from) => (Since::Time { from, now }, from),
         None => match last_round(view)? {
             Some(round) => (Since::Round(round.number), round.began_at),
             None => bail!(usage(format!(

@@ -6,7 +6,7 @@ use model::{Change, PayloadDigest, Visit};
 use store::CrawlView;
 use weburl::{CanonicalUrl, UrlKey};
 
-use super::{ChangesError, Question, compare, each_page};
+use super::{ChangesError, Line, compare, each_page};
 
 /// A content, by digest and length.
 type Content = (PayloadDigest, u64);
@@ -21,13 +21,13 @@ pub(super) struct Moves {
 }
 
 impl Moves {
-    /// Finds the pages of a crawl that have moved in the time of a question. If pages are gone, the state is read a second time, for new pages
+    /// Finds the pages of a crawl that have moved since then. If pages are gone, the state is read a second time, for new pages
     /// with their contents.
-    pub(super) fn find(view: &dyn CrawlView, question: &Question) -> Result<Self, ChangesError> {
+    pub(super) fn find(view: &dyn CrawlView, line: &Line) -> Result<Self, ChangesError> {
         let mut moves = Moves::default();
         let mut gone: BTreeMap<Content, UrlKey> = BTreeMap::new();
         each_page(view, &mut |entry| {
-            let Some((change, before, now)) = compare(view, &entry, question)? else { return Ok(()) };
+            let Some((change, before, now)) = compare(view, &entry, line)? else { return Ok(()) };
             if change == Change::Moved {
                 let target = now.target.as_deref().and_then(CanonicalUrl::from_canonical);
                 moves.places.extend(target.map(|target| target.key()));
@@ -38,7 +38,7 @@ impl Moves {
         })?;
         if !gone.is_empty() {
             each_page(view, &mut |entry| {
-                let Some((Change::New, _, now)) = compare(view, &entry, question)? else { return Ok(()) };
+                let Some((Change::New, _, now)) = compare(view, &entry, line)? else { return Ok(()) };
                 if let Some(gone) = content_of(&now).and_then(|content| gone.remove(&content)) {
                     moves.by_content.insert(gone, now.key);
                     moves.places.insert(now.key);

@@ -51,6 +51,11 @@ fn visit(path: &str, round: u32, (outcome, status, content): Said) -> Visit {
     visit
 }
 
+/// From a time on, asked after the third round.
+fn of_time(from: u64) -> Since {
+    Since::Time { from: Timestamp(from), now: Timestamp(4_000_000) }
+}
+
 /// A store with these visits of each page, a round each.
 fn store(pages: &[(&str, &[Said])]) -> MemoryStore {
     let store = MemoryStore::new();
@@ -115,9 +120,9 @@ fn pages_are_compared_with_what_was_there_before() {
     ];
     assert_eq!(told, expect.map(|(path, change)| (path.to_owned(), change)));
     assert_eq!((counts[&Change::Failed], counts[&Change::Unchanged]), (1, 5));
-    assert_eq!(ask(Since::Time(round.began_at)), (told, counts), "dates say the same");
+    assert_eq!(ask(of_time(round.began_at.0)), (told, counts), "dates say the same");
     // Since the beginning all that is there is new.
-    let (told, _) = ask(Since::Time(Timestamp(0)));
+    let (told, _) = ask(of_time(0));
     assert_eq!(told.iter().filter(|(_, change)| *change == "new").count(), 9);
     let elsewhere = Question { since: Since::Round(3), through: None, sites: vec![SiteKey(7)], pages: None };
     assert!(changes(&store, &elsewhere, &mut |_| panic!("of another site")).expect("an answer").is_empty());
@@ -182,13 +187,49 @@ fn a_clock_that_was_set_back_makes_no_page_new() {
         (Since::Round(2), vec![Change::Changed]),
         (Since::Round(4), vec![]),
         // The first visit was made before the second, so before the second's date.
-        (Since::Time(Timestamp(3_000_000)), vec![Change::Changed]),
-        (Since::Time(Timestamp(2_500_000)), vec![Change::Changed]),
-        (Since::Time(Timestamp(5_000_000)), vec![]),
-        (Since::Time(Timestamp(1_000_000)), vec![Change::New]),
+        (of_time(3_000_000), vec![Change::Changed]),
+        (of_time(2_500_000), vec![Change::Changed]),
+        (of_time(5_000_000), vec![]),
+        (of_time(1_000_000), vec![Change::New]),
     ] {
         assert_eq!(ask(since), expect, "{since:?}");
     }
+}
+
+#[test]
+fn changes_of_a_round_with_a_clock_that_was_set_back_are_not_lost() {
+    let store = store(&[]);
+    let pages = ["page", "other"];
+    store
+        .commit(&Batch { found: pages.map(|path| Candidate::seed(url(path))).into(), ..Batch::default() })
+        .expect("a commit");
+    // The second round was made at 2.0, but the clock said 0.5. It found a page.
+    let page = |content| (Outcome::Html, 200, content);
+    for (path, number, content, at) in
+        [("page", 0, 1, 1_000_000), ("other", 0, 3, 1_100_000), ("page", 1, 2, 500_000), ("found", 0, 9, 600_000)]
+    {
+        let round = if at < 1_000_000 { 2 } else { 1 };
+        let mut visit = Visit { at: Timestamp(at), ..visit(path, round, page(content)) };
+        visit.past.visits = number;
+        let found = vec![Candidate::seed(url(path))];
+        store.commit(&Batch { found, again: vec![visit.key], ..Batch::default() }).expect("a commit");
+        store.commit(&Batch { visits: vec![visit], ..Batch::default() }).expect("a commit");
+    }
+    let check = |from, expect: &[(Change, u64)]| {
+        let question = Question { since: of_time(from), through: None, sites: Vec::new(), pages: None };
+        let counts = changes(&store, &question, &mut |_| Ok(())).expect("an answer");
+        assert_eq!(counts, expect.iter().copied().collect(), "{from}");
+    };
+    // Between the rounds, by the right time, and by the wrong one.
+    check(1_500_000, &[(Change::Changed, 1), (Change::New, 1)]);
+    check(700_000, &[(Change::New, 3)]);
+    // The third round is the next whose clock was right: the second was before it.
+    let mut third = Visit { at: Timestamp(3_000_000), ..visit("other", 3, page(4)) };
+    third.past.visits = 1;
+    store.commit(&Batch { again: vec![third.key], ..Batch::default() }).expect("a commit");
+    store.commit(&Batch { visits: vec![third], ..Batch::default() }).expect("a commit");
+    check(1_500_000, &[(Change::Changed, 2), (Change::New, 1)]);
+    check(3_000_001, &[]);
 }
 
 #[test]

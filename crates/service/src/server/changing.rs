@@ -2,6 +2,7 @@
 
 use api::{ChangesRequest, ChangesResponse, PageChange};
 use ask::changes::{Changed, ChangesError, Question, Since, last_round};
+use engine::clock::Clock;
 use model::Timestamp;
 use tonic::Status;
 
@@ -32,10 +33,11 @@ pub(super) async fn changes(service: &Service, request: ChangesRequest) -> Resul
     let time = Timestamp((since * 1e6) as u64);
     let answer = service
         .ask(move |control| {
+            let now = Clock::start().date();
             let since = match (time, last_round(control)?) {
                 (Timestamp(0), None) => return Ok(None),
                 (Timestamp(0), Some(round)) => Since::Round(round.number),
-                (time, _) => Since::Time(time),
+                (from, _) => Since::Time { from, now },
             };
             let question = Question { since, through: None, sites, pages: None };
             let mut answer = ChangesResponse::default();

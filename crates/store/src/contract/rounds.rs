@@ -120,6 +120,16 @@ pub(super) fn visited_after_the_clock_was_set_back(fixture: &dyn Fixture) {
     }
     let earlier = store.earlier(url(PAGE).key()).expect("earlier");
     assert_eq!(earlier.iter().map(|visit| visit.at.0).collect::<Vec<_>>(), [7, 9, 2]);
+    // Another URL, of two of the rounds.
+    find(&*store, &[page("http://a.test/2", 1)]);
+    for (number, (round, at)) in (0..).zip([(2, 8), (4, 11)]) {
+        let past = Past { visits: number, ..Past::default() };
+        again(&*store, &["http://a.test/2"]);
+        end(&*store, &[Visit { at: Timestamp(at), past, ..of_round("http://a.test/2", Outcome::Html, round) }]);
+    }
+    let rounds = store.rounds().expect("rounds").into_iter();
+    let rounds = rounds.map(|(round, dates)| (round, dates.first.0, dates.last.0)).collect::<Vec<_>>();
+    assert_eq!(rounds, [(1, 7, 7), (2, 8, 9), (3, 2, 2), (4, 3, 11)]);
 }
 
 pub(super) fn relaxed_again(fixture: &dyn Fixture) {
