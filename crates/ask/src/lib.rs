@@ -19,7 +19,7 @@ pub mod status;
 pub mod target;
 pub mod urls;
 
-pub use queried::QueriedCrawl;
+pub use queried::{QueriedCrawl, UnknownUrl};
 
 /// Characters on either side of what was found.
 pub const CONTEXT_CHARS: usize = 60;

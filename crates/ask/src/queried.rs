@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use crawl::opened::Opened;
 use crawl::tables::{Deriver, supersede_unsettled};
 use crawl::{CrawlDir, Notice, live, opened};
@@ -101,10 +101,15 @@ impl QueriedCrawl {
     /// The text is no URL, or the crawl does not know it.
     pub fn vertex(&self, graph: &Graph, given: &str) -> anyhow::Result<(CanonicalUrl, Vertex)> {
         let (url, vertex) = self.find(graph, given)?;
-        let vertex = vertex.ok_or_else(|| anyhow!(why_unknown(graph, &url)))?;
+        let vertex = vertex.ok_or_else(|| UnknownUrl(why_unknown(graph, &url)))?;
         Ok((url, vertex))
     }
 }
+
+/// A URL that a graph does not have.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UnknownUrl(String);
 
 /// Why a graph does not have a URL, in words.
 pub(crate) fn why_unknown(graph: &Graph, url: &CanonicalUrl) -> String {

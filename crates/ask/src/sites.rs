@@ -13,7 +13,7 @@ const SITES_AT_ONCE: usize = 1_000;
 const SIMILARITY_MIN: f64 = 0.7;
 
 /// A site that is not in a crawl.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Unknown {
     /// Its name.
     pub name: String,

@@ -1,8 +1,8 @@
 //! What has changed on the web between visits, as `argiope changes` finds it.
 
 use ask::changes::{Changed, Counts, Question, Since, changes, last_round, sentence};
-use ask::follow::keys;
 use ask::since::time;
+use ask::sites;
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use crawl::standing::Standing;
@@ -67,7 +67,13 @@ fn find(crawl: &Standing, since: &str, site: &str) -> anyhow::Result<Option<Foun
     };
     let sites = match site {
         "" => Vec::new(),
-        site => keys(&[site.parse::<SiteName>().map_err(usage)?], view)?,
+        text => {
+            let keys: Vec<_> = text.parse::<SiteName>().map_err(usage)?.keys().collect();
+            match sites::unknown(view, text, keys.iter().copied())? {
+                None => keys,
+                Some(unknown) => return Err(unknown.into()),
+            }
+        }
     };
     let (mut shown, mut left_out) = (Vec::new(), 0);
     let counts = changes(view, &Question { since, through: None, sites, pages: None }, &mut |changed| {

@@ -1,5 +1,7 @@
 //! What cannot be shown, as a page.
 
+use ask::UnknownUrl;
+use ask::sites::Unknown;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use crawl::Unready;
@@ -14,7 +16,7 @@ use crate::wording::on_page;
 /// Why there is no page.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Nothing is there.
+    /// What the request names is not there: a page of the interface, a site or a URL that the crawl does not know.
     NotFound(String),
     /// The request cannot be used.
     Unusable(String),
@@ -32,6 +34,7 @@ impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         let text = format!("{error:#}");
         match () {
+            () if error.is::<Unknown>() || error.is::<UnknownUrl>() => Failure::NotFound(text),
             () if error.is::<Usage>() => Failure::Unusable(on_page(&text)),
             () if error.is::<Unready>() || is_in_use(&error) => Failure::Unready(text),
             () => Failure::Failed(text),

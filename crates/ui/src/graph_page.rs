@@ -250,7 +250,7 @@ pub(crate) async fn way(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Resu
     let find = move |crawl: &Standing| {
         let crawl = QueriedCrawl::of(crawl.now()?.as_ref())?;
         let graph = crawl.graph()?;
-        let [(_, from), (_, to)] = [known(&crawl, &graph, &ends[0])?, known(&crawl, &graph, &ends[1])?];
+        let [(_, from), (_, to)] = [crawl.vertex(&graph, &ends[0])?, crawl.vertex(&graph, &ends[1])?];
         path(&crawl, &graph, from, to)
     };
     let found = ui.large(&ui.large, find).await?;
@@ -306,7 +306,7 @@ pub(crate) async fn between(State(ui): State<Ui>, RawQuery(query): RawQuery) -> 
     let find = move |crawl: &Standing| {
         let crawl = QueriedCrawl::of(crawl.now()?.as_ref())?;
         let graph = crawl.graph()?;
-        let [(one, _), (other, _)] = [known(&crawl, &graph, &ends[0])?, known(&crawl, &graph, &ends[1])?];
+        let [(one, _), (other, _)] = [crawl.vertex(&graph, &ends[0])?, crawl.vertex(&graph, &ends[1])?];
         overlap(&crawl, graph, [&one, &other], true, Crew::threads(1)).map_err(|error| usage(format!("{error:#}")))
     };
     let Overlap { overlap, domains, reachable, edges } = ui.large(&ui.large, find).await?;
@@ -327,13 +327,4 @@ pub(crate) async fn between(State(ui): State<Ui>, RawQuery(query): RawQuery) -> 
         }
     };
     Ok(frame::page("Links between two domains", "/graph", &body))
-}
-
-/// The page that is meant. One that the crawl does not know is a wrong question.
-fn known(
-    crawl: &QueriedCrawl,
-    graph: &graph::Graph,
-    given: &str,
-) -> anyhow::Result<(weburl::CanonicalUrl, graph::Vertex)> {
-    crawl.vertex(graph, given).map_err(|error| usage(format!("{error:#}")))
 }

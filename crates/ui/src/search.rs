@@ -104,7 +104,7 @@ fn find(opened: &Opened, search: Search, site: &str) -> anyhow::Result<SearchRes
     let named =
         if site.is_empty() { None } else { sites::unknown(opened.view(), site, search.only.sites.iter().copied())? };
     if let Some(unknown) = named {
-        return Err(usage(unknown.to_string()));
+        return Err(unknown.into());
     }
     let crawl = QueriedCrawl::of(opened)?;
     Ok(graph::search([&crawl.layout], search, Crew::threads(1))?)

@@ -7,11 +7,12 @@ use axum::extract::{RawQuery, State};
 use axum::response::{Html, Response};
 use crawl::standing::Standing;
 use dataset::Layout;
+use settings::plan;
 use settings::site_name::SiteName;
 use settings::usage;
 use store::CrawlView;
 use tokio::runtime::Handle;
-use weburl::{CanonicalUrl, Pattern, UrlKey};
+use weburl::{CanonicalUrl, UrlKey};
 
 use crate::failure::Failure;
 use crate::files::{File, Format};
@@ -43,8 +44,7 @@ impl Filter {
             selection.states = UrlState::named(&self.state).map_err(usage)?;
         }
         if !self.pattern.is_empty() {
-            let pattern = Pattern::new(&self.pattern).map_err(|error| usage(format!("the pattern: {error}")))?;
-            selection.patterns = vec![pattern];
+            selection.patterns = vec![plan::pattern("patterns", &self.pattern)?];
         }
         selection.status = self.status()?;
         selection.depth = self.depth()?;
@@ -58,7 +58,7 @@ impl Filter {
             return Ok(());
         }
         let unknown = sites::unknown(view, &self.site, selection.sites.iter().copied())?;
-        unknown.map_or(Ok(()), |unknown| Err(usage(unknown.to_string())))
+        unknown.map_or(Ok(()), |unknown| Err(unknown.into()))
     }
 
     /// A page of the table.
@@ -199,7 +199,8 @@ mod tests {
         for (site, state, pattern, why) in [
             ("a.test/x", "", "", "`a.test/x` is no site"),
             ("", "fetched", "", "`fetched` is no state"),
-            ("", "", long.as_str(), "the pattern"),
+            ("", "", long.as_str(), "--patterns"),
+            ("", "", "/x/", "--patterns `/x/` matches no URL"),
         ] {
             let [site, state, pattern] = [site, state, pattern].map(str::to_owned);
             let error = Filter { site, state, pattern, ..Filter::default() }.selection().expect_err(why).to_string();

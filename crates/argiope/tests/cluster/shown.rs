@@ -196,8 +196,18 @@ fn answers(ui: &Ui) {
     assert_eq!(ui.page("/urls?status=200&depth=0").matches("class=\"url\"").count(), 2, "two roots were visited");
     contains(&ui.page("/urls?site=a.test&depth=0"), &["&lt;script&gt;", "text/html"]);
     assert_eq!(ui.page("/urls?match=http%3A%2F%2Fc.test%2F2*").matches("class=\"url\"").count(), 1);
-    let refused = ui.get("/urls?state=lost");
-    assert!(refused.status == 400 && refused.body.contains("`lost` is no state of a URL"), "{}", refused.body);
+    // As `argiope ui DIR` answers: 400 to what cannot be read, 404 to what the crawl does not know.
+    for (path, status, why) in [
+        ("/urls?state=lost", 400, "`lost` is no state of a URL"),
+        ("/urls?match=%2Fx%2F", 400, "“Pattern” `/x/` matches no URL"),
+        ("/urls?site=a.tset", 404, "no such site in the crawl: a.tset"),
+        ("/search?q=page&site=a.tset", 404, "no such site in the crawl: a.tset"),
+        ("/changes?since=7d&site=a.tset", 404, "no such site in the crawl: a.tset"),
+        ("/graph/path?from=http://a.test/&to=http://a.test/never", 404, "no such URL"),
+    ] {
+        let refused = ui.get(path);
+        assert!(refused.status == status && refused.body.contains(why), "{path}: {} {}", refused.status, refused.body);
+    }
     contains(&ui.page("/urls?state=timeout"), &["No URL."]);
     let story = ui.page("/url?u=http%3A%2F%2Fa.test%2F");
     contains(

@@ -228,9 +228,16 @@ fn what_cannot_be_shown_is_named() {
         ("/nothing", 404, "there is no such page"),
         ("/urls?state=fine", 400, "`fine` is no state of a URL; possible are waiting, html"),
         ("/urls.csv?site=a%2Fb", 400, "is no site"),
-        ("/urls?site=ui.tset", 400, "no such site in the crawl: ui.tset; nearest: ui.test"),
-        ("/urls?site=ui.tset&linked=yes", 400, "nearest: ui.test"),
-        ("/urls.jsonl?site=ui.tset", 400, "nearest: ui.test"),
+        ("/urls?site=ui.tset", 404, "no such site in the crawl: ui.tset; nearest: ui.test"),
+        ("/urls?site=ui.tset&linked=yes", 404, "nearest: ui.test"),
+        ("/urls.jsonl?site=ui.tset", 404, "nearest: ui.test"),
+        ("/search?q=page&site=ui.tset", 404, "nearest: ui.test"),
+        ("/changes?since=7d&site=ui.tset", 404, "nearest: ui.test"),
+        ("/urls?match=%2Fx%2F", 400, "“Pattern” `/x/` matches no URL"),
+        ("/urls.csv?match=%2Fx%2F", 400, "“Pattern” `/x/` matches no URL"),
+        ("/search?q=(&regex=yes", 400, "regex"),
+        ("/graph/path?from=http://ui.test/&to=http://ui.test/never", 404, "the crawl knows no such URL"),
+        ("/graph/overlap?one=http://ui.test/&other=http://no.test/", 404, "the crawl knows no such URL"),
     ] {
         let answer = ui.get(path);
         assert_eq!(answer.status, status, "{path}");
