@@ -21,7 +21,7 @@ use view_wire::{RemoteView, WireError};
 
 use crate::held::Identity;
 use crate::socket::{connect, socket_in, stopped};
-use crate::steer::{Change, TakeBack};
+use crate::steer::{Change, OrderId, TakeBack};
 use crate::{LiveView, Scheduler, Unready};
 
 pub use crate::socket::runs;
@@ -32,14 +32,15 @@ const PUBLISH: &str = "publish\n";
 const PUBLISHED: &str = "published\n";
 /// Asks for a view of the state.
 const VIEW: &str = "view\n";
-/// Begins a request to change the crawl; the change follows as JSON.
+/// Begins a request to change the crawl; the name of the order and the change as JSON follow.
 const STEER: &str = "steer ";
-/// Begins a request to take a change back; the order follows as JSON.
+/// Begins a request to take a change back; the name of the order and the order as JSON follow.
 const TAKE_BACK: &str = "take back ";
 /// The reply when what takes it back is something else by now.
 const OUTDATED: &str = "outdated\n";
-/// The reply when the change is in force.
+/// The reply when the change is in force; or with the number of URLs behind it, if it is one of the queue.
 const STEERED: &str = "steered\n";
+const STEERED_URLS: &str = "steered ";
 /// Begins the reply to a change that cannot be used; why follows.
 const REFUSED: &str = "refused: ";
 /// The longest request, in bytes: a change may have many seeds.
@@ -79,15 +80,31 @@ pub struct Answers {
 
 /// An order to change a crawl.
 #[derive(Debug)]
-pub enum Order {
+pub struct Order {
+    /// Its name.
+    pub id: OrderId,
+    /// What it says.
+    pub what: Ordered,
+}
+
+/// What an order says.
+#[derive(Debug)]
+pub enum Ordered {
     /// To make a change.
     Make(Change),
     /// To take one back.
     TakeBack(TakeBack),
 }
 
-/// Changes a crawl.
-pub type Steer = Box<dyn Fn(&Order) -> anyhow::Result<()> + Send + Sync>;
+/// Changes a crawl. Of a change of the queue it returns the number of URLs.
+pub type Steer = Box<dyn Fn(&Order) -> anyhow::Result<Option<u64>> + Send + Sync>;
+
+/// A change that is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InForce {
+    /// The URLs that it changed in the queue, if that is what it does.
+    pub urls: Option<u64>,
+}
 
 /// Listens until it is dropped.
 pub struct Live {
@@ -197,7 +214,8 @@ impl Asking {
                 let Some(request) = request.strip_suffix('\n') else { return };
                 let Some(steered) = answers.steer(request) else { return };
                 let said = match steered {
-                    Ok(()) => STEERED.to_owned(),
+                    Ok(None) => STEERED.to_owned(),
+                    Ok(Some(urls)) => format!("{STEERED_URLS}{urls}\n"),
                     Err(error) if matches!(error.downcast_ref(), Some(Unready::Outdated)) => OUTDATED.to_owned(),
                     // Without an answer the change is made of the crawl that rests.
                     Err(error) if error.is::<Unready>() => return,
@@ -212,13 +230,21 @@ impl Asking {
 
 impl Answers {
     /// What comes of a request to change the crawl; `None` if it is no such request.
-    fn steer(&self, request: &str) -> Option<anyhow::Result<()>> {
-        let order = match (request.strip_prefix(STEER), request.strip_prefix(TAKE_BACK)) {
-            (Some(change), _) => serde_json::from_str(change).map(Order::Make),
-            (None, Some(order)) => serde_json::from_str(order).map(Order::TakeBack),
+    fn steer(&self, request: &str) -> Option<anyhow::Result<Option<u64>>> {
+        let (is_back, order) = match (request.strip_prefix(STEER), request.strip_prefix(TAKE_BACK)) {
+            (Some(order), _) => (false, order),
+            (None, Some(order)) => (true, order),
             (None, None) => return None,
         };
-        let order = order.context("another version of this program runs the crawl");
+        let read = || {
+            let (id, what) = order.split_once(' ')?;
+            let what = match is_back {
+                false => serde_json::from_str(what).map(Ordered::Make),
+                true => serde_json::from_str(what).map(Ordered::TakeBack),
+            };
+            Some(Order { id: OrderId::read(id)?, what: what.ok()? })
+        };
+        let order = read().context("another version of this program runs the crawl");
         Some(match &self.steer {
             Some(steer) => order.and_then(|order| steer(&order)),
             None => Err(anyhow!("this process is one of several workers: steer them by `argiope client`")),
@@ -293,29 +319,31 @@ pub fn publish(root: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// Changes the crawl that runs in a directory. False if none runs, or none that answers.
+/// Changes the crawl that runs in a directory. `None` if none runs, or none that answers: it may have carried the order out before it ended.
 ///
 /// # Errors
 /// The change cannot be used, or could not be made.
-pub fn steer(root: &Path, change: &Change) -> anyhow::Result<bool> {
-    ordered(root, &format!("{STEER}{}\n", serde_json::to_string(change)?))
+pub fn steer(root: &Path, order: &OrderId, change: &Change) -> anyhow::Result<Option<InForce>> {
+    ordered(root, &format!("{STEER}{} {}\n", order.as_str(), serde_json::to_string(change)?))
 }
 
-/// Takes a change of the crawl back that runs in a directory. False as for [`steer`].
+/// Takes a change of the crawl back that runs in a directory. `None` as for [`steer`].
 ///
 /// # Errors
 /// As [`steer`]; or [`Unready::Outdated`].
-pub fn take_back(root: &Path, order: &TakeBack) -> anyhow::Result<bool> {
-    ordered(root, &format!("{TAKE_BACK}{}\n", serde_json::to_string(order)?))
+pub fn take_back(root: &Path, order: &OrderId, back: &TakeBack) -> anyhow::Result<Option<InForce>> {
+    ordered(root, &format!("{TAKE_BACK}{} {}\n", order.as_str(), serde_json::to_string(back)?))
 }
 
-fn ordered(root: &Path, request: &str) -> anyhow::Result<bool> {
+fn ordered(root: &Path, request: &str) -> anyhow::Result<Option<InForce>> {
     if request.len() as u64 > REQUEST_BYTES_MAX {
         bail!(usage(format!("the change is longer than {REQUEST_BYTES_MAX} bytes: make it in parts")));
     }
-    let Some(said) = answer_to(root, request)? else { return Ok(false) };
+    let Some(said) = answer_to(root, request)? else { return Ok(None) };
+    let urls = said.strip_prefix(STEERED_URLS).and_then(|urls| urls.strip_suffix('\n')?.parse().ok());
     match (said.as_str(), said.strip_prefix(REFUSED)) {
-        (STEERED, _) => Ok(true),
+        (STEERED, _) => Ok(Some(InForce { urls: None })),
+        _ if urls.is_some() => Ok(Some(InForce { urls })),
         (OUTDATED, _) => bail!(Unready::Outdated),
         (_, Some(why)) => Err(usage(why.trim_end())),
         (error, None) => bail!("the running crawl cannot be changed: {}", error.trim_end()),
@@ -440,18 +468,21 @@ mod tests {
     fn a_change_of_a_run_that_is_ending_is_left_to_the_crawl_that_rests() {
         let root = tempfile::tempdir().expect("a directory");
         assert!(!runs(root.path()));
-        let steer: Steer = Box::new(|order| match order {
-            Order::Make(Change::Pause) => Err(Unready::Ending.into()),
-            Order::Make(Change::Stop) => Ok(()),
+        let steer: Steer = Box::new(|order| match order.what {
+            Ordered::Make(Change::Pause) => Err(Unready::Ending.into()),
+            Ordered::Make(Change::Stop) => Ok(None),
+            Ordered::Make(Change::Retry(_)) => Ok(Some(3)),
             _ => Err(usage("not that")),
         });
         let live = Live::listen(root.path(), Answers { steer: Some(steer), ..publishing(|| Ok(())) });
+        let steer = |change| super::steer(root.path(), &OrderId::new(), &change);
         assert!(runs(root.path()));
-        assert!(!super::steer(root.path(), &Change::Pause).expect("nobody has made it"));
-        assert!(super::steer(root.path(), &Change::Stop).expect("made"));
-        assert!(super::steer(root.path(), &Change::Resume).expect_err("refused").is::<Usage>());
+        assert_eq!(steer(Change::Pause).expect("nobody has made it"), None);
+        assert_eq!(steer(Change::Stop).expect("made"), Some(InForce { urls: None }));
+        assert_eq!(steer(Change::Retry(Vec::new())).expect("made"), Some(InForce { urls: Some(3) }));
+        assert!(steer(Change::Resume).expect_err("refused").is::<Usage>());
         drop(live);
-        assert!(!super::steer(root.path(), &Change::Stop).expect("nobody"));
+        assert_eq!(steer(Change::Stop).expect("nobody"), None);
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::time::Duration;
 use engine::clock::Clock;
 use printable::counted;
 
+use crate::live::{self, InForce};
 use crate::opened::{Opened, is_in_use};
-use crate::steer::{Affected, Change, Counting, TakeBack, steer_stopped, take_back_stopped};
-use crate::{CrawlDir, Unready, live, watch_lock};
+use crate::steer::{Affected, AtRest, Change, Counting, OrderId, TakeBack, steer_stopped, take_back_stopped};
+use crate::{CrawlDir, Unready, watch_lock};
 
 /// How long a change is tried: a crawl that begins or ends holds the state, and does not answer.
 const BUSY_MAX: Duration = Duration::from_secs(10);
@@ -27,7 +28,9 @@ pub enum Made {
     WithNextRun,
     /// Now: so many URLs of a crawl that does not run are in its queue again.
     Queued(u64),
-    /// Now: so many URLs have left the queue of a crawl that does not run.
+    /// The same of a crawl that runs.
+    QueuedInRun(u64),
+    /// Now: so many URLs have left the queue.
     Removed(u64),
 }
 
@@ -40,17 +43,33 @@ impl Made {
             Made::WatchEnds => "the watch ends now, between two rounds".to_owned(),
             Made::WithNextRound => "noted; it counts from the watch's next round".to_owned(),
             Made::WithNextRun => format!("noted; it counts when `argiope crawl -o {}` goes on", dir.root().display()),
-            Made::Queued(0) => {
-                "nothing to visit again: no URL that failed or was refused is one of these, or each waits already"
-                    .to_owned()
-            }
-            Made::Removed(0) => "nothing to take out: no URL in the queue matches".to_owned(),
+            Made::Queued(0) | Made::QueuedInRun(0) => visited_again(0),
             Made::Queued(urls) => {
-                let urls = counted(urls, "URL");
-                format!("in force; {urls} to visit again when `argiope crawl -o {}` goes on", dir.root().display())
+                format!("in force; {} when `argiope crawl -o {}` goes on", visited_again(urls), dir.root().display())
             }
-            Made::Removed(urls) => format!("in force; {} taken out of the queue", counted(urls, "URL")),
+            Made::QueuedInRun(urls) => format!("in force; {}", visited_again(urls)),
+            Made::Removed(0) => taken_out(0),
+            Made::Removed(urls) => format!("in force; {}", taken_out(urls)),
         }
+    }
+}
+
+/// What a retry of so many URLs comes to, in words.
+#[must_use]
+pub fn visited_again(urls: u64) -> String {
+    match urls {
+        0 => "nothing to visit again: no URL that failed or was refused is one of these, or each waits already"
+            .to_owned(),
+        _ => format!("{} to visit again", counted(urls, "URL")),
+    }
+}
+
+/// What comes of taking so many URLs out of the queue, in words.
+#[must_use]
+pub fn taken_out(urls: u64) -> String {
+    match urls {
+        0 => "nothing to take out: no URL in the queue matches".to_owned(),
+        _ => format!("{} taken out of the queue", counted(urls, "URL")),
     }
 }
 
@@ -62,17 +81,26 @@ pub fn make(dir: &CrawlDir, change: &Change) -> anyhow::Result<Made> {
     dir.refuse_of_workers()?;
     // The watch gets the order in any case: a round at its end heeds nothing any more.
     let ends_watch = matches!(change, Change::Stop) && watch_lock::stop(dir)?;
+    // All tries are the same order.
+    let order = OrderId::new();
     until_free(|| {
-        if live::steer(dir.root(), change)? {
-            return Ok(Made::InForce);
+        if let Some(InForce { urls }) = live::steer(dir.root(), &order, change)? {
+            return Ok(match (urls, change) {
+                (Some(urls), Change::Remove(_)) => Made::Removed(urls),
+                (Some(urls), _) => Made::QueuedInRun(urls),
+                (None, _) => Made::InForce,
+            });
         }
         if ends_watch {
             return Ok(Made::WatchEnds);
         }
-        Ok(match (steer_stopped(dir, change)?, change) {
-            (Some(urls), Change::Remove(_)) => Made::Removed(urls),
-            (Some(urls), _) => Made::Queued(urls),
-            (None, _) => at_rest(dir),
+        Ok(match (steer_stopped(dir, &order, change)?, change) {
+            (AtRest::Changed(urls), Change::Remove(_)) => Made::Removed(urls),
+            (AtRest::Changed(urls), _) => Made::Queued(urls),
+            (AtRest::DoneBefore, Change::Retry(_) | Change::Remove(_) | Change::Seeds(_) | Change::Stop) => {
+                Made::InForce
+            }
+            (AtRest::Noted | AtRest::DoneBefore, _) => at_rest(dir),
         })
     })
 }
@@ -83,11 +111,12 @@ pub fn make(dir: &CrawlDir, change: &Change) -> anyhow::Result<Made> {
 /// As [`make`].
 pub fn take_back(dir: &CrawlDir, order: &TakeBack) -> anyhow::Result<Option<Made>> {
     dir.refuse_of_workers()?;
+    let id = OrderId::new();
     let made = until_free(|| {
-        if live::take_back(dir.root(), order)? {
+        if live::take_back(dir.root(), &id, order)?.is_some() {
             return Ok(Made::InForce);
         }
-        take_back_stopped(dir, order)?;
+        take_back_stopped(dir, &id, order)?;
         Ok(at_rest(dir))
     });
     match made {
@@ -143,4 +172,62 @@ pub fn counting(opened: &Opened, change: &Change) -> anyhow::Result<Counting> {
     }
     let options = opened.dir.secrets()?.put_into(opened.dir.options()?);
     Counting::of(change, &options, opened.view())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use settings::options::Options;
+    use store::{MemoryStore, Store};
+
+    use super::*;
+    use crate::live::{Answers, Live, Ordered};
+    use crate::steer::{Changed, TakeBack, Undo};
+
+    /// A run that carries orders out and is gone before it answers, as one that is killed then. The crawl rests from then on.
+    fn run_that_never_answers(dir: &CrawlDir) -> (Option<Live>, Arc<AtomicU32>) {
+        let (orders, own) = (Arc::new(AtomicU32::new(0)), dir.clone());
+        let counted = orders.clone();
+        let steer: live::Steer = Box::new(move |live::Order { id, what }| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            match what {
+                Ordered::Make(change) => drop(steer_stopped(&own, id, change)?),
+                Ordered::TakeBack(back) => take_back_stopped(&own, id, back)?,
+            }
+            Err(Unready::Ending.into())
+        });
+        let view = Box::new(|| MemoryStore::new().view());
+        let answers = Answers { view, publish: None, steer: Some(steer), scheduler: None };
+        (Live::listen(dir.root(), answers), orders)
+    }
+
+    #[test]
+    fn an_order_that_a_run_did_not_confirm_is_carried_out_once() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dir = CrawlDir::at(root.path());
+        dir.create().expect("made");
+        dir.write_options(&Options::default()).expect("written");
+        drop(dir.open_store(&Options::default()).expect("a state"));
+        let (_live, orders) = run_that_never_answers(&dir);
+        let pattern = || vec!["*/x/*".to_owned()];
+        for change in [Change::Exclude(pattern()), Change::Pause, Change::Retry(Vec::new()), Change::Remove(pattern())]
+        {
+            let queues = matches!(change, Change::Retry(_) | Change::Remove(_));
+            let made = make(&dir, &change).expect("made");
+            assert_eq!(made, if queues { Made::InForce } else { Made::WithNextRun }, "{change}");
+        }
+        let journal = || Changed::all_of(&dir).expect("changes");
+        let words = journal().iter().map(|changed| changed.change.to_string()).collect::<Vec<_>>();
+        assert_eq!(words, ["exclude */x/*", "pause", "retry", "remove */x/*"]);
+        assert_eq!(orders.load(Ordering::Relaxed), 4, "the run had each");
+
+        let excluded = journal().remove(0);
+        let Undo::By(by) = excluded.undo(&dir.options().expect("options")) else { panic!("it is in force") };
+        let back = TakeBack { changed: excluded, by };
+        assert_eq!(take_back(&dir, &back).expect("taken back"), Some(Made::WithNextRun));
+        assert_eq!(journal().len(), 4 + back.by.len());
+        assert_eq!(dir.options().expect("options").exclude, Vec::<String>::new());
+    }
 }

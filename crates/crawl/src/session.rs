@@ -31,7 +31,7 @@ use crate::live::{self, Answers, Live};
 use crate::outlook::{Disk, Outlook, visited};
 use crate::retry::Retry;
 use crate::seeds::fresh_seeds;
-use crate::steer::{self, Change, Steering};
+use crate::steer::{self, Change, OrderId, Steering};
 use crate::stream::{Stream, StreamTo};
 use crate::tables::{Deriver, Writer};
 use crate::trouble::InTrouble;
@@ -274,9 +274,9 @@ impl Builder {
             view: Box::new(move || viewed.view()),
             publish: tables.as_ref().map(Writer::publisher),
             steer: steers.map(|steers| -> live::Steer {
-                Box::new(move |order| match order {
-                    live::Order::Make(change) => steers.steer(change),
-                    live::Order::TakeBack(order) => steers.take_back(order),
+                Box::new(move |live::Order { id, what }| match what {
+                    live::Ordered::Make(change) => steers.steer(id, change),
+                    live::Ordered::TakeBack(back) => steers.take_back(id, back).map(|()| None),
                 })
             }),
             scheduler: Some(scheduler.clone()),
@@ -487,8 +487,8 @@ impl Handle {
         let Some(steering) = self.steering.clone() else {
             bail!("one of several workers is steered by its server: `argiope client steer`");
         };
-        let steered = tokio::task::spawn_blocking(move || steering.steer(&change)).await;
-        steered.map_err(|error| anyhow!("internal error: steering: {error}"))?
+        let steered = tokio::task::spawn_blocking(move || steering.steer(&OrderId::new(), &change)).await;
+        steered.map_err(|error| anyhow!("internal error: steering: {error}"))?.map(drop)
     }
 
     /// The progress of the run, once a second. The stream ends with the session.

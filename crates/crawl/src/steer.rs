@@ -2,10 +2,14 @@
 //!
 //! A change is written into `crawl.toml` or committed to the state; then it is in force; then `changes.jsonl` has it with its date; then
 //! it is confirmed. So a confirmed change survives any kill. An unconfirmed one may count or not.
+//!
+//! An order that a run does not confirm, since it was killed or ended, is carried out on the crawl that rests. Its [`OrderId`] in
+//! `changes.jsonl` says what of it was done before.
 
 mod affected;
 mod criterion;
 mod estimate;
+mod order;
 mod queue;
 mod tally;
 mod undo;
@@ -14,7 +18,8 @@ use std::fmt;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use anyhow::{Context, bail};
 use engine::clock::Clock;
@@ -35,6 +40,7 @@ use crate::{CrawlDir, Notice, Unready, fixed};
 
 pub use affected::Counting;
 pub use estimate::{Estimate, Estimated};
+pub use order::OrderId;
 pub use queue::{Removed, Retried};
 pub use tally::Affected;
 pub use undo::{Replaced, TakeBack, Undo};
@@ -266,6 +272,9 @@ pub struct Changed {
     /// The values that it replaced, if it changed settings by their keys. Earlier versions did not write them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<Replaced>,
+    /// Of the order that it was made by. Earlier versions did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderId>,
 }
 
 impl Changed {
@@ -289,10 +298,20 @@ impl Changed {
         Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
     }
 
+    /// How many changes were made by an order. Nobody else may make changes meanwhile.
+    fn made_by(dir: &CrawlDir, order: &OrderId) -> anyhow::Result<usize> {
+        Ok(Changed::all_of(dir)?.iter().filter(|changed| changed.order.as_ref() == Some(order)).count())
+    }
+
     /// Writes a change durably.
-    fn write(dir: &CrawlDir, change: &Change, replaced: Option<Replaced>, date: Timestamp) -> anyhow::Result<()> {
+    fn write(
+        dir: &CrawlDir,
+        (order, change): (&OrderId, &Change),
+        replaced: Option<Replaced>,
+        date: Timestamp,
+    ) -> anyhow::Result<()> {
         let path = dir.changes();
-        let changed = Changed { at: date.to_rfc3339(), change: change.clone(), replaced };
+        let changed = Changed { at: date.to_rfc3339(), change: change.clone(), replaced, order: Some(order.clone()) };
         let write = || -> std::io::Result<()> {
             let is_new = !path.exists();
             let mut file = fresh::open(std::fs::OpenOptions::new().read(true).append(true).create(true), &path)?;
@@ -341,44 +360,56 @@ impl Steering {
         (Steering { dir, held, store, engine, stopping, options: Mutex::new(options), clock }, inbox)
     }
 
-    /// Makes a change. When this returns, it is in force and survives any kill. It blocks the thread, which must not be one that drives
-    /// tasks.
+    /// Makes a change. When this returns, it is in force and survives any kill. Of a change of the queue it returns the number of URLs. It
+    /// blocks the thread, which must not be one that drives tasks.
     ///
     /// # Errors
     /// The change cannot be used, the crawl is ending, or the disk fails.
-    pub fn steer(&self, change: &Change) -> anyhow::Result<()> {
-        self.make(&mut self.options.lock().unwrap_or_else(PoisonError::into_inner), change)
+    pub fn steer(&self, order: &OrderId, change: &Change) -> anyhow::Result<Option<u64>> {
+        self.make(&mut self.options.lock().unwrap_or_else(PoisonError::into_inner), order, change)
     }
 
     /// Takes a change back, as [`Steering::steer`] makes one.
     ///
     /// # Errors
     /// The same; or [`Unready::Outdated`].
-    pub fn take_back(&self, order: &TakeBack) -> anyhow::Result<()> {
+    pub fn take_back(&self, order: &OrderId, back: &TakeBack) -> anyhow::Result<()> {
         let mut options = self.options.lock().unwrap_or_else(PoisonError::into_inner);
-        order.check(&self.dir)?;
-        order.by.iter().try_for_each(|change| self.make(&mut options, change))
+        back.check(&self.dir)?;
+        back.by.iter().try_for_each(|change| self.make(&mut options, order, change).map(drop))
     }
 
-    fn make(&self, options: &mut Options, change: &Change) -> anyhow::Result<()> {
+    fn make(&self, options: &mut Options, order: &OrderId, change: &Change) -> anyhow::Result<Option<u64>> {
         self.held.check()?;
-        let mut replaced = None;
+        let (mut replaced, mut urls) = (None, None);
         match change {
             Change::Stop => {
-                Changed::write(&self.dir, change, None, self.clock.date())?;
+                Changed::write(&self.dir, (order, change), None, self.clock.date())?;
                 self.stopping.send_replace(true);
-                return Ok(());
+                return Ok(None);
             }
             Change::Seeds(texts) => self.add_seeds(options, texts)?,
             Change::Retry(words) => {
                 let (retried, settings) = (Retried::read(words)?, Plan::new(options)?.settings);
-                let begin = move |recorder: &mut Recorder| Ok(retried.begin(recorder.store().as_ref(), &settings)?);
+                let (count, counted) = counter();
+                let begin = move |recorder: &mut Recorder| {
+                    let (controls, urls) = retried.begin(recorder.store().as_ref(), &settings)?;
+                    count.store(urls, Ordering::Relaxed);
+                    Ok(controls)
+                };
                 self.tell_engine(engine::Change::Work(Work(Box::new(begin))))?;
+                urls = Some(counted.load(Ordering::Relaxed));
             }
             Change::Remove(words) => {
                 let (removed, now) = (Removed::read(words)?, self.clock.date());
-                let record = move |recorder: &mut Recorder| removed.record(recorder, now);
+                let (count, counted) = counter();
+                let record = move |recorder: &mut Recorder| {
+                    let (controls, urls) = removed.record(recorder, now)?;
+                    count.store(urls, Ordering::Relaxed);
+                    Ok(controls)
+                };
                 self.tell_engine(engine::Change::Work(Work(Box::new(record))))?;
+                urls = Some(counted.load(Ordering::Relaxed));
             }
             _ => {
                 if let Some(plan) = change.plan(options)? {
@@ -396,7 +427,8 @@ impl Steering {
                 }
             }
         }
-        Changed::write(&self.dir, change, replaced, self.clock.date())
+        Changed::write(&self.dir, (order, change), replaced, self.clock.date())?;
+        Ok(urls)
     }
 
     /// Why URLs may be left of a crawl that has nothing to do: sites are on hold, or what a site may have is spent.
@@ -425,6 +457,12 @@ impl Steering {
     }
 }
 
+/// A number that work of the engine tells, and where it is read when that is done.
+fn counter() -> (Arc<AtomicU64>, Arc<AtomicU64>) {
+    let counted = Arc::new(AtomicU64::new(0));
+    (counted.clone(), counted)
+}
+
 /// The seeds in texts.
 ///
 /// # Errors
@@ -438,30 +476,53 @@ fn seeds_of(options: &Options, texts: &[String]) -> anyhow::Result<Vec<Canonical
     Ok(seeds)
 }
 
+/// What came of an order for a crawl that rests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtRest {
+    /// A change of settings counts from the next run on.
+    Noted,
+    /// So many URLs were changed in the queue.
+    Changed(u64),
+    /// A run had carried it out before it ended without an answer.
+    DoneBefore,
+}
+
 /// Changes a crawl that does not run. A change of the queue is made at once, and its URLs are counted; others count from the next run on.
 ///
 /// # Errors
 /// The change cannot be used or needs a running crawl, the directory is in use, or the disk fails.
-pub fn steer_stopped(dir: &CrawlDir, change: &Change) -> anyhow::Result<Option<u64>> {
+pub fn steer_stopped(dir: &CrawlDir, order: &OrderId, change: &Change) -> anyhow::Result<AtRest> {
     // What cannot be used is refused before the state is touched.
-    let (before, _) = planned(dir, change)?;
-    let store = dir.open_store(&before.options)?;
+    let before = planned(dir, change).map(|(before, _)| before.options);
+    let options = match before {
+        Ok(options) => options,
+        // In force already, it may be refused a second time.
+        Err(error) if Changed::made_by(dir, order)? == 0 => return Err(error),
+        Err(_) => dir.secrets()?.put_into(dir.options()?),
+    };
+    let store = dir.open_store(&options)?;
     // Nobody else can begin or change anything from here on. Until here, others may have.
-    make_in(dir, store.as_ref(), change)
+    if Changed::made_by(dir, order)? > 0 {
+        return Ok(AtRest::DoneBefore);
+    }
+    Ok(make_in(dir, store.as_ref(), (order, change))?.map_or(AtRest::Noted, AtRest::Changed))
 }
 
 /// Takes a change of a crawl back that does not run.
 ///
 /// # Errors
 /// As [`steer_stopped`]; or [`Unready::Outdated`].
-pub fn take_back_stopped(dir: &CrawlDir, order: &TakeBack) -> anyhow::Result<()> {
+pub fn take_back_stopped(dir: &CrawlDir, order: &OrderId, back: &TakeBack) -> anyhow::Result<()> {
     let store = dir.open_store(&dir.secrets()?.put_into(dir.options()?))?;
-    order.check(dir)?;
-    order.by.iter().try_for_each(|change| make_in(dir, store.as_ref(), change).map(drop))
+    let done = Changed::made_by(dir, order)?;
+    if done == 0 {
+        back.check(dir)?;
+    }
+    back.by.iter().skip(done).try_for_each(|change| make_in(dir, store.as_ref(), (order, change)).map(drop))
 }
 
 /// Changes a crawl whose state is open.
-fn make_in(dir: &CrawlDir, store: &dyn Store, change: &Change) -> anyhow::Result<Option<u64>> {
+fn make_in(dir: &CrawlDir, store: &dyn Store, (order, change): (&OrderId, &Change)) -> anyhow::Result<Option<u64>> {
     let (plan, changed) = planned(dir, change)?;
     let now = Clock::start().date();
     let mut replaced = None;
@@ -479,7 +540,7 @@ fn make_in(dir: &CrawlDir, store: &dyn Store, change: &Change) -> anyhow::Result
             None
         }
     };
-    Changed::write(dir, change, replaced, now)?;
+    Changed::write(dir, (order, change), replaced, now)?;
     Ok(urls)
 }
 

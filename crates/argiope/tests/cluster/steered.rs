@@ -144,13 +144,17 @@ fn failures_are_visited_again_urls_leave_the_queue_and_the_answers_follow() {
     let fetched = outcome(&lab, "html");
     let waiting = |lab: &Lab| lab.served.asked(&["stats"])["waiting"].as_u64().expect("a number");
     let before = waiting(&lab);
-    steer(&lab, &["remove", "http://a.test/1*"]);
+    let told = steer(&lab, &["remove", "http://a.test/1*"]);
     let removed = before - waiting(&lab);
     assert!(removed > 0, "{before} waited, {fetched} pages were fetched");
+    assert_eq!(told["notes"], json!([format!("{removed} URLs taken out of the queue")]));
+    let told = steer(&lab, &["retry", "http://none.test/*"]);
+    let note = told["notes"][0].as_str().expect("a note");
+    assert!(note.starts_with("nothing to visit again: no URL that failed or was refused is one of these"), "{note}");
 
     is_there.store(true, SeqCst);
     assert_eq!(steer(&lab, &["--dry-run", "retry", "http_error"])["again"], json!(1));
-    steer(&lab, &["retry", "http_error"]);
+    assert_eq!(steer(&lab, &["retry", "http_error"])["notes"], json!(["1 URL to visit again"]));
     assert_eq!(lab.served.asked(&["stats"])["left_of_round"], json!(1));
     steer(&lab, &["delay", "50ms", "a.test"]);
     steer(&lab, &["resume"]);

@@ -152,9 +152,15 @@ fn failures_are_visited_again_and_urls_leave_the_queue() {
     steer(&dir, &["pause"]);
     let twos = || outcome(&dir, "excluded") - ones;
     assert_eq!(twos(), 0);
-    assert_eq!(steer(&dir, &["remove", "http://one.test/2*"]), "remove http://one.test/2*: in force\n");
+    let told = steer(&dir, &["remove", "http://one.test/2*"]);
     let taken = twos();
     assert!(taken > 0, "they leave the queue at once, during the pause too");
+    assert_eq!(told, format!("remove http://one.test/2*: in force; {taken} URLs taken out of the queue\n"));
+    // Where nothing matches, the run says so.
+    let told = steer(&dir, &["retry", "http://none.test/*"]);
+    assert!(told.contains(": nothing to visit again: no URL that failed or was refused is one of these"), "{told}");
+    let told = steer(&dir, &["remove", "http://none.test/*"]);
+    assert_eq!(told, "remove http://none.test/*: nothing to take out: no URL in the queue matches\n");
     let why = ask("explain", &dir, &["http://one.test/lost"]).expect_code(0).stdout;
     assert!(!why.contains("remove"), "{why}");
     is_there.store(true, SeqCst);
@@ -165,7 +171,7 @@ fn failures_are_visited_again_and_urls_leave_the_queue() {
     );
     assert_eq!(
         steer(&dir, &["retry", "http_error", "http://one.test/*"]),
-        "retry http_error http://one.test/*: in force\n"
+        "retry http_error http://one.test/*: in force; 1 URL to visit again\n"
     );
     let round = &status(&dir)["round"];
     assert_eq!((&round["number"], &round["left"]), (&json!(2), &json!(1)));

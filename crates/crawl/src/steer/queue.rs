@@ -72,13 +72,15 @@ impl Retried {
         self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(url))
     }
 
-    /// Begins a round with these URLs, also while another one goes on. Returns what a run has to learn of it: nothing if there are none.
+    /// Begins a round with these URLs, also while another one goes on. Returns what a run has to learn of it, nothing if there are none, and
+    /// the number of URLs.
     ///
     /// # Errors
     /// The state cannot be read or written. The same call goes on with the same round then.
-    pub fn begin(&self, store: &dyn Store, settings: &Settings) -> Result<Vec<Control>, StoreError> {
-        let Queued { round, sites, .. } = self.queue(store, settings)?;
-        Ok(if sites.is_empty() { Vec::new() } else { vec![Control::RoundBegan(round), changed(sites)] })
+    pub fn begin(&self, store: &dyn Store, settings: &Settings) -> Result<(Vec<Control>, u64), StoreError> {
+        let Queued { round, sites, urls } = self.queue(store, settings)?;
+        let controls = if sites.is_empty() { Vec::new() } else { vec![Control::RoundBegan(round), changed(sites)] };
+        Ok((controls, urls))
     }
 
     /// The same in a state that no run uses. Returns the number of URLs.
@@ -135,13 +137,16 @@ impl Removed {
         self.patterns.iter().find(|(_, pattern)| pattern.matches(url)).map(|(text, _)| text.as_str())
     }
 
-    /// Takes the URLs out of the queue of a running crawl, through its recorder, so that its sinks receive them.
+    /// Takes the URLs out of the queue of a running crawl, through its recorder, so that its sinks receive them. Returns what the run has to
+    /// learn of it, and the number of URLs.
     ///
     /// # Errors
     /// Recording failed.
-    pub fn record(&self, recorder: &mut Recorder, now: Timestamp) -> Result<Vec<Control>, RecordError> {
+    pub fn record(&self, recorder: &mut Recorder, now: Timestamp) -> Result<(Vec<Control>, u64), RecordError> {
         let store = recorder.store().clone();
+        let mut urls = 0;
         let taken = self.each_taken(store.as_ref(), now, &mut |taken| {
+            urls += taken.len() as u64;
             let records = taken.into_iter().map(|taken| match taken {
                 Taken::Settled(settled) => {
                     let (visit, candidate) = *settled;
@@ -152,7 +157,7 @@ impl Removed {
             });
             recorder.commit(records.collect()).map(drop)
         })?;
-        Ok(if taken.is_empty() { Vec::new() } else { vec![changed(taken)] })
+        Ok((if taken.is_empty() { Vec::new() } else { vec![changed(taken)] }, urls))
     }
 
     /// Takes the URLs out of the queues of a state that no run of this process uses. Returns their sites and their number.

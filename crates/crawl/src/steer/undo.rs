@@ -179,7 +179,7 @@ mod tests {
         let change = change(what, to);
         let after = change.of(before).expect("a change").expect("options");
         let replaced = Replaced::by(&change, before, &after).expect("options");
-        (after, Changed { at: String::new(), change, replaced })
+        (after, Changed { at: String::new(), change, replaced, order: None })
     }
 
     fn told(undo: Undo) -> String {

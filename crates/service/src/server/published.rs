@@ -64,7 +64,7 @@ pub(super) fn read(changes: Vec<(Timestamp, String)>) -> Vec<Changed> {
             Ok(Stored { change, replaced }) => (change, Some(replaced)),
             Err(_) => (serde_json::from_str(&text).ok()?, None),
         };
-        Some(Changed { at: at.to_rfc3339(), change, replaced })
+        Some(Changed { at: at.to_rfc3339(), change, replaced, order: None })
     };
     changes.into_iter().filter_map(read).collect()
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use api::{SteerRequest, SteerResponse};
 use ask::sites;
 use coordination::Member;
+use crawl::made::{taken_out, visited_again};
 use crawl::steer::{Removed, Replaced, Retried};
 use crawl::{Affected, Change, Changed};
 use engine::clock::Clock;
@@ -60,8 +61,8 @@ pub(super) async fn make(service: &Service, change: Change) -> Result<SteerRespo
         }
         _ => {}
     }
-    let notes = notes(service, &change).await?;
-    queue(service, &change).await?;
+    let mut notes = notes(service, &change).await?;
+    notes.extend(queue(service, &change).await?);
     let changes = [change];
     let (at, GoingBy { going, behind }) = loop {
         let (number, plan) = service.in_force().await?;
@@ -104,25 +105,26 @@ pub(super) async fn make_after(
     Ok(Some((at, going_by)))
 }
 
-/// Makes a change of the queue. Workers learn of it by hints: each reads the queues of its sites again.
-async fn queue(service: &Service, change: &Change) -> Result<(), Status> {
-    match change {
+/// Makes a change of the queue, and says what it comes to. Workers learn of it by hints: each reads the queues of its sites again.
+async fn queue(service: &Service, change: &Change) -> Result<Option<String>, Status> {
+    Ok(match change {
         Change::Retry(words) => {
             let (retried, plan) = (Retried::read(words).map_err(wrong)?, service.plan().await?);
             // The database gives the hints of a round itself.
-            service.ask(move |control| retried.begin(control, &plan.settings)).await?;
+            let (_, urls) = service.ask(move |control| retried.begin(control, &plan.settings)).await?;
+            Some(visited_again(urls))
         }
         Change::Remove(words) => {
             let (removed, now) = (Removed::read(words).map_err(wrong)?, Clock::start().date());
             let removing = move |control: &Control| {
-                let (sites, _) = removed.commit(control, now)?;
-                control.hint(&sites)
+                let (sites, urls) = removed.commit(control, now)?;
+                control.hint(&sites)?;
+                Ok(urls)
             };
-            service.ask(removing).await?;
+            Some(taken_out(service.ask(removing).await?))
         }
-        _ => {}
-    }
-    Ok(())
+        _ => None,
+    })
 }
 
 /// The last changes, the oldest first. Those that a later version made are left out.
