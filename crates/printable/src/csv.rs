@@ -8,7 +8,7 @@ use crate::is_harmful;
 /// Writes one row of CSV, and ends the line.
 ///
 /// A cell whose text could be a formula has a quote in front, as spreadsheets write a text
-/// (OWASP, CSV injection). A number keeps its sign. Harmful characters are escaped as in [`crate::Printable`], except
+/// (OWASP, CSV injection); what nobody sees before it, such as U+FEFF, does not hide it. A number keeps its sign. Harmful characters are escaped as in [`crate::Printable`], except
 /// ends of lines and tabulators, which CSV can hold.
 ///
 /// # Errors
@@ -24,8 +24,20 @@ pub fn write_csv_line<'a>(
     out.write_all(b"\r\n")
 }
 
+/// Space, and characters that are not shown: harmful ones, and others that Unicode calls default ignorable (UAX #44).
+fn is_invisible(character: char) -> bool {
+    character.is_whitespace()
+        || is_harmful(character)
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200c}'..='\u{200d}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0080}'..='\u{e0fff}')
+}
+
 fn csv_cell(text: &str) -> String {
-    let begins_formula = text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    // A program that reads the file may leave out what is not seen.
+    let seen = text.trim_start_matches(is_invisible);
+    let begins_formula = seen.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     let is_guarded = begins_formula && text.parse::<f64>().is_err();
     if !is_guarded && !text.contains(|character| matches!(character, ',' | ';' | '"') || is_harmful(character)) {
         return text.to_owned();
@@ -60,6 +72,11 @@ mod tests {
             (" @SUM(A1)", "\"' @SUM(A1)\""),
             ("-2+3", "\"'-2+3\""),
             ("＝1", "\"'＝1\""),
+            ("\u{feff}=1+1", "\"'\\u{feff}=1+1\""),
+            (" \u{feff}\u{200b}\t@SUM(A1)", "\"' \\u{feff}\\u{200b}\t@SUM(A1)\""),
+            ("\0\u{200d}+1+1", "\"'\\u{0}\u{200d}+1+1\""),
+            ("\u{ad}-2+3", "\"'\u{ad}-2+3\""),
+            ("\u{feff}title", "\"\\u{feff}title\""),
             ("\u{1b}[31m", "\"\\u{1b}[31m\""),
         ] {
             assert_eq!(csv_cell(text), cell, "{text:?}");
