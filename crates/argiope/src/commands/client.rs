@@ -25,7 +25,7 @@ use tonic::{Code, Response, Status};
 
 use super::steer::What;
 use service::access::ClientAccess;
-use service::client::{Client, Text, connect, said, undo};
+use service::client::{Client, Text, connect, undo, why_no_answer};
 use settings::units::Span;
 use settings::usage;
 
@@ -250,7 +250,7 @@ pub fn run(args: ClientArgs) -> anyhow::Result<ExitCode> {
             Ok(()) => Ok(ExitCode::SUCCESS),
             Err(error) => Err(match error.downcast::<Status>() {
                 Ok(status) if status.code() == Code::InvalidArgument => usage(status.message()),
-                Ok(status) => anyhow!("the server at {}: {}", args.server, said(&status)),
+                Ok(status) => anyhow!("{}", why_no_answer(&args.server, &status)),
                 Err(error) => error,
             }),
         }

@@ -8,7 +8,7 @@ use api::GetWorkersRequest;
 use clap::Args;
 use crawl::CrawlDir;
 use service::access::{ClientAccess, Proof};
-use service::client::{Client, connect, said};
+use service::client::{Client, connect, why_no_answer};
 use service::here::serve_here;
 use service::port::{Refusal, http};
 use settings::usage;
@@ -103,7 +103,7 @@ fn mistaken(given: &Path) -> Option<String> {
 async fn client(server: &str, proof: &Proof) -> anyhow::Result<Client> {
     let client = connect(server, proof).await?;
     let asked = client.clone().get_workers(GetWorkersRequest {}).await;
-    asked.map_err(|status| anyhow!("the server at {server}: {}", said(&status)))?;
+    asked.map_err(|status| anyhow!("{}", why_no_answer(server, &status)))?;
     Ok(client)
 }
 
