@@ -37,7 +37,7 @@ mod sealed;
 mod session;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use database::Address;
@@ -164,6 +164,10 @@ impl CrawlView for PostgresView {
 
     fn taken_back(&self) -> Result<BTreeMap<u32, Vec<u64>>, StoreError> {
         self.reader.taken_back()
+    }
+
+    fn urls_taken_back(&self) -> Result<BTreeMap<u32, BTreeSet<UrlKey>>, StoreError> {
+        self.reader.urls_taken_back()
     }
 
     fn crawl_id(&self) -> Result<String, StoreError> {

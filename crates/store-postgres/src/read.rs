@@ -125,6 +125,9 @@ const HOLDS_SETUP: &str = "SELECT to_regclass('meta') IS NOT NULL AND to_regclas
 /// Of any format.
 const CRAWL_OF_WORKERS: &str = "SELECT crawl_id FROM meta WHERE EXISTS (SELECT FROM crawl)";
 const SEGMENTS: &str = "SELECT serial, name, length FROM segment WHERE NOT is_lost ORDER BY serial";
+const URLS_TAKEN_BACK: &str = "SELECT t.segment, t.site_key, t.url_key FROM taken_back t
+    WHERE NOT EXISTS (SELECT FROM any_visit v
+        WHERE v.site_key = t.site_key AND v.url_key = t.url_key AND v.segment = t.segment)";
 const TAKEN_BACK: &str = "SELECT segment, record_offset FROM taken_back ORDER BY segment, record_offset";
 
 // Lengths are summed up as they are, and the sum taken as the 64 bits it is of.
@@ -294,6 +297,18 @@ impl Reader {
             let mut columns = Columns::of("taken_back", row);
             let segment = columns.narrow::<i64, _>()?;
             taken_back.entry(segment).or_default().push(columns.plain()?);
+        }
+        Ok(taken_back)
+    }
+
+    /// The URLs whose only records in a segment are of such visits.
+    pub(crate) fn urls_taken_back(&self) -> Result<BTreeMap<u32, BTreeSet<UrlKey>>, StoreError> {
+        let rows = self.session.query("reading which visits were taken back", URLS_TAKEN_BACK, Vec::new())?;
+        let mut taken_back: BTreeMap<u32, BTreeSet<UrlKey>> = BTreeMap::new();
+        for row in &rows {
+            let mut columns = Columns::of("taken_back", row);
+            let segment = columns.narrow::<i64, _>()?;
+            taken_back.entry(segment).or_default().insert(from_key(columns.next()?, columns.next()?));
         }
         Ok(taken_back)
     }

@@ -1,6 +1,6 @@
 //! A view over another view.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Outcome, Position, Queued, SiteRecord, Visit};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
@@ -123,6 +123,10 @@ impl<T: Layer> CrawlView for T {
 
     fn taken_back(&self) -> Result<BTreeMap<u32, Vec<u64>>, StoreError> {
         self.below().taken_back()
+    }
+
+    fn urls_taken_back(&self) -> Result<BTreeMap<u32, BTreeSet<UrlKey>>, StoreError> {
+        self.below().urls_taken_back()
     }
 
     fn crawl_id(&self) -> Result<String, StoreError> {

@@ -16,7 +16,7 @@ mod layer;
 mod memory;
 mod outline;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -145,6 +145,15 @@ pub trait CrawlView: Send + Sync {
     /// # Errors
     /// The store cannot be read.
     fn taken_back(&self) -> Result<BTreeMap<u32, Vec<u64>>, StoreError> {
+        Ok(BTreeMap::new())
+    }
+
+    /// The URLs of which a segment has a record whose visit was taken back ([`CrawlView::taken_back`]), and no record of a visit that stands:
+    /// rows that a dataset has of them there say nothing.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn urls_taken_back(&self) -> Result<BTreeMap<u32, BTreeSet<UrlKey>>, StoreError> {
         Ok(BTreeMap::new())
     }
 

@@ -10,7 +10,7 @@ use testweb::{Pages, Web};
 
 use crate::lab::{Lab, Laid, SHORT_LEASE};
 use testkit::ran::{Ran, argiope};
-use testkit::tables::{pages, rows};
+use testkit::tables::{pages, rows, rows_of_all_visits};
 
 const HOSTS: [&str; 2] = ["a.test", "b.test"];
 /// Pages of each site, beside the first.
@@ -89,6 +89,19 @@ fn check(arguments: &[&str], are_sealed: bool) {
         assert_eq!(with_repeats, urls.len(), "a row for each visit: {rows:?}");
         urls.len()
     };
+    if are_sealed {
+        // Before anything is derived: the uploaded rows of the copies are there still.
+        let exported = tempfile::tempdir().expect("a directory");
+        let target = exported.path().join("dataset");
+        ok(argiope(&["export", dir, "parquet", "-o", target.to_str().expect("UTF-8")]));
+        let exported = exported.path().to_str().expect("UTF-8");
+        let count = |table| rows_of_all_visits(exported, table).len();
+        assert_eq!(one_of_each(&rows_of_all_visits(exported, Table::Pages)), usize::try_from(all).expect("small"));
+        assert_eq!(count(Table::Images), HOSTS.len() * PAGES);
+        let report = ok(argiope(&["report", dir, "--json"])).json();
+        assert_eq!(report["images"]["images"]["all_sites"], HOSTS.len() * PAGES, "{report}");
+        assert!(rows_of_all_visits(dir, Table::Images).len() > HOSTS.len() * PAGES, "nothing was derived");
+    }
     let found = if are_sealed { search() } else { Vec::new() };
     assert_eq!(one_of_each(&rows(dir, Table::Pages)), usize::try_from(all).expect("small"), "as uploaded, or derived");
     assert_eq!(rows(dir, Table::Images).len(), HOSTS.len() * PAGES);

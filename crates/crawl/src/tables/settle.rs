@@ -204,20 +204,24 @@ pub fn supersede_unsettled(layout: &Layout, store: &dyn CrawlView) -> anyhow::Re
     if Unsettled::is_marked(layout) { supersede(layout, store) } else { Ok(()) }
 }
 
-/// Writes down which rows say no more what is at their URL, since it was visited again. The rows of a later visit may not be here yet; until
-/// they are, those before it count. In round 1 the lists are empty; that they are there spares round 2 a look at the whole state.
+/// Writes down which rows say no more what is at their URL, since it was visited again or the visit was taken back. The rows of a later visit may
+/// not be here yet; until they are, those before it count. In round 1 the lists have only what was taken back; that they are there spares round 2 a
+/// look at the whole state.
 ///
 /// # Errors
 /// The state cannot be read, or the lists cannot be written.
 pub(super) fn supersede(layout: &Layout, store: &dyn CrawlView) -> anyhow::Result<()> {
-    if store.totals()?.round.number == 1 {
-        return Ok(write_superseded(layout, &Superseded::new())?);
-    }
     let is_here = |name: &str| layout.file(Table::Pages, name).exists();
     let segments = store.segments()?.into_iter().filter(|segment| is_here(&segment.name));
     let names: BTreeMap<u32, String> = segments.map(|segment| (segment.serial, segment.name)).collect();
+    // Until these rows are derived again, they are there.
+    let taken_back = store.urls_taken_back()?.into_iter();
+    let taken_back = taken_back.filter_map(|(serial, keys)| Some((names.get(&serial)?.clone(), keys)));
+    let mut superseded: Superseded = taken_back.collect();
+    if store.totals()?.round.number == 1 {
+        return Ok(write_superseded(layout, &superseded)?);
+    }
     let has_unrecorded = is_here(UNRECORDED);
-    let mut superseded = Superseded::new();
     let mut after = None;
     loop {
         let entries = store.scan(after, ENTRIES_AT_ONCE)?;
