@@ -66,6 +66,13 @@ pub fn to_text(summary: &Summary) -> String {
     if let Some(time) = summary.time.as_ref().filter(|time| time.cpu_seconds >= CPU_SECONDS_SHOWN_MIN) {
         let _ = writeln!(out, "{}", shares(time));
     }
+    if let Some(lost) = summary.lost {
+        let (urls, root) = (counted(lost, "URL"), &summary.directory);
+        let _ = writeln!(
+            out,
+            "the archive has lost the responses of {urls}: `argiope check {root}` names them, and `argiope crawl -o {root} --again` asks for them again"
+        );
+    }
     if summary.set_aside > 0 {
         let (files, root) = (counted(summary.set_aside as u64, "file"), &summary.directory);
         let _ = writeln!(out, "{files} set aside in archive/orphaned: `argiope adopt {root}` takes the pages in");

@@ -1,6 +1,7 @@
 //! Where a crawl stands.
 
 use archive::Orphan;
+use crawl::lost::lost;
 use crawl::opened::Opened;
 use crawl::passing::Passing;
 use crawl::summary::Summary;
@@ -57,6 +58,7 @@ pub struct SegmentStatus {
 pub struct Survey {
     in_trouble: Option<InTrouble>,
     passing: Option<Passing>,
+    lost: Option<u64>,
     freshness: Option<Freshness>,
 }
 
@@ -71,6 +73,7 @@ impl Survey {
         Ok(Survey {
             in_trouble: if totals.pending > 0 { InTrouble::of(opened.view())? } else { None },
             passing: Passing::of(opened.view(), &totals)?,
+            lost: lost(opened.view(), &totals)?.filter(|lost| *lost > 0),
             freshness: if is_first { None } else { Freshness::of(opened.view(), Clock::start().date())? },
         })
     }
@@ -89,7 +92,7 @@ impl Status {
     ///
     /// # Errors
     /// As [`Status::of`].
-    pub fn with(opened: &Opened, Survey { in_trouble, passing, freshness }: Survey) -> anyhow::Result<Self> {
+    pub fn with(opened: &Opened, Survey { in_trouble, passing, lost, freshness }: Survey) -> anyhow::Result<Self> {
         let totals = opened.view().totals()?;
         let end = match totals.pending {
             _ if opened.is_running() => "running",
@@ -110,7 +113,7 @@ impl Status {
             changes,
             freshness,
             orphaned: orphaned.into_iter().map(|Orphan { name, bytes, .. }| SegmentStatus { name, bytes }).collect(),
-            summary: Summary { in_trouble, passing, ..Summary::new(end, &totals, opened.dir.root()) },
+            summary: Summary { in_trouble, passing, lost, ..Summary::new(end, &totals, opened.dir.root()) },
             seeds: opened.view().seeds()?.iter().map(ToString::to_string).collect(),
             archive_bytes: segments.iter().map(|segment| segment.length).sum(),
             segments: segments

@@ -16,6 +16,7 @@ pub mod jar;
 pub mod keyring;
 pub mod live;
 mod live_view;
+pub mod lost;
 pub mod made;
 mod notice;
 mod one_page;

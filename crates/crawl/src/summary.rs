@@ -27,6 +27,9 @@ pub struct Summary {
     /// URLs whose last request failed in a way that may pass; only where it was asked for, and where there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passing: Option<Passing>,
+    /// URLs whose response the archive has lost; only where it was asked for, and where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<u64>,
     /// URLs known.
     pub urls: u64,
     /// URLs in the frontier that were never visited. Those to be visited again are in [`RoundSoFar::left`].
@@ -176,6 +179,7 @@ impl Summary {
             end: end.to_owned(),
             in_trouble: None,
             passing: None,
+            lost: None,
             limit: None,
             urls: totals.urls,
             frontier: totals.pending.saturating_sub(totals.again),

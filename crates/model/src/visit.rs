@@ -81,6 +81,13 @@ impl Visit {
         self.attempts > 0
     }
 
+    /// True where the archive has lost what this visit, the last of its URL, found or confirmed: its own response, or the content from before.
+    /// The same of all answers of a crawl that keeps no archive.
+    #[must_use]
+    pub fn has_lost(&self) -> bool {
+        self.past.is_lost() || self.location.is_none() && self.status > 0
+    }
+
     /// A visit that needed no fetch.
     #[must_use]
     pub fn without_fetch(key: UrlKey, outcome: Outcome, reason: String, at: Timestamp) -> Self {

@@ -73,16 +73,23 @@ pub(crate) fn scan(
     links: Option<LinksTo<'_>>,
 ) -> Result<Scanned, ReportError> {
     let mut counter = Counter::new();
+    // A crawl that keeps no archive has lost nothing.
+    let has_archive = !store.segments()?.is_empty();
     let mut after = None;
     loop {
         let entries = store.scan(after, AT_ONCE)?;
         let Some(last) = entries.last() else { break };
         after = Some(last.candidate.url.key());
         for entry in entries {
+            // The last visit knows it, whichever is the current one.
+            let has_lost = has_archive && entry.visit.as_ref().is_some_and(Visit::has_lost);
             let entry = &with_current_visit(store, entry)?;
             counter.count_limits(entry, seed_sites);
             if entry.candidate.purpose == Purpose::Page {
                 counter.count(entry, seed_sites, links);
+                if has_lost {
+                    counter.overview.lost.add(seed_sites.contains(&entry.candidate.url.key().site), 1);
+                }
             }
         }
     }

@@ -119,6 +119,9 @@ pub struct Overview {
     pub disallowed: Both<u64>,
     /// Pages not visited yet.
     pub frontier: Both<u64>,
+    /// Pages whose response the archive has lost.
+    #[serde(default)]
+    pub lost: Both<u64>,
     /// Payload bytes received.
     pub bytes: Both<u64>,
 }

@@ -240,6 +240,9 @@ fn overview(statistics: &Statistics) -> Table {
         measure("still in the frontier", overview.frontier),
         measure("payload bytes received", overview.bytes),
     ]);
+    if overview.lost.all_sites > 0 {
+        rows.push(measure("lost by the archive (argiope check)", overview.lost));
+    }
     let note = "seed sites are those that a seed lies on";
     Table { behind: behind::measure, ..measures("overview", "The crawl at a glance", note, rows) }
 }

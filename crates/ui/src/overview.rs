@@ -142,6 +142,11 @@ fn details(status: &Status) -> Markup {
         section {
             h2 { "Archive" }
             p { (counted(status.segments.len() as u64, "segment")) ", " (human_bytes(status.archive_bytes)) "." }
+            @if let Some(lost) = status.summary.lost {
+                p {
+                    "It has lost the responses of " (counted(lost, "URL")) ": `argiope check` names them, and the next round asks for them again."
+                }
+            }
         }
         @if !status.changes.is_empty() {
             section {

@@ -438,6 +438,14 @@ fn outcome(crawled: &Crawled, path: &str) -> Value {
     crawled.explain(path)["row"]["outcome"].clone()
 }
 
+/// How many URLs have lost their response, as both commands say.
+fn lost_in_all(crawled: &Crawled) -> u64 {
+    let status = crawled.run("status", &["--json"]).json()["lost"].as_u64().unwrap_or_default();
+    let report = crawled.run("report", &["--json"]).json()["overview"]["lost"]["all_sites"].clone();
+    assert_eq!(report, json!(status));
+    status
+}
+
 /// Loses the only responses of a page with a duplicate and of a document, and gets them back by a round.
 fn is_got_back(has_tags: bool, rounds: usize, store: &[&str]) {
     let asked = Asked::default();
@@ -465,7 +473,13 @@ fn is_got_back(has_tags: bool, rounds: usize, store: &[&str]) {
         assert!(ran.stdout.contains(&next), "{}", ran.stdout);
         assert_eq!(ran.stdout.contains("`argiope client again`"), !store.is_empty(), "{}", ran.stdout);
     }
+    assert_eq!(lost_in_all(&crawled), 2, "with tags {has_tags} after {rounds} rounds");
+    let told = crawled.run("status", &[]).stdout;
+    let words = format!("the archive has lost the responses of 2 URLs: `argiope check {}` names them", crawled.dir());
+    assert!(told.contains(&words), "{told}");
+    assert!(crawled.run("report", &[]).stdout.contains("lost by the archive (argiope check)"));
     round();
+    assert_eq!(lost_in_all(&crawled), 0);
     let of = |path: &str| {
         let asked = asked.lock().expect("nobody panicked");
         asked.iter().filter(|(asked, _)| asked == path).map(|(_, has)| *has).collect::<Vec<_>>()
