@@ -1,10 +1,9 @@
 //! A crawl in the browser, asked over HTTP.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::SeqCst;
@@ -17,14 +16,14 @@ use testkit::ui::Ui;
 use testweb::{Reply, Web, from_fn};
 use weburl::CanonicalUrl;
 
-use crate::binary::{self, BINARY, Running};
+use crate::binary;
 use crate::served::Served;
 
 /// What no page may turn into markup.
 const HOSTILE: &str = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>";
 
 /// A site whose start page has a hostile title, with pages below `/a/` and `/b/`.
-fn web() -> Web {
+pub(crate) fn web() -> Web {
     let page = |request: &testweb::Request| match request.path() {
         "/" => Reply::html(format!(
             "<title>{}</title><p>A spider writes.<a href=/a/1>first</a><a href='/b/2?q=%3Cb%3E'>second</a><a href=/gone>third</a>",
@@ -36,7 +35,7 @@ fn web() -> Web {
     Web::new().site("ui.test", from_fn(page))
 }
 
-fn crawled(served: &Served, dir: &Path) {
+pub(crate) fn crawled(served: &Served, dir: &Path) {
     let dir = dir.to_str().unwrap();
     let mut arguments = vec!["crawl", "http://ui.test/", "-o", dir, "--delay", "0", "--ip-delay", "0", "--no-sitemaps"];
     let flags = served.flags();
@@ -317,16 +316,7 @@ fn the_interface_has_what_the_command_line_can_do_or_says_why_not() {
     assert_eq!(commands_below(&["client", "steer"]), changes);
 }
 
-/// A site without end, slowly.
-fn endless() -> Web {
-    let page = |request: &testweb::Request| {
-        let n: u64 = request.path().rsplit('/').next().unwrap_or_default().parse().unwrap_or(0);
-        Reply::html(format!("<title>{n}</title><a href=/odd/{}>o</a><a href=/even/{}>e</a>", n + 1, n + 1))
-    };
-    Web::new().site("ui.test", from_fn(page))
-}
-
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     for _ in 0..6_000 {
         if is_so() {
             return;
@@ -334,188 +324,6 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     panic!("it does not come to this: {what}");
-}
-
-#[test]
-fn a_running_crawl_is_watched_and_steered_by_its_own_pages_alone() {
-    let (served, dirs) = (Served::start(endless()), tempfile::tempdir().unwrap());
-    let dir = dirs.path().join("crawl");
-    let mut command = Command::new(BINARY);
-    command.args(["crawl", "http://ui.test/even/0", "--delay", "10ms", "--ip-delay", "0", "--progress", "none"]);
-    let crawl = Running::start(command.args(served.flags()).arg("-o").arg(&dir));
-    until("pages were fetched", || served.requests() > 10);
-    let ui = Ui::start(&dir);
-    assert!(ui.page("/").contains("A crawl is running."));
-
-    // Events, as a browser reads them.
-    let mut stream = TcpStream::connect(&ui.address).unwrap();
-    write!(stream, "GET /events HTTP/1.1\r\nHost: {}\r\n\r\n", ui.address).unwrap();
-    let mut events = BufReader::new(stream).lines();
-    let running = |line: &str| line.starts_with("data: [{") && line.contains("\"running\":true");
-    assert!(events.by_ref().map(Result::unwrap).filter(|line| running(line)).nth(1).is_some());
-    drop(events);
-
-    // A foreign page changes nothing.
-    let exclude = "what=exclude&to=*%2Fodd%2F*";
-    for foreign in [
-        "\r\nOrigin: http://evil.test",
-        "\r\nOrigin: null",
-        "\r\nOrigin: null\r\nSec-Fetch-Site: cross-site",
-        "\r\nSec-Fetch-Site: cross-site",
-        "\r\nOrigin: http://127.0.0.1:1\r\nSec-Fetch-Site: same-site",
-    ] {
-        assert_eq!(ui.post(foreign, &format!("{exclude}&sure=yes")).status, 403, "{foreign}");
-    }
-    // Its own pages show the effect first.
-    let effect = ui.post(&ui.own(), exclude);
-    assert!(effect.status == 200 && effect.body.contains("it would concern "), "{}", effect.body);
-    let counted = ui.page("/steer/effect?number=1");
-    assert!(counted.contains("exclude */odd/*") && counted.contains("it would concern "), "{counted}");
-    assert_eq!(ui.get("/steer/effect?number=2").status, 404);
-    assert!(!ui.page("/steer").contains("<ol class=\"journal\" reversed><li>"));
-    let made = ui.post(&ui.own(), &format!("{exclude}&sure=yes"));
-    assert_eq!(made.status, 303, "{}", made.body);
-    let journal = ui.page("/steer");
-    assert!(
-        journal.contains("exclude */odd/*") && journal.contains("aria-label=\"Undo: exclude */odd/*\""),
-        "{journal}"
-    );
-    let is_odd = || served.log().iter().filter(|entry| entry.target.starts_with("/odd/")).count();
-    let (before, all) = (is_odd(), served.requests());
-    until("other pages follow", || served.requests() > all + 20);
-    // One request may have been under way.
-    assert!(is_odd() <= before + 1, "{before} {}", is_odd());
-
-    // As a browser sends it that keeps the origin to itself.
-    let private = "\r\nOrigin: null\r\nSec-Fetch-Site: same-origin";
-    let unknown = ui.post(private, "what=hold&to=ui.tset");
-    assert!(unknown.body.contains("no such site in the crawl: ui.tset; nearest: ui.test"), "{}", unknown.body);
-    let file = ui.post(private, "what=set&to=exclude-file%3D%22%2Fetc%2Fpasswd%22");
-    assert!(file.status == 400 && file.body.contains("files are for") && !file.body.contains("root:"), "{}", file.body);
-    let typo = ui.post(private, "what=set&to=max-pages");
-    assert!(typo.status == 400 && !typo.body.contains("1 |"), "{}", typo.body);
-    let seed = ui.post(&ui.own(), "what=seeds&to=no+url");
-    assert!(
-        seed.status == 400 && seed.body.contains("no url"),
-        "the preview refuses what would be refused: {}",
-        seed.body
-    );
-    let refused = ui.post(&ui.own(), "what=hold&to=a.test%2Fx&sure=yes");
-    assert!(refused.status == 400 && refused.body.contains("is no site"), "{}", refused.body);
-    assert_eq!(ui.post(&ui.own(), "what=pause&sure=yes").status, 303);
-    assert!(ui.page("/").contains("<strong>Paused.</strong>"));
-    let stopped = ui.post(&ui.own(), "what=stop&sure=yes");
-    assert_eq!(stopped.status, 200, "{}", stopped.body);
-    crawl.end().expect_code(3);
-    assert!(ui.page("/").contains("Not running, and work is left."));
-}
-
-#[test]
-fn a_change_in_the_last_moment_of_a_run_is_made_of_the_crawl_that_rests() {
-    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
-    let dir = dirs.path().join("crawl");
-    crawled(&served, &dir);
-    let ui = Ui::start(&dir);
-    // A short run, again and again, so that changes meet its end at different moments.
-    for round in 0..5 {
-        let mut command = Command::new(BINARY);
-        command.args(["crawl", "--retry", "http_error", "--progress", "none", "-o"]).arg(&dir);
-        let mut crawl = Running::start(command.args(served.flags()));
-        // On a busy machine the whole run may pass between two looks.
-        until("the crawl can be asked", || dir.join("live.socket").exists() || crawl.has_ended());
-        std::thread::scope(|scope| {
-            let ending = scope.spawn(|| crawl.end());
-            loop {
-                let made = ui.post(&ui.own(), &format!("what=exclude&to=*%2Fno{round}%2F*&sure=yes"));
-                assert!(matches!(made.status, 200 | 303), "{} {}", made.status, made.body);
-                let overview = ui.get("/");
-                assert_eq!(overview.status, 200, "{}", overview.body);
-                if ending.is_finished() {
-                    break;
-                }
-            }
-            ending.join().unwrap().expect_code(0);
-        });
-        assert!(ui.page("/steer").contains(&format!("exclude */no{round}/*")));
-    }
-}
-
-/// A process that does not outlive its test.
-struct Killed(Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        // It may have ended before.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-#[test]
-fn a_crawl_shows_itself_while_it_runs() {
-    let (served, dirs) = (Served::start(endless()), tempfile::tempdir().unwrap());
-    let dir = dirs.path().join("crawl");
-    let mut command = Command::new(BINARY);
-    command.args([
-        "crawl",
-        "http://ui.test/",
-        "--delay",
-        "20ms",
-        "--ip-delay",
-        "0",
-        "--no-sitemaps",
-        "--progress",
-        "none",
-    ]);
-    command.args(["--ui=127.0.0.1:0", "-o"]).arg(&dir).args(served.flags()).stderr(Stdio::piped());
-    let mut crawl = Killed(command.spawn().unwrap());
-    let said = BufReader::new(crawl.0.stderr.take().unwrap());
-    let line = said.lines().map(Result::unwrap).find(|line| line.contains("http://127.0.0.1:")).unwrap();
-    let address = line.split_once("http://").unwrap().1.split(' ').next().unwrap().to_owned();
-    let asked = |path: &str, method: &str, body: &str| {
-        let mut stream = TcpStream::connect(&address).unwrap();
-        let length = body.len();
-        let head =
-            format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}");
-        write!(stream, "{head}\r\n\r\n{body}").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    };
-    until("the crawl is shown", || asked("/", "GET", "").contains("A crawl is running."));
-    assert!(asked("/steer", "POST", "what=stop&sure=yes").starts_with("HTTP/1.1 200"));
-    assert_eq!(crawl.0.wait().unwrap().code(), Some(3));
-    assert!(TcpStream::connect(&address).is_err(), "it ends with the crawl");
-    let elsewhere = binary::run(&["crawl", "--ui=0.0.0.0:0", "-o", dir.to_str().unwrap()]).expect_code(2).stderr;
-    assert!(elsewhere.contains("--ui 0.0.0.0:0: other machines could steer the crawl"), "{elsewhere}");
-}
-
-#[test]
-fn a_crawl_goes_on_while_somebody_looks_at_it() {
-    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
-    let dir = dirs.path().join("crawl");
-    crawled(&served, &dir);
-    let ui = Ui::start(&dir);
-    for _ in 0..5 {
-        // It keeps the state open from here on.
-        assert!(ui.page("/").contains("Finished"));
-        let mut command = Command::new(BINARY);
-        command.args(["crawl", "--retry", "http_error", "--progress", "none", "-o"]).arg(&dir);
-        let crawl = Running::start(command.args(served.flags()));
-        std::thread::scope(|scope| {
-            let ending = scope.spawn(|| crawl.end());
-            while !ending.is_finished() {
-                let urls = ui.get("/urls");
-                assert_eq!(urls.status, 200, "{}", urls.body);
-            }
-            // Who looks does not keep the crawl from beginning.
-            ending.join().unwrap().expect_code(0);
-        });
-    }
-    let told = binary::run(&["explain", dir.to_str().unwrap(), "http://ui.test/gone"]).expect_code(0).stdout;
-    let fetched = told.lines().find(|line| line.starts_with("fetched")).unwrap();
-    let shown = ui.page("/url?u=http%3A%2F%2Fui.test%2Fgone");
-    assert!(shown.contains(fetched), "it shows the last commit, {fetched}: {shown}");
 }
 
 /// A web with a page of each kind. In the second round one page fails, one is gone, and one has changed.

@@ -7,6 +7,7 @@ mod check;
 mod explain;
 mod export;
 mod foreign;
+mod got_back;
 mod limits;
 mod links;
 mod repair;
