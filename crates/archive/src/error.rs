@@ -62,6 +62,15 @@ pub enum ArchiveError {
         /// How long they are together.
         bytes: u64,
     },
+    /// The segment that is written was removed, replaced or cut from outside.
+    #[error(
+        "{path}: another program removed, replaced or cut the file while it was written: put it back if it was moved; \
+         `argiope check --repair` gives up what is lost, and the next round visits those pages again"
+    )]
+    Meddled {
+        /// The segment.
+        path: String,
+    },
     /// A segment that the state refers to was changed from outside.
     #[error(
         "{path} has no end of a record at byte {length}, up to which the state knows it: put back the file as it was; \

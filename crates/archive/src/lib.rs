@@ -559,7 +559,13 @@ impl Current {
     }
 
     fn sync(&mut self, dir: &Path) -> Result<u64, ArchiveError> {
-        self.writer.sync().map_err(|source| failed(&dir.join(&self.segment.name), source))
+        let path = dir.join(&self.segment.name);
+        let length = self.writer.sync().map_err(|source| failed(&path, source))?;
+        match self.writer.is_at(&path) {
+            Ok(true) => Ok(length),
+            Ok(false) => Err(ArchiveError::Meddled { path: path.display().to_string() }),
+            Err(source) => Err(error::directory(&path, source)),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where a crawl stands.
 
-use archive::Orphan;
+use archive::{ArchiveInState, Orphan};
 use crawl::lost::lost;
 use crawl::opened::Opened;
 use crawl::passing::Passing;
@@ -8,6 +8,7 @@ use crawl::summary::Summary;
 use crawl::trouble::InTrouble;
 use crawl::{Changed, LiveView, SiteWaits};
 use engine::clock::Clock;
+use model::Limits;
 use serde::Serialize;
 use store::Segment;
 
@@ -32,6 +33,8 @@ pub struct Status {
     pub archive_bytes: u64,
     /// What was set aside of the archive.
     pub orphaned: Vec<SegmentStatus>,
+    /// What is wrong with the archive at a first look: a segment that is missing, shorter, or changed from outside.
+    pub archive_fault: Option<String>,
     /// Nothing new is fetched.
     pub paused: bool,
     /// Sites of which nothing is asked.
@@ -73,7 +76,8 @@ impl Survey {
         Ok(Survey {
             in_trouble: if totals.pending > 0 { InTrouble::of(opened.view())? } else { None },
             passing: Passing::of(opened.view(), &totals)?,
-            lost: lost(opened.view(), &totals)?.filter(|lost| *lost > 0),
+            // Many URLs are read for it, which a crawl that runs should not pay for.
+            lost: if opened.is_running() { None } else { lost(opened.view(), &totals)?.filter(|lost| *lost > 0) },
             freshness: if is_first { None } else { Freshness::of(opened.view(), Clock::start().date())? },
         })
     }
@@ -102,6 +106,13 @@ impl Status {
         let segments = opened.view().segments()?;
         let orphaned = archive::orphans(&opened.dir.archive())?;
         let options = opened.options()?;
+        // Of workers, and of what a database knows, the segments may be elsewhere.
+        let archive_fault = match options.store {
+            None => {
+                archive::is_whole(&opened.dir.archive(), &ArchiveInState::of(opened.view(), &Limits::default())?).err()
+            }
+            Some(_) => None,
+        };
         let mut changes = Changed::all_of(&opened.dir)?;
         changes.drain(..changes.len().saturating_sub(CHANGES_NAMED));
         let waits = opened.live().map(LiveView::waits).transpose()?.flatten();
@@ -112,6 +123,7 @@ impl Status {
             max_pages_per_site: options.max_pages_per_site,
             changes,
             freshness,
+            archive_fault: archive_fault.map(|fault| fault.to_string()),
             orphaned: orphaned.into_iter().map(|Orphan { name, bytes, .. }| SegmentStatus { name, bytes }).collect(),
             summary: Summary { in_trouble, passing, lost, ..Summary::new(end, &totals, opened.dir.root()) },
             seeds: opened.view().seeds()?.iter().map(ToString::to_string).collect(),

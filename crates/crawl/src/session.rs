@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use against::Tally;
 use anyhow::{anyhow, bail};
-use archive::{Seal, Sealed, Serials};
+use archive::{ArchiveInState, Seal, Sealed, Serials};
 use cookies::Cookies;
 use dataset::Layout;
 use engine::clock::Clock;
 use engine::{End, Hook, Hooks, Ownership, Progress, Prospect, Recorder, Shell, Sink, Steered};
 use fetch::{FetchConfig, Fetcher, Gate, Keyring};
 use login::Logins;
-use model::Outcome;
+use model::{Limits, Outcome};
 use settings::plan::Plan;
 use settings::usage;
 use store::{CrawlView, Store, StoreError, Totals};
@@ -84,6 +84,8 @@ pub struct Session {
     steering: Option<Arc<Steering>>,
     /// None for one of several workers, which sees a part of the crawl.
     history: Option<History>,
+    /// The archive's directory. None without an archive, and for one of several workers, whose segments go elsewhere.
+    own_archive: Option<PathBuf>,
     scheduler: Scheduler,
     events: broadcast::WeakSender<Event>,
 }
@@ -283,6 +285,7 @@ impl Builder {
         };
         let live = Live::listen(dir.root(), answers);
         let history = steering.is_some().then(|| History::of(&dir, clock));
+        let own_archive = (steering.is_some() && archive.is_some()).then(|| dir.archive());
         let recorder = Recorder::new(store.clone(), archive).against(against);
         let mut recorder = recorder.guarded_by(Box::new(move || Ok(held.check()?)));
         // Gone with the recorder: so readers of events learn that the run has ended.
@@ -327,6 +330,7 @@ impl Builder {
             progress,
             steering,
             history,
+            own_archive,
             scheduler,
             events: weak,
         })
@@ -454,6 +458,9 @@ impl Session {
             // If it is the dataset that failed, its own error says more than that of the crawl.
             self.tables.map_or(Ok(()), Writer::finish)?;
             let end = ended?;
+            if let Some(archive) = &self.own_archive {
+                archive::is_whole(archive, &ArchiveInState::of(self.store.as_ref(), &Limits::default())?)?;
+            }
             let mut notices = self.stream.map_or_else(|| Ok(Vec::new()), Stream::finish)?;
             let leaves = self.steering.as_ref().and_then(|steering| steering.leaves());
             if self.steering.is_some() {

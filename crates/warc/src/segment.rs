@@ -5,8 +5,9 @@ use crate::header::HEADER_BYTES_MAX;
 use crate::reader::Location;
 use crate::record::Record;
 use deflate::{Compression, Encoder};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The length at which a segment is full and the next one begins, by custom of the archives
@@ -115,10 +116,11 @@ pub struct SegmentWriter<F = File> {
 }
 
 impl SegmentWriter<File> {
-    /// Creates a segment that does not exist yet. Its name is durable before this returns.
+    /// Creates a segment that does not exist yet. Its name is durable before this returns. All is written at the end of the file: where
+    /// another program cuts it, no hole hides that.
     pub fn create(path: &Path) -> Result<SegmentWriter, SegmentError> {
         let open = || {
-            let file = File::create_new(path)?;
+            let file = OpenOptions::new().append(true).create_new(true).open(path)?;
             crate::replace::sync_parent(path)?;
             Ok(file)
         };
@@ -129,7 +131,7 @@ impl SegmentWriter<File> {
     /// Opens a segment to write on from `committed_len` bytes; what is behind is cut off. A symbolic link is refused.
     pub fn open_for_append(path: &Path, committed_len: u64) -> Result<SegmentWriter, SegmentError> {
         let open_error = |source| SegmentError::Open { path: path.to_owned(), source };
-        let mut file = fresh::open_to_write(path).map_err(open_error)?;
+        let mut file = fresh::open(OpenOptions::new().append(true), path).map_err(open_error)?;
         let found = file.metadata().map_err(open_error)?.len();
         if found < committed_len {
             let path = path.to_owned();
@@ -137,6 +139,19 @@ impl SegmentWriter<File> {
         }
         file.truncate(committed_len).map_err(open_error)?;
         Ok(SegmentWriter::new(file, committed_len))
+    }
+
+    /// Whether the file at `path` is still the one that is written, with all that was.
+    ///
+    /// # Errors
+    /// The file cannot be looked at.
+    pub fn is_at(&self, path: &Path) -> io::Result<bool> {
+        let own = self.file.metadata()?;
+        match std::fs::symlink_metadata(path) {
+            Ok(there) => Ok((there.dev(), there.ino()) == (own.dev(), own.ino()) && own.len() == self.pending.on_file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }
 

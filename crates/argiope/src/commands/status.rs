@@ -77,6 +77,9 @@ fn to_text(status: &Status) -> String {
     let _ = writeln!(out, "{}: {shown}{more}", counted(status.seeds.len() as u64, "seed"));
     let segments = counted(status.segments.len() as u64, "segment");
     let _ = writeln!(out, "archive: {segments}, {}", human_bytes(status.archive_bytes));
+    if let Some(fault) = &status.archive_fault {
+        let _ = writeln!(out, "archive: {}", Printable(fault));
+    }
     for Changed { at, change, .. } in &status.changes {
         let _ = writeln!(out, "steered: {at} {}", Printable(&change.to_string()));
     }

@@ -1,7 +1,7 @@
-//! A crawl whose directory is taken away while it runs.
+//! A crawl whose directory, or whose archive, is taken away while it runs.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -79,4 +79,45 @@ fn a_crawl_whose_directory_is_moved_ends() {
     assert!(!dir.exists(), "nothing is written where it was");
     start(&served, "http://first.test/", &moved, &["--max-pages", "20"]).end().expect_code(3);
     binary::run(&["check", moved.to_str().unwrap()]).expect_code(0);
+}
+
+/// The segments of a crawl, in their order.
+fn segments(dir: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(dir.join("archive")).into_iter().flatten().flatten().map(|file| file.path());
+    let mut segments: Vec<PathBuf> = files.filter(|path| path.to_string_lossy().ends_with(".warc.gz")).collect();
+    segments.sort();
+    segments
+}
+
+#[test]
+fn a_crawl_whose_archive_another_program_harms_ends_with_an_error() {
+    let remove = |segment: &Path| fs::remove_file(segment).unwrap();
+    let cut = |segment: &Path| fs::OpenOptions::new().write(true).open(segment).unwrap().set_len(300).unwrap();
+    let replace = |segment: &Path| {
+        let copy = segment.with_extension("copy");
+        fs::copy(segment, &copy).unwrap();
+        fs::rename(copy, segment).unwrap();
+    };
+    let cases: [(&str, &str, &dyn Fn(&Path)); 5] = [
+        ("the segment that is written is removed", "1GB", &remove),
+        ("it is cut", "1GB", &cut),
+        ("it is replaced", "1GB", &replace),
+        ("an earlier segment is removed", "4kB", &remove),
+        ("an earlier segment is cut", "4kB", &cut),
+    ];
+    for (what, size, harm) in cases {
+        let served = Served::start(web());
+        let dirs = tempfile::tempdir().unwrap();
+        let dir = dirs.path().join("crawl");
+        let running = start(&served, "http://harmed.test/", &dir, &["--segment-size", size, "--max-pages", "150"]);
+        until("there is a segment before the last one, if they are small", || {
+            asked_for(&served, "harmed.test") > 10 && (size == "1GB" || segments(&dir).len() > 2)
+        });
+        harm(&segments(&dir)[0]);
+        let ended = running.end().expect_code(1);
+        assert!(ended.stderr.contains("`argiope check --repair`"), "{what}: {}", ended.stderr);
+        let status = binary::run(&["status", dir.to_str().unwrap()]).expect_code(0).stdout;
+        let is_replaced = what.ends_with("replaced");
+        assert!(is_replaced || status.contains("`argiope check --repair`"), "{what}: {status}");
+    }
 }

@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_journal_keeps_every_line_and_gets_what_it_lacks() -> anyhow::Result<()> {
-        let change = |at: &str, change| Changed { at: at.to_owned(), change, replaced: None };
+        let change = |at: &str, change| Changed { at: at.to_owned(), change, replaced: None, order: None };
         let ours =
             [change("2026-11-26T00:00:01.000Z", Change::Pause), change("2026-11-26T00:00:03.000Z", Change::Resume)];
         let first = with_changes("", &ours[..1])?.expect("a line");
