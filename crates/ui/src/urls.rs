@@ -12,7 +12,7 @@ use settings::site_name::SiteName;
 use settings::usage;
 use store::CrawlView;
 use tokio::runtime::Handle;
-use weburl::{CanonicalUrl, UrlKey};
+use weburl::{CanonicalUrl, Pattern, UrlKey};
 
 use crate::failure::Failure;
 use crate::files::{File, Format};
@@ -44,6 +44,8 @@ impl Filter {
             selection.states = UrlState::named(&self.state).map_err(usage)?;
         }
         if !self.pattern.is_empty() {
+            // The refusal of one that is too long does not repeat it.
+            Pattern::new(&self.pattern).map_err(|error| usage(format!("the pattern: {error}")))?;
             selection.patterns = vec![plan::pattern("patterns", &self.pattern)?];
         }
         selection.status = self.status()?;
@@ -199,7 +201,7 @@ mod tests {
         for (site, state, pattern, why) in [
             ("a.test/x", "", "", "`a.test/x` is no site"),
             ("", "fetched", "", "`fetched` is no state"),
-            ("", "", long.as_str(), "--patterns"),
+            ("", "", long.as_str(), "the pattern"),
             ("", "", "/x/", "--patterns `/x/` matches no URL"),
         ] {
             let [site, state, pattern] = [site, state, pattern].map(str::to_owned);
