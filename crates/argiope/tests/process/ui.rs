@@ -234,7 +234,7 @@ fn what_cannot_be_shown_is_named() {
         ("/changes?since=7d&site=ui.tset", 404, "nearest: ui.test"),
         ("/urls?match=%2Fx%2F", 400, "“Pattern” `/x/` matches no URL"),
         ("/urls.csv?match=%2Fx%2F", 400, "“Pattern” `/x/` matches no URL"),
-        ("/search?q=(&regex=yes", 400, "regex"),
+        ("/search?q=(&regex=yes", 400, "is no regular expression"),
         ("/graph/path?from=http://ui.test/&to=http://ui.test/never", 404, "the crawl knows no such URL"),
         ("/graph/overlap?one=http://ui.test/&other=http://no.test/", 404, "the crawl knows no such URL"),
     ] {
