@@ -57,6 +57,7 @@ const UNPACKED: [(&str, &str, &[&str]); 8] = [
 /// Where the applications are that must be built, each with the versions of its packages.
 const BUILT_IN: &str = "crates/argiope/tests/render/apps";
 /// These: Svelte, Angular and VitePress; Next; Docusaurus. `npm ci` installs 165, 310 and 230 MB, which are removed after the build.
+/// Their `overrides` put an empty package where no build needs the right one: `sharp`, `webpack-dev-server`.
 const BUILT: [&str; 3] = ["built", "ferries", "shipyard"];
 /// What is made of one, for tests to serve. Its builder and its packages are those of others, so it is never part of the repository.
 const BUILT_PACKAGE: &str = "package";
