@@ -303,6 +303,32 @@ fn a_round_fetches_what_has_changed_and_says_what_it_was() {
     }
 }
 
+#[test]
+fn of_a_page_that_fails_each_time_the_last_visit_counts() {
+    let page = |request: &Request| match request.path() {
+        "/" => Reply::html("<a href=/fails>it fails each time</a>"),
+        "/fails" => Reply::error(503, request.path()),
+        _ => Reply::error(404, request.path()),
+    };
+    let (served, dirs) =
+        (Served::start(Web::new().site("one.test", testweb::from_fn(page))), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    for round in 1..=4 {
+        let what = if round == 1 { "http://one.test/" } else { "--again" };
+        run(&mut crawl(&served, &dir, &[what, "--max-attempts", "1", "--patience", "0", "--backoff", "5ms"]));
+        let exported = ask("export", &dir, &["jsonl"]);
+        let mut exported: Vec<(String, i64)> = exported
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .map(|row| (row["url"].as_str().unwrap().to_owned(), row["visit"].as_i64().unwrap()))
+            .collect();
+        exported.sort();
+        let current = rows(&dir, true).into_iter().map(|(url, _, visit)| (url, visit)).collect::<Vec<_>>();
+        assert_eq!(current, exported, "round {round}");
+        assert!(current.contains(&("http://one.test/fails".to_owned(), round)), "{current:?}");
+    }
+}
+
 /// The files below a directory.
 fn walk(dir: &Path) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());

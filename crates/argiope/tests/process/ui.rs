@@ -212,7 +212,7 @@ fn those_who_do_not_read_their_files_keep_nobody_waiting() {
     }
     let refused = ui.get("/urls.jsonl");
     assert!(refused.status == 409 && refused.body.contains("8 files are being downloaded"), "{}", refused.body);
-    assert!(ui.page("/report").contains("/report.csv?table=sites"));
+    until("the report is counted", || ui.page("/report").contains("/report.csv?table=sites"));
     readers.pop();
     until("one has gone", || begin().1 == "HTTP/1.1 200");
 }

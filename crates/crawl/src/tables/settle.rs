@@ -9,7 +9,7 @@ use dataset::{
     Layout, PageRow, Place, Rows, Superseded, UNRECORDED, UnrecordedPages, add_superseded, has_superseded,
     replace_places, write_superseded,
 };
-use model::{Purpose, Visit, says_what_is_there};
+use model::{Purpose, Visit};
 use store::{CrawlView, StoreError, current_visit};
 use weburl::UrlKey;
 
@@ -31,8 +31,8 @@ pub(super) struct Unsettled<'a> {
 
 /// URLs that were visited again while the files were written.
 enum Again {
-    /// Rows that say no more what is there, and URLs whose earlier rows say so no more.
-    Some { superseded: BTreeSet<(Option<u32>, UrlKey)>, changed: BTreeSet<UrlKey> },
+    /// These.
+    Some(BTreeSet<UrlKey>),
     /// They are not all known.
     All,
 }
@@ -70,8 +70,8 @@ impl<'a> Unsettled<'a> {
         fresh::open_or_create(&mark).with_context(|| mark.display().to_string())?;
         // What was written by others, or is to be derived, is looked for in the state.
         let is_known = has_superseded(layout) && matches!(stale, Stale::Some(_));
-        let none = Again::Some { superseded: BTreeSet::new(), changed: BTreeSet::new() };
-        Ok(Unsettled { layout, stale, again: if is_known { none } else { Again::All } })
+        let again = if is_known { Again::Some(BTreeSet::new()) } else { Again::All };
+        Ok(Unsettled { layout, stale, again })
     }
 
     /// The same where rows were derived that earlier runs did not write.
@@ -87,13 +87,9 @@ impl<'a> Unsettled<'a> {
 
     /// Notes a visit of a URL that was visited before.
     fn add_again(&mut self, visit: &Visit) {
-        let Again::Some { superseded, changed } = &mut self.again else { return };
-        if says_what_is_there(visit) {
-            changed.insert(visit.key);
-        } else {
-            superseded.insert((visit.location.map(|location| location.segment), visit.key));
-        }
-        if superseded.len() + changed.len() > STALE_MAX {
+        let Again::Some(keys) = &mut self.again else { return };
+        keys.insert(visit.key);
+        if keys.len() > STALE_MAX {
             self.again = Again::All;
         }
     }
@@ -117,7 +113,7 @@ impl<'a> Unsettled<'a> {
         write_unrecorded(self.layout, store)?;
         match self.again {
             Again::All => supersede(self.layout, store)?,
-            Again::Some { superseded, changed } => supersede_some(self.layout, store, &superseded, &changed)?,
+            Again::Some(keys) => supersede_some(self.layout, store, &keys)?,
         }
         let mark = mark_of(self.layout);
         std::fs::remove_file(&mark).with_context(|| mark.display().to_string())
@@ -168,32 +164,63 @@ fn is_lost(visit: &Visit) -> bool {
     visit.location.is_none() && visit.status > 0
 }
 
-/// The same for what this run has visited.
-fn supersede_some(
-    layout: &Layout,
-    store: &dyn CrawlView,
-    rows: &BTreeSet<(Option<u32>, UrlKey)>,
-    changed: &BTreeSet<UrlKey>,
-) -> anyhow::Result<()> {
-    let names: BTreeMap<u32, String> =
-        store.segments()?.into_iter().map(|segment| (segment.serial, segment.name)).collect();
+/// The same for the URLs that this run has visited again.
+fn supersede_some(layout: &Layout, store: &dyn CrawlView, keys: &BTreeSet<UrlKey>) -> anyhow::Result<()> {
+    let files = Files::of(layout, store)?;
     let mut superseded = Superseded::new();
-    let mut add = |segment: Option<u32>, key| {
-        let name = segment.map_or(Some(UNRECORDED), |segment| names.get(&segment).map(String::as_str));
-        name.map(|name| superseded.entry(name.to_owned()).or_default().insert(key));
-    };
-    rows.iter().for_each(|(segment, key)| add(*segment, *key));
-    for key in changed {
-        let earlier = store.earlier(*key)?;
-        let recorded = earlier.iter().filter_map(|visit| visit.location);
-        recorded.for_each(|location| add(Some(location.segment), *key));
-        let last = store.get(*key)?.and_then(|entry| entry.visit?.location);
-        if let Some(last) = last.filter(|_| earlier.iter().any(is_lost)) {
-            let others = names.keys().filter(|serial| **serial != last.segment);
-            others.for_each(|serial| add(Some(*serial), *key));
+    for key in keys {
+        if let Some(visit) = store.get(*key)?.and_then(|entry| entry.visit) {
+            files.supersede(visit, store, &mut superseded)?;
         }
     }
     Ok(add_superseded(layout, &superseded)?)
+}
+
+/// The files of pages that are there.
+struct Files {
+    /// By the serial numbers of their segments.
+    names: BTreeMap<u32, String>,
+    has_unrecorded: bool,
+}
+
+impl Files {
+    fn of(layout: &Layout, store: &dyn CrawlView) -> Result<Self, StoreError> {
+        let is_here = |name: &str| layout.file(Table::Pages, name).exists();
+        let segments = store.segments()?.into_iter().filter(|segment| is_here(&segment.name));
+        let names = segments.map(|segment| (segment.serial, segment.name)).collect();
+        Ok(Files { names, has_unrecorded: is_here(UNRECORDED) })
+    }
+
+    /// The file with the row of a visit, if it is there.
+    fn of_visit(&self, visit: &Visit) -> Option<&str> {
+        match visit.location {
+            Some(location) => self.names.get(&location.segment).map(String::as_str),
+            None => self.has_unrecorded.then_some(UNRECORDED),
+        }
+    }
+
+    /// Adds the rows of a URL that say no more what is there, by its last visit.
+    fn supersede(&self, last: Visit, store: &dyn CrawlView, superseded: &mut Superseded) -> Result<(), StoreError> {
+        let key = last.key;
+        let mut visits = store.earlier(key)?;
+        let has_lost = visits.iter().any(is_lost);
+        // Only the last one has a row without a record.
+        visits.retain(|visit| visit.location.is_some());
+        visits.push(last);
+        visits.retain(|visit| self.of_visit(visit).is_some());
+        let Some((last, earlier)) = visits.split_last() else { return Ok(()) };
+        let current = current_visit(last, earlier);
+        let mut add = |file: &str| superseded.entry(file.to_owned()).or_default().insert(key);
+        for file in visits.iter().filter(|other| other.at != current.at).filter_map(|visit| self.of_visit(visit)) {
+            add(file);
+        }
+        if let Some(current) = current.location.filter(|_| has_lost) {
+            for (_, file) in self.names.iter().filter(|(serial, _)| **serial != current.segment) {
+                add(file);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The same of a dataset that nobody has settled, since the crawl goes on elsewhere or was killed. Does nothing where it is settled.
@@ -211,44 +238,21 @@ pub fn supersede_unsettled(layout: &Layout, store: &dyn CrawlView) -> anyhow::Re
 /// # Errors
 /// The state cannot be read, or the lists cannot be written.
 pub(super) fn supersede(layout: &Layout, store: &dyn CrawlView) -> anyhow::Result<()> {
-    let is_here = |name: &str| layout.file(Table::Pages, name).exists();
-    let segments = store.segments()?.into_iter().filter(|segment| is_here(&segment.name));
-    let names: BTreeMap<u32, String> = segments.map(|segment| (segment.serial, segment.name)).collect();
+    let files = Files::of(layout, store)?;
     // Until these rows are derived again, they are there.
     let taken_back = store.urls_taken_back()?.into_iter();
-    let taken_back = taken_back.filter_map(|(serial, keys)| Some((names.get(&serial)?.clone(), keys)));
+    let taken_back = taken_back.filter_map(|(serial, keys)| Some((files.names.get(&serial)?.clone(), keys)));
     let mut superseded: Superseded = taken_back.collect();
     if store.totals()?.round.number == 1 {
         return Ok(write_superseded(layout, &superseded)?);
     }
-    let has_unrecorded = is_here(UNRECORDED);
     let mut after = None;
     loop {
         let entries = store.scan(after, ENTRIES_AT_ONCE)?;
         let Some(last) = entries.last() else { break };
         after = Some(last.candidate.url.key());
         for visit in entries.into_iter().filter_map(|entry| entry.visit).filter(|visit| visit.past.visits > 0) {
-            let key = visit.key;
-            let mut visits = store.earlier(key)?;
-            let has_lost = visits.iter().any(is_lost);
-            // Only the last one has a row without a record.
-            visits.retain(|visit| visit.location.is_some());
-            visits.push(visit);
-            let segment_of = |visit: &Visit| match visit.location {
-                Some(location) => names.get(&location.segment).map(String::as_str),
-                None => has_unrecorded.then_some(UNRECORDED),
-            };
-            visits.retain(|visit| segment_of(visit).is_some());
-            let Some((last, earlier)) = visits.split_last() else { continue };
-            let current = current_visit(last, earlier);
-            for segment in visits.iter().filter(|other| other.at != current.at).filter_map(segment_of) {
-                superseded.entry(segment.to_owned()).or_default().insert(key);
-            }
-            if let Some(current) = current.location.filter(|_| has_lost) {
-                for (_, segment) in names.iter().filter(|(serial, _)| **serial != current.segment) {
-                    superseded.entry(segment.clone()).or_default().insert(key);
-                }
-            }
+            files.supersede(visit, store, &mut superseded)?;
         }
     }
     Ok(write_superseded(layout, &superseded)?)
