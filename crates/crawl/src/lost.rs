@@ -1,5 +1,6 @@
 //! URLs whose response the archive has lost: a repair found it damaged or gone.
 
+use model::Visit;
 use store::{CrawlView, StoreError, Totals};
 
 /// Entries read from the state at once.
@@ -25,7 +26,6 @@ pub fn lost(view: &dyn CrawlView, totals: &Totals) -> Result<Option<u64>, StoreE
         let entries = view.scan(after, ENTRIES_AT_ONCE)?;
         let Some(last) = entries.last() else { return Ok(Some(lost)) };
         after = Some(last.candidate.url.key());
-        lost +=
-            entries.iter().filter(|entry| entry.visit.as_ref().is_some_and(|visit| visit.has_lost())).count() as u64;
+        lost += entries.iter().filter(|entry| entry.visit.as_ref().is_some_and(Visit::has_lost)).count() as u64;
     }
 }

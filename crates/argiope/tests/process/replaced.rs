@@ -91,6 +91,7 @@ fn segments(dir: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn a_crawl_whose_archive_another_program_harms_ends_with_an_error() {
+    type Harm<'a> = &'a dyn Fn(&Path);
     let remove = |segment: &Path| fs::remove_file(segment).unwrap();
     let cut = |segment: &Path| fs::OpenOptions::new().write(true).open(segment).unwrap().set_len(300).unwrap();
     let replace = |segment: &Path| {
@@ -98,7 +99,7 @@ fn a_crawl_whose_archive_another_program_harms_ends_with_an_error() {
         fs::copy(segment, &copy).unwrap();
         fs::rename(copy, segment).unwrap();
     };
-    let cases: [(&str, &str, &dyn Fn(&Path)); 5] = [
+    let cases: [(&str, &str, Harm<'_>); 5] = [
         ("the segment that is written is removed", "1GB", &remove),
         ("it is cut", "1GB", &cut),
         ("it is replaced", "1GB", &replace),
