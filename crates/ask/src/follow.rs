@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::bail;
 use crawl::CrawlDir;
-use crawl::opened::Opened;
+use crawl::opened::{Opened, is_passing};
 use engine::clock::Clock;
 use model::Timestamp;
 use settings::site_name::SiteName;
@@ -55,7 +55,8 @@ pub trait Receiver {
     /// The next round, if it has begun with one.
     fn next(&self) -> Option<u32>;
 
-    /// Takes the changes of a round, while the state is open. Others cannot change it meanwhile.
+    /// Takes the changes of a round, while the state is open. Others cannot change it meanwhile. Where that fails, the same round may come
+    /// again: what was taken of it must not count.
     ///
     /// # Errors
     /// They cannot be read, or kept.
@@ -92,7 +93,7 @@ pub fn follow(root: &Path, followed: &Followed, receiver: &mut dyn Receiver) -> 
     receiver.deliver()?;
     loop {
         if looks.is_due(&dir) {
-            while next_round(root, followed, receiver)? {
+            while patiently(followed.forever, || next_round(root, followed, receiver))? {
                 receiver.deliver()?;
             }
         }
@@ -100,6 +101,20 @@ pub fn follow(root: &Path, followed: &Followed, receiver: &mut dyn Receiver) -> 
             return Ok(());
         }
         std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// Does something with a crawl's directory, and again where a follower came between two runs: one ended while it answered, or the next one
+/// is just beginning.
+///
+/// # Errors
+/// What fails is no passing trouble, or it is not to be done for ever.
+pub fn patiently<T>(forever: bool, mut does: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    loop {
+        match does() {
+            Err(error) if forever && is_passing(&error) => std::thread::sleep(LOOK_EVERY),
+            done => return done,
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use store::{CrawlView, Store};
 use crate::tables::supersede_unsettled;
 use crate::{CrawlDir, LiveView, Unready, live};
 
-pub use crate::unready::is_in_use;
+pub use crate::unready::{is_in_use, is_passing};
 
 /// How long a directory is tried that is in use by a process which cannot be asked: it may just be beginning, or ending.
 const BUSY_MAX: Duration = Duration::from_secs(2);

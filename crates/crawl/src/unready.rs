@@ -43,6 +43,15 @@ pub enum Unready {
     },
 }
 
+/// True for an error that passes by itself: a run that was asked has ended, or another process uses the state for a while.
+#[must_use]
+pub fn is_passing(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        matches!(cause.downcast_ref(), Some(StoreError::Ended { .. } | StoreError::InUse { .. }))
+            || matches!(cause.downcast_ref(), Some(Unready::Ending | Unready::Stopped { .. } | Unready::InUse { .. }))
+    })
+}
+
 /// True for the error that another process uses the state.
 #[must_use]
 pub fn is_in_use(error: &anyhow::Error) -> bool {

@@ -10,7 +10,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use ask::follow::{self, Followed};
+use crawl::CrawlDir;
 use serde_json::Value;
+use store::StoreError;
 use testweb::{Reply, Request, Web};
 use webhook::Secret;
 
@@ -235,4 +238,52 @@ fn changes_are_posted_at_least_once_signed_and_over_kills() {
         let refused = Running::start(&mut changes(&dir, &arguments)).end().expect_code(2);
         assert!(refused.stderr.contains(expect), "{arguments:?}: {}", refused.stderr);
     }
+}
+
+/// One run ended while it was asked, and another one is just beginning: neither ends a follower.
+#[test]
+fn a_follower_outlasts_the_runs_that_it_asks() {
+    let (pages, dirs) = (Pages::default(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let served = crawled(&pages, &dir);
+    pages.set("/1", "<p>Second.");
+    crawl(&served, &dir, &["--again"]);
+
+    let follower = {
+        let crawl = CrawlDir::existing(&dir).unwrap();
+        // A process that cannot be asked, for longer than one that begins or ends.
+        let _held = crawl.open_store(&crawl.options().unwrap()).unwrap();
+        let script = format!("exec {BINARY} changes {0} --follow --json > {0}.out 2> {0}.err", dir.display());
+        let follower = Running::start(Command::new("sh").args(["-c", &script]));
+        std::thread::sleep(Duration::from_secs(4));
+        follower
+    };
+    let out = dirs.path().join("crawl.out");
+    wait_until(|| std::fs::read_to_string(&out).unwrap().contains("http://one.test/1"));
+    assert!(follower.kill());
+    assert_eq!(std::fs::read_to_string(dirs.path().join("crawl.err")).unwrap(), "");
+
+    // A receiver that comes between.
+    struct Fails(Vec<anyhow::Error>);
+    impl follow::Receiver for Fails {
+        fn next(&self) -> Option<u32> {
+            None
+        }
+        fn take(&mut self, round: &follow::Round<'_>) -> anyhow::Result<()> {
+            assert_eq!(round.number, 2);
+            Err(self.0.pop().unwrap())
+        }
+        fn deliver(&mut self) -> anyhow::Result<()> {
+            Ok(())
+        }
+    }
+    let ended = || StoreError::Ended { detail: String::new() }.into();
+    let mut fails = Fails(vec![anyhow::anyhow!("no passing trouble"), ended()]);
+    let mut followed = Followed { sites: Vec::new(), with_pages: false, forever: true };
+    let error = follow::follow(&dir, &followed, &mut fails).unwrap_err();
+    assert_eq!((error.to_string(), fails.0.len()), ("no passing trouble".to_owned(), 0));
+    followed.forever = false;
+    let mut fails = Fails(vec![ended()]);
+    let error = follow::follow(&dir, &followed, &mut fails).unwrap_err();
+    assert!(error.to_string().contains("it has ended meanwhile"), "{error}");
 }

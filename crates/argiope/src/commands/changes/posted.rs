@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use ask::follow::{Receiver, Round};
+use ask::follow::{Receiver, Round, patiently};
 use clap::Args;
 use printable::{counted, write_json_line};
 use serde::Serialize;
@@ -53,7 +53,7 @@ pub(super) struct Poster {
 impl Poster {
     /// Opens the outbox of a URL in a crawl's directory.
     pub(super) fn open(args: &WebhookArgs, url: &str, root: &Path, follows: bool) -> anyhow::Result<Self> {
-        let crawl_id = Opened::new(root)?.view().crawl_id()?;
+        let crawl_id = patiently(follows, || Ok(Opened::new(root)?.view().crawl_id()?))?;
         let secret = match (&args.webhook_secret, std::env::var(SECRET_VARIABLE)) {
             (Some(path), _) => Some(Secret::read(path).map_err(|error| usage(format!("--webhook-secret: {error}")))?),
             (None, Ok(text)) => Some(Secret::new(&text).with_context(|| SECRET_VARIABLE)?),
