@@ -84,17 +84,22 @@ pub enum ArchiveError {
     },
     /// A segment that the state refers to is missing or shorter than before.
     #[error(
-        "{path} has {found} bytes, but the state points into {expected}: put the whole file back; `argiope check --repair` \
-         gives up what is lost, and the next round visits those pages again"
+        "{path} {}, but the state points into {expected} bytes of it: put the whole file back; `argiope check --repair` \
+         gives up what is lost, and the next round visits those pages again",
+        has(*found)
     )]
     Lost {
         /// The segment.
         path: String,
         /// Its committed length.
         expected: u64,
-        /// Its length.
-        found: u64,
+        /// Its length; `None` where it is missing.
+        found: Option<u64>,
     },
+}
+
+fn has(found: Option<u64>) -> String {
+    found.map_or_else(|| "is missing".to_owned(), |bytes| format!("has {bytes} bytes"))
 }
 
 pub(super) fn directory(path: &Path, source: std::io::Error) -> ArchiveError {

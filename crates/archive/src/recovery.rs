@@ -316,14 +316,14 @@ pub fn is_whole(dir: &Path, known: &ArchiveInState) -> Result<(), ArchiveError> 
         let path = dir.join(&segment.name);
         let found = fresh::open_to_read(&path).and_then(|file| file.metadata());
         let found = match found {
-            Ok(metadata) => metadata.len(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Ok(metadata) => Some(metadata.len()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(directory(&path, error)),
         };
-        if found < segment.length {
+        if found.is_none_or(|found| found < segment.length) {
             return Err(ArchiveError::Lost { path: shown(&path), expected: segment.length, found });
         }
-        if found > segment.length && !is_record_end(&path, segment.length)? {
+        if found > Some(segment.length) && !is_record_end(&path, segment.length)? {
             return Err(ArchiveError::Changed { path: shown(&path), length: segment.length });
         }
     }

@@ -246,3 +246,15 @@ fn links_in_place_of_segments_are_refused_and_what_they_lead_to_stays() {
     assert!(error.contains("it is a symbolic link"), "{error}");
     assert_eq!(fs::read(&theirs).expect("a file"), longer);
 }
+
+#[test]
+fn a_segment_that_is_gone_is_said_to_be_missing() {
+    let crawled = Crawled::new();
+    let segment = &crawled.early[0];
+    let path = crawled.dir().join(&segment.name);
+    let said = || open(&crawled.dir(), &known(ID, &crawled.early)).err().expect("an error").to_string();
+    fs::write(&path, b"some").expect("written");
+    assert!(said().contains(" has 4 bytes, but the state points into "), "{}", said());
+    fs::remove_file(&path).expect("removed");
+    assert!(said().contains(" is missing, but the state points into "), "{}", said());
+}

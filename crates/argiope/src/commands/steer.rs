@@ -24,7 +24,7 @@ pub struct SteerArgs {
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
     /// Change nothing; count the URLs that the change affects
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub dry_run: bool,
     /// What to change
     #[command(subcommand)]

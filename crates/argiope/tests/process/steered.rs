@@ -164,7 +164,9 @@ fn failures_are_visited_again_and_urls_leave_the_queue() {
     let why = ask("explain", &dir, &["http://one.test/lost"]).expect_code(0).stdout;
     assert!(!why.contains("remove"), "{why}");
     is_there.store(true, SeqCst);
-    assert_eq!(steer(&dir, &["--dry-run", "retry", "http_error"]), "retry http_error: it would visit 1 URL again\n");
+    for arguments in [["--dry-run", "retry", "http_error"], ["retry", "http_error", "--dry-run"]] {
+        assert_eq!(steer(&dir, &arguments), "retry http_error: it would visit 1 URL again\n");
+    }
     assert!(
         steer(&dir, &["--dry-run", "retry"]).starts_with("retry: it would visit "),
         "without outcomes: all of them"

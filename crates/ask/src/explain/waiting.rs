@@ -116,7 +116,7 @@ pub enum Why {
         urls: u64,
         /// There are more.
         at_least: bool,
-        /// Seconds that they take at least.
+        /// Seconds that they take; less where some of them end without a request.
         takes_s: f64,
     },
     /// A crawl is running that cannot be asked about its sites.

@@ -28,7 +28,10 @@ pub(super) fn words(why: &Why, dir: &Path) -> String {
         Why::Queued { before, at_least: true } => format!("more than {before} URLs of its site come before it"),
         Why::Tried { attempts, max } => {
             let of = max.map_or_else(String::new, |max| format!(" of {max}"));
-            format!("it was requested {attempts} times{of}, and will be tried again after the others of its site")
+            format!(
+                "failures that count against it: {attempts}{of} (those of the whole site count as one); it will be tried again after the \
+                 others of its site"
+            )
         }
         Why::LowYield { group } => {
             format!("{group} seems to bring only more of itself: most of its URLs wait behind all others of the site")
@@ -48,7 +51,7 @@ pub(super) fn words(why: &Why, dir: &Path) -> String {
         Why::RobotsFirst { answer: Some(answer) } => format!("robots.txt could not be fetched yet ({answer})"),
         Why::Ends { outcome, reason } => format!("its turn ends it without a request, as {outcome}: {reason}"),
         Why::Pace { delay_s, rule, urls, at_least, takes_s } => format!(
-            "one visit every {} ({}): {} {}take {} at least",
+            "one visit every {} ({}): {} {}take about {}",
             seconds(*delay_s),
             delay(*rule),
             counted(*urls, "URL"),
@@ -136,5 +139,18 @@ mod tests {
         ] {
             assert_eq!(held(reason, wait_s), expect);
         }
+    }
+
+    #[test]
+    fn what_is_not_known_exactly_is_not_said_exactly() {
+        let pace = Why::Pace { delay_s: 0.4, rule: DelayRule::Delay, urls: 45, at_least: false, takes_s: 18.0 };
+        // robots.txt may end some of them without a request.
+        assert_eq!(words(&pace, Path::new("web")), "one visit every 400ms (--delay): 45 URLs take about 18s");
+        let tried = words(&Why::Tried { attempts: 1, max: Some(4) }, Path::new("web"));
+        // It was requested more often, where its whole site failed.
+        assert!(
+            tried.starts_with("failures that count against it: 1 of 4 (those of the whole site count as one)"),
+            "{tried}"
+        );
     }
 }
