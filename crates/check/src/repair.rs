@@ -3,12 +3,14 @@
 //! A segment is rewritten in one step, the state follows in another. A repair that is killed between the two is carried on
 //! by the next, because pointers are not moved by what the repair of the segment said but by looking for the records.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::path::Path;
 
 use archive::ORPHANED;
+use crawl::CrawlDir;
 use crawl::opened::Opened;
+use crawl::tables::drop_segment;
 use model::{ArchiveLocation, Visit};
 use printable::counted;
 use serde::Serialize;
@@ -41,6 +43,11 @@ pub struct Repair {
     pub lost_robots: Vec<LostRobots>,
     /// How lost responses are got again, if there are any.
     pub next: Option<String>,
+    /// Segments whose rows in the dataset are not any more of what they hold.
+    #[serde(skip)]
+    changed: BTreeSet<String>,
+    #[serde(skip)]
+    dir: CrawlDir,
 }
 
 /// A visit whose response is not in the archive any more.
@@ -62,7 +69,8 @@ impl Repair {
     pub(crate) fn run(opened: &Opened, found: Vec<Finding>) -> anyhow::Result<Self> {
         let (actions, lost, lost_visits) = (Vec::new(), Vec::new(), Vec::new());
         let lost_robots = Vec::new();
-        let mut repair = Repair { found, actions, moved: 0, lost, lost_visits, lost_robots, next: None };
+        let (changed, dir) = (BTreeSet::new(), opened.dir.clone());
+        let mut repair = Repair { found, actions, moved: 0, lost, lost_visits, lost_robots, next: None, changed, dir };
         let store = opened.own()?;
         let archive = Archive::of(opened)?;
         // Before the segments change that they are of.
@@ -97,6 +105,7 @@ impl Repair {
             }
         }
         if !changed.is_empty() {
+            self.drop_rows(changed.iter().map(|segment| segment.name.as_str()))?;
             store.commit(&Batch { segments: changed, ..Batch::default() })?;
         }
         Ok(())
@@ -166,19 +175,37 @@ impl Repair {
             return Ok(());
         }
         let places = places_of(pointers.archive, &wrong);
-        let mut moved = Vec::new();
+        let (mut moved, mut left) = (Vec::new(), Vec::new());
         for Pointing { url, visit } in wrong {
             let candidates = places.get(url.as_str()).map_or(&[][..], Vec::as_slice);
             let location = candidates.iter().copied().find(|place| pointers.compare(&url, &visit, *place).is_ok());
             moved.push(Moved { key: visit.key, at: visit.at, location });
             match location {
-                Some(_) => self.moved += 1,
+                Some(_) => {
+                    self.moved += 1;
+                    left.extend(visit.location.map(|location| location.segment));
+                }
                 // Said by the repair before, and made good since.
                 None if visit.location.is_none() && pointers.since(&visit)? != Since::Nothing => {}
                 None => self.lose(&url, &visit),
             }
         }
+        let found = moved.iter().filter_map(|moved| moved.location);
+        let serials: BTreeSet<u32> = found.map(|location| location.segment).chain(left).collect();
+        let segments = pointers.archive.segments().filter(|segment| serials.contains(&segment.serial));
+        self.drop_rows(segments.map(|segment| segment.name.as_str()))?;
         store.commit(&Batch { moved, ..Batch::default() })?;
+        Ok(())
+    }
+
+    /// Drops the rows of segments from the dataset: what they were made of lies elsewhere now. It is done before the state says where, so that a
+    /// repair that is killed in between does not leave them.
+    fn drop_rows<'a>(&mut self, segments: impl Iterator<Item = &'a str>) -> anyhow::Result<()> {
+        for segment in segments {
+            if self.changed.insert(segment.to_owned()) {
+                drop_segment(&self.dir, segment)?;
+            }
+        }
         Ok(())
     }
 

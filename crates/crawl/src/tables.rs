@@ -10,6 +10,7 @@
 //! Both ways meet in [`engine::look_into`] and [`written`], so they give the same rows.
 
 mod derive;
+mod dropped;
 mod foreign;
 mod lacking;
 mod settle;
@@ -17,7 +18,8 @@ mod taken_back;
 mod writer;
 mod written;
 
-pub use derive::{Derived, Deriver, rendering};
+pub use derive::{Derived, Deriver, complete_dataset, rendering};
+pub use dropped::drop_segment;
 pub use foreign::{Foreign, items_of_archives};
 pub use settle::{UNSETTLED, supersede_unsettled};
 pub use writer::Writer;

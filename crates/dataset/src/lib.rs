@@ -47,6 +47,8 @@ pub use leave_out::{RowsOfVisit, leave_out};
 pub use places::{Place, ReplaceError, replace_places};
 pub use read::{Batches, Column};
 pub use rows::{Row, Rows};
-pub use superseded::{Superseded, add_superseded, copy_superseded, has_superseded, write_superseded};
+pub use superseded::{
+    Settled, Superseded, add_superseded, copy_superseded, has_superseded, mark_settled, settled, write_superseded,
+};
 pub use tables::{ImageRow, ItemRow, LinkRow, Links, PageContent, PageRow, StructuredRow, Written};
 pub use write::{SegmentTables, UnrecordedPages, covered_bytes};

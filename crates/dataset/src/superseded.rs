@@ -3,22 +3,94 @@
 //! A segment holds one visit of a URL at most, so a key tells which rows are meant. The rows stay: they are the history of the crawl.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use weburl::UrlKey;
 
-use crate::layout::{SUPERSEDED_DIR, superseded_list};
+use crate::layout::{SUPERSEDED_DIR, SUPERSEDED_EXTENSION, superseded_list};
 use crate::schema::Table;
-use crate::{DatasetError, Layout};
+use crate::{DatasetError, Layout, UNRECORDED};
 
 /// The file that is locked while the lists are replaced: several processes may answer queries from one dataset.
 const LOCK: &str = "lock";
+/// The file that says of which state of the crawl the lists are.
+const SETTLED: &str = "settled";
+/// The longest such file, in bytes: a line for each list.
+const SETTLED_BYTES_MAX: u64 = 64 << 20;
 /// Bytes of a key in a list.
 const KEY_BYTES: usize = 16;
 
 /// Superseded rows by the names of their segments (`NAME.warc.gz`, or [`crate::UNRECORDED`]).
 pub type Superseded = BTreeMap<String, BTreeSet<UrlKey>>;
+
+/// Of which state of the crawl the lists and the file of unrecorded pages are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// Of none: there are no lists.
+    No,
+    /// An earlier version wrote them, and did not say it.
+    Unsaid,
+    /// They are not the files that were written then: some are gone, or of an older copy.
+    Changed,
+    /// Of this one.
+    As(String),
+}
+
+/// Finds out of which state of the crawl the lists and the file of unrecorded pages are.
+///
+/// # Errors
+/// The directory cannot be read.
+pub fn settled(layout: &Layout) -> Result<Settled, DatasetError> {
+    let path = layout.root().join(SUPERSEDED_DIR).join(SETTLED);
+    let mut text = String::new();
+    let read = fresh::open_to_read(&path).and_then(|file| file.take(SETTLED_BYTES_MAX).read_to_string(&mut text));
+    match read {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Ok(if has_superseded(layout) { Settled::Unsaid } else { Settled::No });
+        }
+        Err(error) if error.kind() == ErrorKind::InvalidData => return Ok(Settled::Changed),
+        Err(error) => return Err(DatasetError::io(&path, error)),
+    }
+    let files = files_of(layout)?;
+    Ok(match text.split_once('\n') {
+        Some((state, said)) if said == files => Settled::As(state.to_owned()),
+        _ => Settled::Changed,
+    })
+}
+
+/// Says that the lists and the file of unrecorded pages, as they are, are of this state of the crawl, which is one line.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn mark_settled(layout: &Layout, state: &str) -> Result<(), DatasetError> {
+    let path = layout.root().join(SUPERSEDED_DIR).join(SETTLED);
+    replace(&path, format!("{state}\n{}", files_of(layout)?).as_bytes())
+}
+
+/// A line for each of these files: its length and its name. Lists grow, so an older one has another length.
+fn files_of(layout: &Layout) -> Result<String, DatasetError> {
+    let dir = layout.root().join(SUPERSEDED_DIR);
+    let mut lines = BTreeSet::new();
+    let entries = std::fs::read_dir(&dir).map_err(|error| DatasetError::io(&dir, error))?;
+    let paths = entries.map(|entry| Ok(entry.map_err(|error| DatasetError::io(&dir, error))?.path()));
+    let mut paths = paths.collect::<Result<Vec<_>, DatasetError>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == SUPERSEDED_EXTENSION));
+    paths.push(layout.file(Table::Pages, UNRECORDED));
+    for path in paths {
+        match std::fs::metadata(&path) {
+            Ok(metadata) => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                lines.insert(format!("{} {name}\n", metadata.len()));
+            }
+            // Another process may replace them.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(DatasetError::io(&path, error)),
+        }
+    }
+    Ok(lines.into_iter().collect())
+}
 
 /// Writes the lists, in place of all that there were.
 ///
@@ -30,7 +102,8 @@ pub fn write_superseded(layout: &Layout, superseded: &Superseded) -> Result<(), 
     let lock = dir.join(LOCK);
     let locked = fresh::open_or_create(&lock).and_then(|file| file.lock().map(|()| file));
     let _locked = locked.map_err(|error| DatasetError::io(&lock, error))?;
-    let mut written = BTreeSet::from([lock]);
+    // With other lists than it names, it says that they changed.
+    let mut written = BTreeSet::from([lock, dir.join(SETTLED)]);
     for (segment, keys) in superseded {
         let path = layout.superseded(segment);
         write(&path, keys)?;
@@ -97,8 +170,12 @@ pub fn copy_superseded<E: From<DatasetError>>(
 
 fn write(path: &Path, keys: &BTreeSet<UrlKey>) -> Result<(), DatasetError> {
     let bytes: Vec<u8> = keys.iter().flat_map(|key| key.to_bytes()).collect();
+    replace(path, &bytes)
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), DatasetError> {
     let unfinished = path.with_extension("unfinished");
-    let renamed = fresh::write(&unfinished, &bytes).and_then(|()| std::fs::rename(&unfinished, path));
+    let renamed = fresh::write(&unfinished, bytes).and_then(|()| std::fs::rename(&unfinished, path));
     renamed.map_err(|error| DatasetError::io(path, error))
 }
 
@@ -112,7 +189,7 @@ fn read(path: &Path) -> Result<BTreeSet<UrlKey>, DatasetError> {
     let mut bytes = Vec::new();
     match fresh::open_to_read(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
         Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
         Err(error) => return Err(DatasetError::io(path, error)),
     }
     let (keys, rest) = bytes.as_chunks::<KEY_BYTES>();

@@ -14,6 +14,7 @@ use crawl::resume::{Basis, resumed_plan};
 use crawl::retry::{self, Retry};
 use crawl::stream::{Asked, Field, StreamTo, Target};
 use crawl::summary::{Summary, TimeSpent};
+use crawl::tables::complete_dataset;
 use crawl::trouble::trouble_of;
 use crawl::{
     Again, Builder, CrawlDir, Ended, Handle, Notice, Outlook, Recorded, SeedList, Session, SignIn, SinkError,
@@ -201,6 +202,8 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         tell_all(&[retry.run()?.notice()]);
     }
     if args.again {
+        // A round that cannot go on is not begun.
+        tell_all(&complete_dataset(&dir, &plan, store.as_ref())?);
         tell_all(&[again.begin(store.as_ref(), &plan.settings)?]);
     }
     let (threads, stages_before) = (Session::threads(&plan), stages::snapshot());

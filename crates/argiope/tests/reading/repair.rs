@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dataset::schema::Table;
 use serde_json::{Value, json};
+use testkit::tables::rows_of_all_visits;
 use testweb::{Pages, Reply, Web, from_fn};
 use warc::RecordType;
 
@@ -190,6 +192,38 @@ fn segments_that_changed_places_lose_nothing() {
     let (code, repair) = repaired(&crawled);
     assert_eq!((code, &repair["lost"]), (0, &json!([])), "{repair}");
     assert_eq!(checked(&crawled), (0, vec![]));
+    for file in [one, other] {
+        let name = file.file_name().expect("a name").to_string_lossy().replace(".warc.gz", ".parquet");
+        assert!(
+            !Path::new(crawled.dir()).join("dataset/pages").join(&name).exists(),
+            "rows of what lies elsewhere: {name}"
+        );
+    }
+    let derived = crawled.run("derive", &[]);
+    assert!(derived.code == 0 && derived.stdout.contains("of 2 segments"), "{derived:?}");
+    let rows = rows_of_all_visits(crawled.dir(), Table::Pages);
+    assert_eq!(crawled.run("derive", &["--all"]).code, 0);
+    assert_eq!(rows_of_all_visits(crawled.dir(), Table::Pages), rows);
+    let again = crawled.crawl(&["--again"]);
+    assert_eq!(again.code, 0, "{again:?}");
+}
+
+/// A round whose crawl fails at once would be said to be under way, and nothing would be visited.
+#[test]
+fn a_round_does_not_begin_where_the_dataset_cannot_be_completed() {
+    let crawled = Crawled::with(&["--segment-size", "2KB"]);
+    let rounds = || crawled.run("status", &["--json"]).json()["round"].clone();
+    let before = rounds();
+    let (segment, offset, _) = crawled.record("/a");
+    let bytes = std::fs::read(&segment).expect("a segment");
+    flip(&segment, offset + 2);
+    std::fs::remove_dir_all(Path::new(crawled.dir()).join("dataset")).expect("removed");
+    assert_eq!(crawled.crawl(&["--again"]).code, 1);
+    assert_eq!(rounds(), before);
+    std::fs::write(&segment, bytes).expect("written");
+    let again = crawled.crawl(&["--again"]);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert_ne!(rounds(), before);
 }
 
 #[test]

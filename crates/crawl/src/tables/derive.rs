@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -15,15 +15,16 @@ use model::{
     Rendering, Shown, Tally, TaskId, Timestamp, Visit,
 };
 use replay::{RecordedAnswer, Replay, ReplayError};
+use settings::plan::Plan;
 use store::{CrawlView, Entry, Segment};
 use warc::{Damage, LoadedRecord, ReadError, Reader, RecordType};
 use weburl::CanonicalUrl;
 
 use super::lacking::Lacking;
-use super::settle::Unsettled;
+use super::settle::{Standing, Unsettled};
 use super::taken_back::TakenBack;
 use super::written;
-use crate::Notice;
+use crate::{CrawlDir, Notice};
 
 /// What was derived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct Derived {
     pub segments: usize,
     /// Page rows derived.
     pub pages: u64,
+    /// Whether it was settled anew which rows count, since that was of another state.
+    pub settled: bool,
     /// Rows of the dataset without content: their payloads are in an earlier archive that cannot be read.
     pub lacking: u64,
 }
@@ -53,6 +56,18 @@ enum Extent {
     Missing,
     /// Everything.
     All,
+}
+
+/// Completes the dataset of a crawl that is to go on, if it has an archive and writes one. The session would do so as it begins.
+///
+/// # Errors
+/// The archive is damaged, or the dataset cannot be written.
+pub fn complete_dataset(dir: &CrawlDir, plan: &Plan, store: &dyn CrawlView) -> anyhow::Result<Vec<Notice>> {
+    if !plan.dataset || !plan.archive {
+        return Ok(Vec::new());
+    }
+    let layout = Layout::at(dir.dataset()).with_rules(plan.settings.rules.clone());
+    Ok(Deriver::new(&layout, store, dir.archive(), &plan.settings).derive(&|_| ())?.notices())
 }
 
 /// Derives missing parts of a dataset.
@@ -79,14 +94,16 @@ impl<'a> Deriver<'a> {
     /// # Errors
     /// The archive is damaged, or the dataset cannot be written.
     pub fn derive(&self, progress: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Derived> {
-        if self.is_complete()? {
+        let standing = Standing::of(&self.layout, self.store)?;
+        // What an earlier version settled is believed by who only reads, and is settled here.
+        if standing != Standing::Unsaid && self.is_complete()? {
             return Ok(Derived { lacking: self.lacking()?, ..Derived::default() });
         }
         self.remove_stale()?;
-        let unsettled = Unsettled::begin(&self.layout)?;
+        let unsettled = Unsettled::begin(&self.layout, standing)?;
         let derived = self.rows_of(self.missing()?, Extent::Missing, progress)?;
-        unsettled.settle(self.store)?;
-        Ok(derived)
+        unsettled.with_derived(derived.segments > 0).settle(self.store)?;
+        Ok(Derived { settled: !standing.holds(self.store)?, ..derived })
     }
 
     /// Derives everything again. A file is replaced when the new one is whole: where the archive cannot be read, those of that segment stay as
@@ -96,7 +113,7 @@ impl<'a> Deriver<'a> {
     /// The archive is damaged, or the dataset cannot be written.
     pub fn derive_all(&self, progress: &(dyn Fn(u64) + Sync)) -> anyhow::Result<Derived> {
         self.remove_stale()?;
-        let unsettled = Unsettled::begin(&self.layout)?.with_derived(true);
+        let unsettled = Unsettled::begin(&self.layout, Standing::of(&self.layout, self.store)?)?.with_derived(true);
         let segments = self.store.segments()?;
         let derived = self.rows_of(segments, Extent::All, progress)?;
         unsettled.settle(self.store)?;
@@ -116,7 +133,8 @@ impl<'a> Deriver<'a> {
         Ok(self.stale()?.is_empty()
             && self.missing()?.is_empty()
             && UnrecordedPages::are_written(&self.layout)?
-            && !Unsettled::is_marked(&self.layout))
+            && !Unsettled::is_marked(&self.layout)
+            && Standing::of(&self.layout, self.store)?.holds(self.store)?)
     }
 
     /// Derives the rows of every segment that the dataset does not cover completely, and leaves the rest to the next writer.
@@ -242,6 +260,8 @@ impl<'a> Deriver<'a> {
         let covered = covered_bytes(&self.layout, &segment.name)?.filter(|bytes| *bytes < segment.length);
         let is_stale = self.is_completable(segment)? || taken_back.is_in(&self.layout, segment)?;
         let from = if extent == Extent::All || is_stale { 0 } else { covered.unwrap_or(0) };
+        // Files that end within a record are of another segment.
+        let from = if from > 0 && begins_record(&path, from)? { from } else { 0 };
         let mut lacking = if from > 0 { Lacking::of(&self.layout, &segment.name)? } else { Lacking::default() };
         let mut tables = if from > 0 {
             SegmentTables::begin(&self.layout, &segment.name)?
@@ -356,6 +376,14 @@ impl<'a> Deriver<'a> {
         let content = look_into(&outcome, Purpose::Page, &self.settings);
         let details = content.details.map(|details| Arc::new(Details { extra, ..*details }));
         Ok(Visited { candidate, visit, details })
+    }
+}
+
+/// Whether a record begins there. Where it is damaged, so is the segment.
+fn begins_record(path: &Path, offset: u64) -> Result<bool, ReadError> {
+    match Reader::open(path, offset)?.next_record() {
+        Err(ReadError::Damaged { .. }) => Ok(false),
+        read => read.map(|_| true),
     }
 }
 

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use anyhow::Context;
 use dataset::schema::Table;
 use dataset::{
-    Layout, PageRow, Place, Rows, Superseded, UNRECORDED, UnrecordedPages, add_superseded, has_superseded,
-    replace_places, write_superseded,
+    Layout, PageRow, Place, Rows, Settled, Superseded, UNRECORDED, UnrecordedPages, add_superseded, mark_settled,
+    replace_places, settled, write_superseded,
 };
 use model::{Purpose, Visit};
+use sha1::{Digest, Sha1};
 use store::{CrawlView, StoreError, current_visit};
 use weburl::UrlKey;
 
@@ -20,6 +21,59 @@ pub const UNSETTLED: &str = "unsettled";
 const ENTRIES_AT_ONCE: usize = 4_096;
 /// URLs remembered one by one; with more, all rows are looked at.
 const STALE_MAX: usize = 100_000;
+
+/// How what was settled last compares with the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Nothing was settled yet.
+    Fresh,
+    /// An earlier version settled it. Of which state, it did not say.
+    Unsaid,
+    /// It is of another state, or files of it are gone: of the dataset, older files were restored or some were deleted, or visits were made
+    /// without it.
+    Other,
+    /// It is of this state.
+    Same,
+}
+
+impl Standing {
+    /// Compares.
+    ///
+    /// # Errors
+    /// The state or the dataset cannot be read.
+    pub(super) fn of(layout: &Layout, store: &dyn CrawlView) -> anyhow::Result<Self> {
+        Ok(match settled(layout)? {
+            Settled::No => Standing::Fresh,
+            Settled::Unsaid => Standing::Unsaid,
+            Settled::As(state) if state == name_of(store)? => Standing::Same,
+            Settled::As(_) | Settled::Changed => Standing::Other,
+        })
+    }
+
+    /// Whether what was settled holds, as far as files show it. Of an earlier version it is believed.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub(super) fn holds(self, store: &dyn CrawlView) -> Result<bool, StoreError> {
+        Ok(match self {
+            Standing::Same | Standing::Unsaid => true,
+            Standing::Other => false,
+            // Then there is nothing to settle.
+            Standing::Fresh => store.totals()?.round.number == 1 && store.taken_back()?.is_empty(),
+        })
+    }
+}
+
+/// A name for how far the state has come: every visit with an answer makes a segment longer.
+fn name_of(store: &dyn CrawlView) -> Result<String, StoreError> {
+    let taken_back = store.taken_back()?;
+    let mut digest = Sha1::new();
+    for segment in store.segments()? {
+        let count = taken_back.get(&segment.serial).map_or(0, Vec::len);
+        digest.update(format!("{} {} {} {count}\n", segment.serial, segment.name, segment.length));
+    }
+    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
 
 /// A dataset whose files are being written. A mark in its directory says so: who finds the mark knows that a process was cut
 /// off before it settled the dataset.
@@ -59,17 +113,19 @@ impl<'a> Unsettled<'a> {
         mark_of(layout).exists()
     }
 
-    /// Sets the mark. Rows are stale if it was set before.
+    /// Sets the mark. Rows are stale if it was set before, or if what was settled last is of another state. `standing` is that of before the first
+    /// commit.
     ///
     /// # Errors
     /// The directory cannot be written to.
-    pub(super) fn begin(layout: &'a Layout) -> anyhow::Result<Self> {
-        let stale = if Self::is_marked(layout) { Stale::All } else { Stale::Some(BTreeSet::new()) };
+    pub(super) fn begin(layout: &'a Layout, standing: Standing) -> anyhow::Result<Self> {
+        let is_stale = Self::is_marked(layout) || standing == Standing::Other;
+        let stale = if is_stale { Stale::All } else { Stale::Some(BTreeSet::new()) };
         fresh::directory(layout.root()).with_context(|| layout.root().display().to_string())?;
         let mark = mark_of(layout);
         fresh::open_or_create(&mark).with_context(|| mark.display().to_string())?;
         // What was written by others, or is to be derived, is looked for in the state.
-        let is_known = has_superseded(layout) && matches!(stale, Stale::Some(_));
+        let is_known = standing == Standing::Same && !is_stale;
         let again = if is_known { Again::Some(BTreeSet::new()) } else { Again::All };
         Ok(Unsettled { layout, stale, again })
     }
@@ -115,6 +171,7 @@ impl<'a> Unsettled<'a> {
             Again::All => supersede(self.layout, store)?,
             Again::Some(keys) => supersede_some(self.layout, store, &keys)?,
         }
+        mark_settled(self.layout, &name_of(store)?)?;
         let mark = mark_of(self.layout);
         std::fs::remove_file(&mark).with_context(|| mark.display().to_string())
     }
@@ -223,12 +280,14 @@ impl Files {
     }
 }
 
-/// The same of a dataset that nobody has settled, since the crawl goes on elsewhere or was killed. Does nothing where it is settled.
+/// The same of a dataset that nobody has settled, since the crawl goes on elsewhere or was killed, or whose lists are of another state. Does
+/// nothing where it is settled.
 ///
 /// # Errors
 /// As [`supersede`].
 pub fn supersede_unsettled(layout: &Layout, store: &dyn CrawlView) -> anyhow::Result<()> {
-    if Unsettled::is_marked(layout) { supersede(layout, store) } else { Ok(()) }
+    let is_settled = !Unsettled::is_marked(layout) && Standing::of(layout, store)? != Standing::Other;
+    if is_settled { Ok(()) } else { supersede(layout, store) }
 }
 
 /// Writes down which rows say no more what is at their URL, since it was visited again or the visit was taken back. The rows of a later visit may

@@ -14,7 +14,7 @@ use store::{Relaxed, Segment, Store};
 use weburl::UrlKey;
 
 use super::derive::Derived;
-use super::settle::{Rewritten, Unsettled, supersede};
+use super::settle::{Rewritten, Standing, Unsettled, supersede};
 use super::written;
 use crate::held::Held;
 
@@ -50,10 +50,12 @@ impl Writer {
     /// ([`super::Deriver::derive_segments`]). Nothing is written any more once the crawl's directories are not those `held`.
     ///
     /// # Errors
-    /// No thread can be started.
+    /// The state or the dataset cannot be read, or no thread can be started.
     pub fn start(layout: Layout, store: Arc<dyn Store>, held: Held, derived: Derived) -> anyhow::Result<Self> {
+        // The crawl commits as soon as this returns.
+        let standing = Standing::of(&layout, store.as_ref())?;
         Self::spawn(move |inbox| {
-            let mut unsettled = Unsettled::begin(&layout)?.with_derived(derived.segments > 0);
+            let mut unsettled = Unsettled::begin(&layout, standing)?.with_derived(derived.segments > 0);
             write(&layout, store.as_ref(), &held, inbox, &mut |changes| unsettled.add(changes), &mut |_| ())?;
             held.check()?;
             unsettled.settle(store.as_ref())
