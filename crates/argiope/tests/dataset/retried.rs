@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use crawl::CrawlDir;
 use dataset::schema::Table;
 use engine::clock::Clock;
-use model::{Aside, Failure, FailureKind, RobotsAnswer, SiteRecord};
+use model::{Aside, Failure, FailureKind, RobotsAnswer, SiteRecord, Timestamp};
 use store::{Batch, Store};
 use testweb::{Reply, Step, Web, from_fn};
 use weburl::{Site, SiteKey};
