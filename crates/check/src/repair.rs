@@ -8,9 +8,9 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use archive::ORPHANED;
-use crawl::CrawlDir;
 use crawl::opened::Opened;
-use crawl::tables::drop_segment;
+use crawl::tables::{complete_dataset, drop_segment};
+use crawl::{CrawlDir, Plan};
 use model::{ArchiveLocation, Visit};
 use printable::counted;
 use serde::Serialize;
@@ -82,10 +82,21 @@ impl Repair {
             repair.lost_robots = robots::lost(store, &archive, robots_before)?;
         }
         repair.indexes(&archive);
+        if let Err(error) = repair.derive(opened, store) {
+            repair.actions.push(format!("the dataset is not complete ({error:#}): `argiope derive` completes it"));
+        }
         if !repair.lost.is_empty() {
             repair.next = Some(next(opened)?);
         }
         Ok(repair)
+    }
+
+    /// Derives the rows again that were dropped. Nobody else may: the server of a cluster takes what is there.
+    fn derive(&self, opened: &Opened, store: &dyn Store) -> anyhow::Result<()> {
+        if self.changed.is_empty() || !self.dir.dataset().is_dir() {
+            return Ok(());
+        }
+        complete_dataset(&self.dir, &Plan::new(&opened.options()?)?, store).map(drop)
     }
 
     fn segments(&mut self, store: &dyn Store, archive: &Archive) -> anyhow::Result<()> {
