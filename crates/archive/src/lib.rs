@@ -464,6 +464,12 @@ impl Archive {
         self.current.take_if(is_due).map_or(Ok(false), |current| self.end(current).map(|()| true))
     }
 
+    /// Whether the current segment was begun by an earlier run.
+    #[must_use]
+    pub fn continues(&self) -> bool {
+        self.current.as_ref().is_some_and(|current| !matches!(current.index, Index::Growing(_)))
+    }
+
     /// Ends the current segment if it is this one: a segment has at most one visit of a URL, and so have the tables made
     /// of it.
     ///

@@ -252,8 +252,13 @@ impl Recorder {
         }
         let digest = visit.as_ref().and_then(|visit| visit.digest);
         if let Some(archive) = &mut self.archive {
-            if let Some(location) = record.last.as_ref().and_then(|last| last.location) {
-                archive.leave(location.segment)?;
+            if let Some(last) = record.last.as_deref() {
+                // A repair may have found earlier visits in the segment that another run began.
+                let earlier = last.past.visits > 0 && archive.continues();
+                let earlier = if earlier { self.store.earlier(last.key)? } else { Vec::new() };
+                for location in earlier.iter().chain([last]).filter_map(|visit| visit.location) {
+                    archive.leave(location.segment)?;
+                }
             }
             let digests = Digests { payload: digest, block: record.block_digest };
             let location = time(Stage::Archive, || archive.append(&record.exchanges, digests, earlier.as_ref()))?;

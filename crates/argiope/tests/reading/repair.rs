@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dataset::schema::Table;
 use serde_json::{Value, json};
-use testkit::tables::rows_of_all_visits;
+use testkit::tables::{pages, rows_of_all_visits};
 use testweb::{Pages, Reply, Web, from_fn};
 use warc::RecordType;
 
@@ -200,6 +200,29 @@ fn segments_that_changed_places_lose_nothing() {
     assert_eq!(rows_of_all_visits(crawled.dir(), Table::Pages), rows);
     let again = crawled.crawl(&["--again"]);
     assert_eq!(again.code, 0, "{again:?}");
+}
+
+/// The last segment has visits of the first round then. It gets no second visit of the same URLs.
+#[test]
+fn a_round_after_rounds_changed_places_has_its_rows() {
+    let crawled = Crawled::small();
+    assert_eq!(crawled.crawl(&["--again"]).code, 0);
+    let [one, other] = &crawled.segments()[..] else { panic!("a segment for each round") };
+    let aside = one.with_extension("aside");
+    for (from, to) in [(one, &aside), (other, one), (&aside, other)] {
+        std::fs::rename(from, to).expect("renamed");
+    }
+    assert_eq!(repaired(&crawled).0, 0);
+    let urls = || pages(crawled.dir()).into_iter().map(|(url, row)| (url, row["visit"].clone())).collect::<Vec<_>>();
+    let before = urls();
+    assert_eq!(crawled.crawl(&["--again"]).code, 0);
+    assert_eq!(crawled.segments().len(), 3);
+    let after = urls();
+    assert_eq!(after.len(), before.len());
+    // The others were excluded, without a request.
+    assert_eq!(after.iter().filter(|(_, visit)| visit == "3").count(), 8, "{after:?}");
+    assert_eq!(crawled.run("derive", &["--all"]).code, 0);
+    assert_eq!(urls(), after);
 }
 
 /// A round whose crawl fails at once would be said to be under way, and nothing would be visited.
