@@ -1,9 +1,10 @@
 //! The changes of each round, as soon as it has ended.
 
+use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use crawl::CrawlDir;
 use crawl::opened::{Opened, is_passing};
 use engine::clock::Clock;
@@ -20,6 +21,8 @@ use crate::sites::unknown;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// After what time it looks into the state in any case: not every commit adds to the archive.
 const LOOK_ANYWAY_AFTER: Duration = Duration::from_secs(30);
+/// The changes of a round that are printed are kept in memory before, up to this many bytes; more of them in a temporary file.
+const ROUND_BYTES_IN_MEMORY_MAX: usize = 8 << 20;
 
 /// Which changes of each round.
 #[derive(Clone, Debug)]
@@ -118,6 +121,21 @@ pub fn patiently<T>(forever: bool, mut does: impl FnMut() -> anyhow::Result<T>) 
     }
 }
 
+/// Writes all of something, or nothing of it: what fails is tried again, and must not stand there twice.
+///
+/// # Errors
+/// It cannot be made, kept, or written.
+pub fn whole(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let mut kept = tempfile::spooled_tempfile(ROUND_BYTES_IN_MEMORY_MAX);
+    let mut to = BufWriter::new(&mut kept);
+    write(&mut to)?;
+    to.flush().context("keeping the changes of a round")?;
+    drop(to);
+    kept.rewind()?;
+    std::io::copy(&mut kept, out)?;
+    Ok(out.flush()?)
+}
+
 /// Gives a receiver the next round that has ended. False where there is none.
 fn next_round(root: &Path, followed: &Followed, receiver: &mut dyn Receiver) -> anyhow::Result<bool> {
     let opened = Opened::new(root)?;
@@ -150,5 +168,24 @@ impl Looks {
             self.last = Some((now, committed_at));
         }
         is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_that_cannot_be_read_to_its_end_leaves_nothing_behind() {
+        let mut out = Vec::new();
+        whole(&mut out, |to| {
+            to.write_all(b"half")?;
+            bail!("it has ended meanwhile")
+        })
+        .expect_err("an error");
+        assert_eq!(out, b"");
+        let long = vec![b'x'; ROUND_BYTES_IN_MEMORY_MAX + 1];
+        whole(&mut out, |to| Ok(to.write_all(&long)?)).expect("written");
+        assert!(out == long);
     }
 }

@@ -3,13 +3,13 @@
 mod posted;
 mod text;
 
-use std::io::{BufWriter, Seek, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use ask::changes::{Counts, Feed, HtmlPage, Pages, Question, Since, changes, last_round, sentence, words};
-use ask::follow::{Followed, Receiver, Round, follow, keys};
+use ask::follow::{Followed, Receiver, Round, follow, keys, whole};
 use ask::since::time;
 use clap::Args;
 use engine::clock::Clock;
@@ -21,9 +21,6 @@ use settings::usage;
 use crawl::opened::Opened;
 use posted::{Poster, WebhookArgs};
 use text::write_text;
-
-/// The changes of a round that are printed are kept in memory before, up to this many bytes; more of them in a temporary file.
-const ROUND_BYTES_IN_MEMORY_MAX: usize = 8 << 20;
 
 /// The arguments of `argiope changes`.
 #[derive(Args, Debug)]
@@ -148,39 +145,8 @@ impl Receiver for Printer {
     }
 }
 
-/// Writes all of something, or nothing of it: what fails is tried again, and must not stand there twice.
-fn whole(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let mut kept = tempfile::spooled_tempfile(ROUND_BYTES_IN_MEMORY_MAX);
-    let mut to = BufWriter::new(&mut kept);
-    write(&mut to)?;
-    to.flush().context("keeping the changes of a round")?;
-    drop(to);
-    kept.rewind()?;
-    std::io::copy(&mut kept, out)?;
-    Ok(out.flush()?)
-}
-
 fn summary(counts: &Counts, since: Timestamp) -> String {
     let visited = counted(counts.values().sum(), "URL");
     let told = if counts.is_empty() { "nothing".to_owned() } else { words(counts) };
     format!("{visited} visited since {}: {told}", since.to_rfc3339())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_round_that_cannot_be_read_to_its_end_leaves_nothing_behind() {
-        let mut out = Vec::new();
-        whole(&mut out, |to| {
-            to.write_all(b"half")?;
-            bail!("it has ended meanwhile")
-        })
-        .expect_err("an error");
-        assert_eq!(out, b"");
-        let long = vec![b'x'; ROUND_BYTES_IN_MEMORY_MAX + 1];
-        whole(&mut out, |to| Ok(to.write_all(&long)?)).expect("written");
-        assert!(out == long);
-    }
 }
