@@ -213,8 +213,8 @@ impl<'a> Forgiveness<'a> {
         let robots = record.robots.clone().and_then(|robots| self.robots_forgiven(robots));
         let latest = self.now + self.delay_of(&record);
         let was_left = record.aside.is_some() || record.given_up.is_some();
-        // Else it backs off, which does not take long. The wait that it has asked for itself is kept in any case.
-        let due_at = if was_left { record.due_at.min(latest.max(record.asked_until())) } else { record.due_at };
+        // Else it has asked for the wait itself, or backs off, which does not take long.
+        let due_at = if was_left { record.due_at.min(latest) } else { record.due_at };
         let failures_in_a_row = record.failures_in_a_row.min(u32::from(due_at > latest));
         let has_changed = was_left || failures_in_a_row != record.failures_in_a_row || robots.is_some() || sitemaps > 0;
         let sitemaps_read = record.sitemaps_read.saturating_sub(sitemaps);

@@ -189,7 +189,7 @@ impl SiteState {
             sweep: Sweep::default(),
             waits_for: if record.failures_in_a_row > 0 { Reason::BackOff } else { Reason::Delay },
             aside_until: record.due_at,
-            asked_until: record.asked_until(),
+            asked_until: Timestamp::default(),
             recorded_due_at: record.due_at,
             stale_tries: 0,
             low_groups: LowGroups::of(&shapes),
@@ -286,7 +286,6 @@ impl SiteState {
     pub fn set_due_at(&mut self, due: Timestamp) {
         self.record.due_at = due;
         self.aside_until = self.aside_until.min(due);
-        self.asked_until = self.asked_until.min(due);
     }
 
     /// Moves the next visit by the change of the delay after visits, where nothing else is waited for.

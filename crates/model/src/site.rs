@@ -44,10 +44,8 @@ pub struct SiteRecord {
 /// The trouble of a site that is tried again after longer and longer waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aside {
-    /// When its wait ends. Its `due_at` may be later. The epoch in records of earlier versions, if the site asked for the wait by `Retry-After`.
+    /// When its wait ends, equal to its `due_at`; the epoch if the site asked for the wait by `Retry-After`.
     pub until: Timestamp,
-    /// Until when the site asked to be left alone by `Retry-After`; the epoch if it did not.
-    pub asked_until: Timestamp,
     /// Which of its waits this is (1 = the first).
     pub round: u32,
     /// What failed last.
@@ -55,17 +53,6 @@ pub struct Aside {
 }
 
 impl SiteRecord {
-    /// Before what time a new run must not ask a site in trouble, since the site itself asked for that; the epoch if it did not.
-    #[must_use]
-    pub fn asked_until(&self) -> Timestamp {
-        match &self.aside {
-            // Earlier versions did not tell how long the site asked to be left alone.
-            Some(aside) if aside.until == Timestamp::default() => self.due_at,
-            Some(aside) => aside.asked_until,
-            None => Timestamp::default(),
-        }
-    }
-
     /// The record of an unknown site.
     #[must_use]
     pub fn new(site: Site) -> Self {

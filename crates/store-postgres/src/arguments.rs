@@ -298,7 +298,6 @@ impl Arguments {
         });
         self.column("s_text", &rows, |record| record.site.as_str().to_owned());
         self.column("s_aside_until", &rows, |record| record.aside.as_ref().map(|aside| plain(aside.until.0)));
-        self.column("s_asked_until", &rows, |record| record.aside.as_ref().map(|aside| plain(aside.asked_until.0)));
         self.column("s_aside_round", &rows, |record| record.aside.as_ref().map(|aside| i64::from(aside.round)));
         self.column("s_aside_reason", &rows, |record| {
             record.aside.as_ref().map(|aside| failure_word(aside.reason.kind))

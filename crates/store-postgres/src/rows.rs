@@ -260,16 +260,15 @@ impl<'r> Columns<'r> {
         Ok(Some(Failure { kind, detail }))
     }
 
-    /// `aside_until, aside_asked_until, aside_round, aside_reason, aside_detail`, all null where the site is not aside.
+    /// `aside_until, aside_round, aside_reason, aside_detail`, all null where the site is not aside.
     fn aside(&mut self) -> Result<Option<Aside>, StoreError> {
-        let (until, asked_until): (Option<i64>, Option<i64>) = (self.next()?, self.next()?);
+        let until: Option<i64> = self.next()?;
         let round: Option<u32> = self.optional_narrow::<i64, _>()?;
         let reason = self.failure()?;
-        match (until.zip(asked_until), round, reason) {
+        match (until, round, reason) {
             (None, None, None) => Ok(None),
-            (Some((until, asked_until)), Some(round), Some(reason)) => {
-                let [until, asked_until] = [until, asked_until].map(|at| Timestamp(from_plain(at)));
-                Ok(Some(Aside { until, asked_until, round, reason }))
+            (Some(until), Some(round), Some(reason)) => {
+                Ok(Some(Aside { until: Timestamp(from_plain(until)), round, reason }))
             }
             _ => Err(self.damaged("aside by halves")),
         }

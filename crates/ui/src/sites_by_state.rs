@@ -120,8 +120,7 @@ mod tests {
         let record = |n: u64| {
             let url = CanonicalUrl::from_canonical(&format!("http://{n}.test/")).expect("a URL");
             let failure = Failure { kind: FailureKind::NameServer, detail: "too slow".to_owned() };
-            let aside =
-                Aside { until: Timestamp(9), asked_until: Timestamp::default(), round: 1, reason: failure.clone() };
+            let aside = Aside { until: Timestamp(9), round: 1, reason: failure.clone() };
             SiteRecord {
                 aside: (n % 4 == 1).then_some(aside),
                 given_up: (n % 5 == 2).then_some(failure),

@@ -48,7 +48,7 @@ fn store() -> MemoryStore {
         response_time: Duration::from_nanos(123_456_789_012),
         robots: Some(RobotsRecord { fetched_at: Timestamp(1), failed_tries: 2, answer, is_cut: true, renewal: None }),
         shapes: vec![(1, 2), (u64::MAX, u32::MAX)],
-        aside: Some(Aside { until: Timestamp::MAX, asked_until: Timestamp(1), round: 3, reason: failure.clone() }),
+        aside: Some(Aside { until: Timestamp::MAX, round: 3, reason: failure.clone() }),
         given_up: Some(failure.clone()),
         ..SiteRecord::new(url(site).site())
     });

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use crawl::CrawlDir;
 use dataset::schema::Table;
 use engine::clock::Clock;
-use model::{Aside, Failure, FailureKind, RobotsAnswer, SiteRecord, Timestamp};
+use model::{Aside, Failure, FailureKind, RobotsAnswer, SiteRecord};
 use store::{Batch, Store};
 use testweb::{Reply, Step, Web, from_fn};
 use weburl::{Site, SiteKey};
@@ -155,7 +155,7 @@ fn a_site_that_was_given_up_or_is_aside_is_asked_again_at_once() {
     let before = record(&crawled, &site, |site| SiteRecord {
         due_at: in_a_year,
         failures_in_a_row: 20,
-        aside: Some(Aside { until: now, asked_until: Timestamp::default(), round: 7, reason: failure.clone() }),
+        aside: Some(Aside { until: now, round: 7, reason: failure.clone() }),
         given_up: Some(failure),
         ..site
     });

@@ -119,7 +119,7 @@ fn of_a_large_site_a_part_is_counted_and_sites_in_trouble_come_first() {
     let url = |text: String| CanonicalUrl::from_canonical(&text).unwrap();
     let found = (0..MORE).map(|n| Candidate::seed(url(format!("http://ui.test/more/{n}")))).collect();
     let reason = Failure { kind: FailureKind::NameServer, detail: "<b>no name server".to_owned() };
-    let aside = Aside { until: Timestamp(9), asked_until: Timestamp::default(), round: 1, reason };
+    let aside = Aside { until: Timestamp(9), round: 1, reason };
     let sites = (0..3).map(|n| SiteRecord::new(url(format!("http://{n}.test/")).site()));
     let troubled = SiteRecord { aside: Some(aside), ..SiteRecord::new(url("http://trouble.test/".to_owned()).site()) };
     let sites = sites.chain([troubled]).collect();

@@ -129,7 +129,6 @@ impl State {
         let longest = self.settings.site_rules.politeness.longest_wait();
         let mut record = record.unwrap_or_else(|| SiteRecord::new(url.site()));
         let robots = self.unread_robots(key.site).or(record.robots.take()).filter(|_| is_own);
-        self.shorten_wait(now, &mut record);
         record.due_at = record.due_at.min(now + longest);
         let due_at = record.due_at;
         if self.is_on_hold(now, &url) {
@@ -366,18 +365,12 @@ impl State {
         let asked = retry_after.map(|asked| politeness.backoff_after(Trouble::Unreached, tries, Some(asked)));
         let mut stored = self.errands.records.remove(&site);
         if let Some(front) = self.front(site) {
-            front.state.wait_until(outcome.finished_at + front.state.delay(&politeness), Reason::Delay);
-            if let Some(asked) = asked {
-                front.state.leave_alone_until(outcome.finished_at + asked);
-            }
+            let wait = front.state.delay(&politeness).max(asked.unwrap_or_default());
+            front.state.wait_until(outcome.finished_at + wait, Reason::Delay);
             // A record that is built is written.
             stored = asked.is_some().then(|| Box::new(front.state.record()));
         } else if let (Some(record), Some(asked)) = (&mut stored, asked) {
-            let until = outcome.finished_at + asked;
-            record.due_at = record.due_at.max(until);
-            if let Some(aside) = &mut record.aside {
-                aside.asked_until = aside.asked_until.max(until);
-            }
+            record.due_at = record.due_at.max(outcome.finished_at + asked);
         }
         if !outcome.exchanges.is_empty() || asked.is_some() {
             let mut record = Record::of(site);

@@ -114,7 +114,7 @@ impl State {
                     front.state.try_next_address();
                 }
                 let at = outcome.finished_at;
-                let failed = Failed { trouble, failure: &failure, retry_after, is_of_another: false, at };
+                let failed = Failed { trouble, failure: &failure, retry_after, at };
                 let attempts = self.url_failed(now, site, attempts, &failed);
                 let max = self.front(site).map_or(u8::MAX, |front| front.state.attempts_max(&politeness));
                 (attempts, (attempts >= max).then(|| (ended, with_attempts(reason, attempts))))

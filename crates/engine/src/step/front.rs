@@ -182,7 +182,14 @@ impl State {
         let robots = stored_robots(record.robots.as_ref(), &self.settings);
         let has_failed =
             record.failures_in_a_row > 0 || record.robots.as_ref().is_some_and(|robots| robots.failed_tries > 0);
-        self.shorten_wait(now, &mut record);
+        if let Some(aside) = &record.aside
+            && self.start == Start::Resumed
+            && record.due_at == aside.until
+            && aside.until < self.started_at + Politeness::aside_wait(aside.round)
+        {
+            // The site did not ask for that wait, and the user who begins a new run wants to try again.
+            record.due_at = record.due_at.min(now);
+        }
         let mut state = SiteState::new(record);
         state.set_robots(robots);
         let longest = if has_failed { politeness.longest_wait() } else { Duration::ZERO };
@@ -224,17 +231,6 @@ impl State {
             parked: None,
             sitemaps_named: false,
         })
-    }
-
-    /// Shortens the wait of a site that was put aside by an earlier run.
-    pub(super) fn shorten_wait(&self, now: Timestamp, record: &mut SiteRecord) {
-        if let Some(aside) = &record.aside
-            && self.start == Start::Resumed
-            && aside.until < self.started_at + Politeness::aside_wait(aside.round)
-        {
-            // The user who begins a new run wants to try again. Only the wait that the site itself asked for is kept.
-            record.due_at = record.due_at.min(record.asked_until().max(now));
-        }
     }
 
     /// Takes in a URL that is in the store's queue now.

@@ -173,15 +173,13 @@ impl State {
             is_kept = false;
         } else if is_had {
             front.state.robots_had(robots);
-            if let Some(asked) = retry_after {
-                front.state.asked_to_wait(at, asked, &politeness);
-            }
+            let asked = retry_after.unwrap_or_default().min(politeness.retry_after_max);
+            front.state.wait_until(at + asked, Reason::BackOff);
         } else if is_hopeless(&record.answer) {
             front.state.robots_unanswered();
             front.state.give_up(failure);
         } else {
-            let failed =
-                Failed { trouble: Trouble::Unreached, failure: &failure, retry_after, is_of_another: !is_own, at };
+            let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after, at };
             front.state.robots_failed(&failed, &politeness);
             // The store goes on to have the earlier one.
             is_kept = matches!(front.state.robots(), RobotsState::Unknown);

@@ -40,8 +40,6 @@ pub struct Failed<'a> {
     pub failure: &'a Failure,
     /// The wait that the server asks for.
     pub retry_after: Option<Duration>,
-    /// That wait is not for this site's sake: another one does not answer yet. A new run need not keep it.
-    pub is_of_another: bool,
     /// When.
     pub at: Timestamp,
 }
@@ -153,31 +151,9 @@ impl SiteState {
 
     /// Applies the server's `Retry-After`, if there is one.
     fn heed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
-        let Some(asked) = failed.retry_after else { return };
-        let until = failed.at + asked.min(politeness.retry_after_max);
-        if failed.is_of_another {
-            self.wait_until(until, Reason::BackOff);
-        } else {
-            self.leave_alone_until(until);
-        }
-    }
-
-    /// The site asked to be left alone until then.
-    pub fn leave_alone_until(&mut self, until: Timestamp) {
-        self.asked_until = self.asked_until.max(until);
-        self.wait_until(until, Reason::BackOff);
-        if let Some(aside) = &mut self.record.aside {
-            aside.asked_until = self.asked_until;
-        }
-    }
-
-    /// Applies the `Retry-After` of an answer that is no failure of the site. The site has a failure from then on: its record must tell that it
-    /// does not wait because of a clock that was set back.
-    pub fn asked_to_wait(&mut self, at: Timestamp, asked: Duration, politeness: &Politeness) {
-        let asked = asked.min(politeness.retry_after_max);
-        self.leave_alone_until(at + asked);
-        if !asked.is_zero() {
-            self.record.failures_in_a_row = self.record.failures_in_a_row.max(1);
+        if let Some(asked) = failed.retry_after {
+            self.asked_until = failed.at + asked.min(politeness.retry_after_max);
+            self.wait_until(self.asked_until, Reason::BackOff);
         }
     }
 
@@ -217,7 +193,7 @@ impl SiteState {
 
     /// Notes a failure of the site that may pass: the site waits, and is put aside or given up at the limit.
     pub fn failed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
-        let Failed { trouble, failure, retry_after, at, .. } = failed;
+        let Failed { trouble, failure, retry_after, at } = failed;
         self.heed(failed, politeness);
         if self.is_aside(*at) {
             // Of a visit that began before.
@@ -252,9 +228,9 @@ impl SiteState {
         }
         self.wait_until(until, Reason::BackOff);
         self.aside_until = self.record.due_at;
-        // A new run asks before the wait is over, but not before this.
-        let asked_until = Some(self.asked_until).filter(|asked| *asked > at).unwrap_or_default();
-        self.record.aside = Some(Aside { until, asked_until, round, reason: failure.clone() });
+        // The next run does not know how long the site asked to be left alone.
+        let until = if self.asked_until > at { Timestamp::default() } else { until };
+        self.record.aside = Some(Aside { until, round, reason: failure.clone() });
     }
 
     /// True if the site is in trouble and its wait is not over.
@@ -306,9 +282,7 @@ impl SiteState {
         let Some(earlier) = earlier else { return self.failed(failed, politeness) };
         self.stale_tries = self.stale_tries.saturating_add(1);
         self.set_robots(earlier.expiring_at(failed.at + Politeness::aside_wait(self.stale_tries)));
-        if let Some(asked) = failed.retry_after.filter(|_| !failed.is_of_another) {
-            self.asked_to_wait(failed.at, asked, politeness);
-        }
+        self.heed(failed, politeness);
     }
 
     /// Takes rules from the store. `None` means that the site's robots.txt must be fetched again.

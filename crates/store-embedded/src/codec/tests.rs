@@ -80,7 +80,7 @@ fn robots(answer: RobotsAnswer) -> RobotsRecord {
 
 fn aside() -> Option<Aside> {
     let reason = Failure { kind: FailureKind::Timeout, detail: "slow".to_owned() };
-    Some(Aside { until: Timestamp(300), asked_until: Timestamp::default(), round: 3, reason })
+    Some(Aside { until: Timestamp(300), round: 3, reason })
 }
 
 fn progress() -> Progress {

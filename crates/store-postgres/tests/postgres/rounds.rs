@@ -213,12 +213,7 @@ fn sites_of_a_worker_come_by_name_or_those_in_trouble_first() {
     let failure = |detail: &str| Failure { kind: FailureKind::NameServer, detail: detail.to_owned() };
     let aside = |due: u64| SiteRecord {
         due_at: Timestamp(due),
-        aside: Some(Aside {
-            until: Timestamp(due),
-            asked_until: Timestamp::default(),
-            round: 1,
-            reason: failure("too slow"),
-        }),
+        aside: Some(Aside { until: Timestamp(due), round: 1, reason: failure("too slow") }),
         ..SiteRecord::new(sites[0].clone())
     };
     let records = vec![

@@ -59,7 +59,6 @@ pub(super) fn records_round_trip(fixture: &dyn Fixture) {
         shapes: vec![(1, 2), (u64::MAX, 3)],
         aside: Some(Aside {
             until: Timestamp(12),
-            asked_until: Timestamp(14),
             round: 13,
             reason: Failure { kind: FailureKind::Connect, detail: "refused".to_owned() },
         }),
@@ -68,10 +67,6 @@ pub(super) fn records_round_trip(fixture: &dyn Fixture) {
     };
     store.commit(&Batch { sites: vec![site.clone()], ..Batch::default() }).expect("commit");
     assert_eq!(store.site(site.site.key()).expect("site"), Some(site.clone()));
-    let mut silent = site.clone();
-    silent.aside.iter_mut().for_each(|aside| aside.asked_until = Timestamp::default());
-    store.commit(&Batch { sites: vec![silent.clone()], ..Batch::default() }).expect("commit");
-    assert_eq!(store.site(silent.site.key()).expect("site"), Some(silent));
     let well = SiteRecord { aside: None, given_up: None, ..site };
     store.commit(&Batch { sites: vec![well.clone()], ..Batch::default() }).expect("commit");
     assert_eq!(store.site(well.site.key()).expect("site"), Some(well));

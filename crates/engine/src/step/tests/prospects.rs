@@ -256,26 +256,9 @@ fn a_crawl_that_does_not_run_says_what_it_would_do() {
     assert_eq!(resumed(settings(), unknown).turn, Some(Turn::Robots));
     let reason = Failure { kind: FailureKind::Connect, detail: String::new() };
     // The site asked for that wait.
-    let aside = Some(Aside {
-        until: Timestamp::default(),
-        asked_until: Timestamp::default(),
-        round: 1,
-        reason: reason.clone(),
-    });
+    let aside = Some(Aside { until: Timestamp::default(), round: 1, reason: reason.clone() });
     let in_trouble = SiteRecord { aside, due_at: NOW + MS(9_000_000), failures_in_a_row: 1, ..record.clone() };
     assert_eq!(resumed(settings(), in_trouble).held, Some(Held::until(Reason::Aside, NOW + MS(9_000_000))));
-    // Else a new run asks at once, but not before the time for which the site asked itself.
-    for (asked_until, held) in [
-        (Timestamp::default(), Held::until(Reason::Delay, NOW + MS(1_000))),
-        (Timestamp(NOW.0 - 1), Held::until(Reason::Delay, NOW + MS(1_000))),
-        (NOW + MS(9_000), Held::until(Reason::Aside, NOW + MS(9_000))),
-        (NOW + MS(99_000), Held::until(Reason::Aside, NOW + MS(99_000))),
-    ] {
-        let aside = Some(Aside { until: NOW + MS(52_000), asked_until, round: 1, reason: reason.clone() });
-        let due_at = asked_until.max(NOW + MS(52_000));
-        let in_trouble = SiteRecord { aside, due_at, failures_in_a_row: 8, ..record.clone() };
-        assert_eq!(resumed(settings(), in_trouble).held, Some(held), "{asked_until:?}");
-    }
     let failing = SiteRecord { due_at: NOW + MS(64_000), failures_in_a_row: 5, ..record.clone() };
     assert_eq!(resumed(settings(), failing).held, Some(Held::until(Reason::BackOff, NOW + MS(64_000))));
     let site_rules = frontier::SiteRules { pages_per_site_max: Some(3), ..settings().site_rules };

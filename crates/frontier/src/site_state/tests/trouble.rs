@@ -142,39 +142,6 @@ fn a_site_that_asks_for_a_long_wait_is_aside_until_then() {
 }
 
 #[test]
-fn the_record_of_a_site_aside_tells_how_long_the_site_itself_asked_to_be_left_alone() {
-    let politeness = Politeness::default();
-    let told = |site: &mut SiteState| site.record().aside.map(|aside| (aside.until, aside.asked_until));
-    for (asked, expect) in [(None, Timestamp::default()), (Some(2), S(102)), (Some(3_600), S(3_700))] {
-        let mut site = SiteState::new(SiteRecord { failures_in_a_row: 20, ..state().record() });
-        site.failed(&failed(Trouble::TooFast, asked, 100), &politeness);
-        assert_eq!(told(&mut site), Some((S(160), expect)), "{asked:?}");
-        // It asks for more while it is aside.
-        site.failed(&failed(Trouble::TooFast, Some(7_200), 101), &politeness);
-        assert_eq!((told(&mut site), site.due_at()), (Some((S(160), S(7_301))), S(7_301)), "{asked:?}");
-    }
-    // Another site has its robots.txt, and asked for the wait: its own record tells.
-    let mut site = state();
-    let of_another = Failed { is_of_another: true, ..failed(Trouble::Unreached, Some(3_600), 100) };
-    site.failed(&of_another, &politeness);
-    assert_eq!((told(&mut site), site.due_at()), (Some((S(160), Timestamp::default())), S(3_700)));
-}
-
-#[test]
-fn a_retry_after_beside_valid_rules_is_no_wait_of_a_clock_that_was_set_back() {
-    let politeness = Politeness::default();
-    let mut site = state();
-    site.robots_asked();
-    site.robots_had(known(""));
-    site.robots_asked();
-    site.robots_failed(&failed(Trouble::Unreached, Some(3_600), 100), &politeness);
-    assert_eq!((site.due_at(), site.record().failures_in_a_row), (S(3_700), 1));
-    let mut site = state();
-    site.asked_to_wait(S(100), Duration::from_secs(3_600), &politeness);
-    assert_eq!((site.due_at(), site.record().failures_in_a_row), (S(3_700), 1));
-}
-
-#[test]
 fn a_site_whose_few_urls_all_fail_is_put_aside_after_some_sweeps() {
     let politeness = Politeness::default();
     let mut site = state();
