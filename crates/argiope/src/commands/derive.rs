@@ -75,7 +75,7 @@ pub fn run(args: DeriveArgs) -> anyhow::Result<ExitCode> {
         show("\n");
     }
     let made = match derived.segments {
-        0 if derived.settled => "settled anew which rows count".to_owned(),
+        0 if derived.settled => "rebuilt the lists of superseded rows".to_owned(),
         0 => "nothing is missing".to_owned(),
         segments => {
             format!("derived {} of {}", counted(derived.pages, "page"), counted(segments as u64, "segment"))

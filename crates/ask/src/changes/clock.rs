@@ -2,7 +2,7 @@
 //!
 //! Rounds are in the order of their numbers. So a round whose dates are before those of an earlier round had a clock that was set back, and a
 //! date after now is of a clock that was ahead. Nobody knows when such a visit was made, only between which others. It counts as the
-//! latest time that is possible: a change is told again rather than never.
+//! latest time that is possible: `changes` lists a change twice rather than never.
 
 use std::collections::BTreeMap;
 

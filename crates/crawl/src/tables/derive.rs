@@ -33,7 +33,7 @@ pub struct Derived {
     pub segments: usize,
     /// Page rows derived.
     pub pages: u64,
-    /// Whether it was settled anew which rows count, since that was of another state.
+    /// Whether the lists of superseded rows were rebuilt, since they were of another state.
     pub settled: bool,
     /// Rows of the dataset without content: their payloads are in an earlier archive that cannot be read.
     pub lacking: u64,
