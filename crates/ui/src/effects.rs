@@ -14,6 +14,8 @@ use engine::clock::Clock;
 const SAMPLED_FOR_MAX: Duration = Duration::from_millis(600);
 /// How long a request waits for the count. Then its page shows the estimate, and what was counted so far.
 const WAIT_MAX: Duration = Duration::from_millis(700);
+/// How much longer it waits for a sample that is late, as on a busy machine: without one its page would tell nothing.
+const WAIT_FOR_SAMPLE_MAX: Duration = Duration::from_secs(10);
 /// The time between two states of a count that are shown.
 const SHOWN_EVERY: Duration = Duration::from_millis(100);
 /// Sites that are shown, those with the most URLs.
@@ -33,8 +35,8 @@ pub(crate) struct Effect {
     /// URLs that the crawl knew.
     pub(crate) known: u64,
     so_far: Mutex<SoFar>,
-    /// It has ended.
-    ended: Condvar,
+    /// The sample was taken, or all was counted.
+    advanced: Condvar,
     is_unwanted: AtomicBool,
 }
 
@@ -45,6 +47,8 @@ pub(crate) struct SoFar {
     /// The sites with the most affected URLs.
     pub(crate) by_site: Vec<(String, Affected)>,
     pub(crate) looked_at: u64,
+    /// No sample is being taken any more.
+    is_sampled: bool,
     /// What a sample tells of all of them.
     pub(crate) estimate: Option<Arc<Estimate>>,
     /// Nothing more is counted.
@@ -69,7 +73,7 @@ impl Effects {
             notes,
             known,
             so_far: Mutex::new(SoFar::of(&counting)),
-            ended: Condvar::new(),
+            advanced: Condvar::new(),
             is_unwanted: AtomicBool::new(false),
         });
         if let Some(before) = last.replace(effect.clone()) {
@@ -105,8 +109,13 @@ impl Effect {
     }
 
     fn wait(&self) {
-        // Woken at the end, or late: both are answered.
-        drop(self.ended.wait_timeout_while(self.lock(), WAIT_MAX, |so_far| !so_far.is_over));
+        let wait = |so_far, max, goes_on: fn(&mut SoFar) -> bool| {
+            self.advanced
+                .wait_timeout_while(so_far, max, goes_on)
+                .map_or_else(|poisoned| poisoned.into_inner().0, |woken| woken.0)
+        };
+        let so_far = wait(self.lock(), WAIT_MAX, |so_far| !so_far.is_over);
+        drop(wait(so_far, WAIT_FOR_SAMPLE_MAX, |so_far| !so_far.is_sampled));
     }
 
     fn count(&self, opened: &Opened, mut counting: Counting) {
@@ -118,6 +127,8 @@ impl Effect {
             Ok(estimate) => self.lock().estimate = estimate.map(Arc::new),
             Err(error) => failed = Some(error.to_string()),
         }
+        self.lock().is_sampled = true;
+        self.advanced.notify_all();
         while failed.is_none() && !counting.is_complete() {
             if self.is_unwanted.load(Ordering::Relaxed) {
                 failed = Some("another change is looked at now".to_owned());
@@ -132,13 +143,14 @@ impl Effect {
         so_far.go_on(&counting);
         (so_far.is_over, so_far.failed) = (true, failed);
         drop(so_far);
-        self.ended.notify_all();
+        self.advanced.notify_all();
     }
 }
 
 impl SoFar {
     fn of(counting: &Counting) -> Self {
-        let mut so_far = SoFar { is_over: counting.is_complete(), ..SoFar::default() };
+        let is_complete = counting.is_complete();
+        let mut so_far = SoFar { is_over: is_complete, is_sampled: is_complete, ..SoFar::default() };
         so_far.go_on(counting);
         so_far
     }
