@@ -5,7 +5,7 @@
   if (!crawler) return;
   // As in `page.js`.
   const { Event, HashChangeEvent, KeyboardEvent, Map, Math, Node, NodeFilter, PopStateEvent, Set, String, WeakSet, history } = window;
-  const { all, clickable, roots, watchesScrolling, quietly } = crawler.inside;
+  const { all, askForReport, clickable, hasReport, roots, watchesScrolling, quietly } = crawler.inside;
   // So many nodes of a page are looked at.
   const NODES_MAX = 20000;
   const LABEL_CHARS_MAX = 80;
@@ -223,8 +223,10 @@
     for (const element of elementsOf(NodeFilter.SHOW_ELEMENT)) sum += 1 + (element === element.ownerDocument.scrollingElement ? element.scrollHeight : 0);
     return sum;
   };
-  // Scrolls everything that scrolls by what is seen of it. Gives whether anything moved, and how great the page is.
+  // Scrolls everything that scrolls by what is seen of it. Gives whether anything moved, how great the page is, and whether a frame has
+  // reported to the page what the scroll before brought into sight.
   const scroll = () => {
+    const reported = hasReport();
     crawler.links().forEach((link) => shownByScrolling.add(link));
     let moved = false;
     for (const element of scrollers()) {
@@ -236,7 +238,8 @@
       // The next frame tells of what has moved.
       else (isRoot ? element.ownerDocument : element).dispatchEvent(new Event('scroll', { bubbles: isRoot }));
     }
-    return { moved, size: size() };
+    askForReport();
+    return { moved, size: size(), reported };
   };
   // Links that scrolling showed, and that are gone again.
   const passed = () => {

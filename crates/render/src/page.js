@@ -34,6 +34,7 @@
     iframe: own(window.HTMLIFrameElement, 'contentDocument'),
     frame: own(window.HTMLFrameElement, 'contentDocument'),
     head: own(Document, 'head'),
+    root: own(Document, 'documentElement'),
     body: own(Document, 'body'),
     url: own(Document, 'URL'),
     view: own(Document, 'defaultView'),
@@ -208,6 +209,21 @@
   awaited('Worker', (worker) => worker);
   awaited('SharedWorker', (worker) => worker.port);
   wrap(window.Worker?.prototype, ['postMessage'], (_, worker) => until(worker, heard));
+  // Whether a frame has reported what is in sight since that was asked for last. Observers get their reports in the order in which they
+  // began, so the page has its own by then. A frame may be late, or show nothing, on a busy machine.
+  const { IntersectionObserver } = window;
+  const { observe, disconnect } = IntersectionObserver.prototype;
+  let hasReport = true;
+  const askForReport = () => {
+    const root = of.root(document);
+    if (root === null) return;
+    hasReport = false;
+    const observer = new IntersectionObserver(() => {
+      hasReport = true;
+      Reflect.apply(disconnect, observer, []);
+    });
+    Reflect.apply(observe, observer, [root]);
+  };
   let observes = false;
   // Whether the page wants to know what is in sight.
   let watches = false;
@@ -438,6 +454,8 @@
         clicked: () => {
           state.clicking = true;
         },
+        askForReport,
+        hasReport: () => hasReport,
         watchesScrolling: () => state.scrolls || watches || typeof window.onscroll === 'function' || of.first(document, '[onscroll]') !== null,
       },
     },

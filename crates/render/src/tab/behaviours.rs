@@ -25,6 +25,8 @@ const CLICK_PART_OF_PAGE: u32 = 4;
 const CLOCK_OF_MEDIA: Duration = Duration::from_secs(2);
 /// The page has come to its end when so many scrolls have moved nothing.
 const LAST_SCROLLS: u32 = 2;
+/// So many scrolls that moved nothing may pass without a frame that reports them to the page.
+const UNREPORTED_SCROLLS_MAX: u32 = 10;
 /// A page is scrolled so often.
 const SCROLLS_MAX: u32 = 300;
 /// A page grows so often by scrolling. It may be without end.
@@ -46,6 +48,8 @@ struct Scrolled {
     moved: bool,
     /// How great the page is.
     size: f64,
+    /// A frame has reported to the page what the scroll before brought into sight.
+    reported: bool,
 }
 
 impl Tab<'_> {
@@ -62,16 +66,22 @@ impl Tab<'_> {
         if self.evaluate("argiopeCrawler.scrolls()").await? != Value::Bool(true) {
             return Ok(());
         }
-        let (mut size, mut growths, mut idle) = (None, 0, 0);
+        let (mut size, mut growths, mut idle, mut unreported) = (None, 0, 0, 0);
         for _ in 0..SCROLLS_MAX {
             let scrolled: Scrolled = self.read("argiopeCrawler.scroll()").await?;
             if size.is_some_and(|size| scrolled.size > size) {
                 growths += 1;
                 idle = 0;
-            } else if !scrolled.moved {
+            } else if !scrolled.moved && scrolled.reported {
                 idle += 1;
+            } else if !scrolled.moved {
+                unreported += 1;
             }
             if idle >= LAST_SCROLLS {
+                return Ok(());
+            }
+            if unreported >= UNREPORTED_SCROLLS_MAX {
+                self.rendered.left_out.count(LeftOut::Time);
                 return Ok(());
             }
             if growths >= GROWTHS_MAX {
