@@ -151,8 +151,6 @@ pub struct SiteState {
     waits_for: Reason,
     /// Where it is in trouble: when its wait is over.
     aside_until: Timestamp,
-    /// Until when it asked to be left alone.
-    asked_until: Timestamp,
     /// When it is due by the last record of it.
     recorded_due_at: Timestamp,
     /// How many requests in a row for a new robots.txt failed, while an earlier one is valid.
@@ -189,7 +187,6 @@ impl SiteState {
             sweep: Sweep::default(),
             waits_for: if record.failures_in_a_row > 0 { Reason::BackOff } else { Reason::Delay },
             aside_until: record.due_at,
-            asked_until: Timestamp::default(),
             recorded_due_at: record.due_at,
             stale_tries: 0,
             low_groups: LowGroups::of(&shapes),
@@ -286,17 +283,18 @@ impl SiteState {
     pub fn set_due_at(&mut self, due: Timestamp) {
         self.record.due_at = due;
         self.aside_until = self.aside_until.min(due);
+        self.record.asked_until = self.record.asked_until.min(due);
     }
 
     /// Moves the next visit by the change of the delay after visits, where nothing else is waited for.
     pub fn change_delay(&mut self, was: Duration, is: Duration, now: Timestamp) {
         let waits_for_delay = self.record.failures_in_a_row == 0
             && self.record.aside.is_none()
-            && self.record.due_at > now.max(self.asked_until);
+            && self.record.due_at > now.max(self.record.asked_until);
         if waits_for_delay {
             let was = u64::try_from(was.as_micros()).unwrap_or(u64::MAX);
             let visited = Timestamp(self.record.due_at.0.saturating_sub(was));
-            self.record.due_at = (visited + is).max(self.asked_until);
+            self.record.due_at = (visited + is).max(self.record.asked_until);
         }
     }
 

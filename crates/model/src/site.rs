@@ -20,6 +20,9 @@ pub struct SiteRecord {
     pub address: Option<IpAddr>,
     /// No visit before this time.
     pub due_at: Timestamp,
+    /// Until when the site itself asked to be left alone by `Retry-After`; the epoch if it never did. A new run
+    /// does not ask a site aside before.
+    pub asked_until: Timestamp,
     /// Failures in a row, which lengthen the back-off.
     pub failures_in_a_row: u32,
     /// How long the last answer took.
@@ -44,7 +47,8 @@ pub struct SiteRecord {
 /// The trouble of a site that is tried again after longer and longer waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aside {
-    /// When its wait ends, equal to its `due_at`; the epoch if the site asked for the wait by `Retry-After`.
+    /// When the crawl's own wait ends, whatever the site asked for ([`SiteRecord::asked_until`]); the epoch in records of earlier versions, if
+    /// the site asked for the wait by `Retry-After`.
     pub until: Timestamp,
     /// Which of its waits this is (1 = the first).
     pub round: u32,
@@ -60,6 +64,7 @@ impl SiteRecord {
             site,
             address: None,
             due_at: Timestamp::default(),
+            asked_until: Timestamp::default(),
             failures_in_a_row: 0,
             response_time: Duration::ZERO,
             robots: None,

@@ -27,8 +27,8 @@ pub(crate) use robots::{decode_robots, encode_robots};
 /// that visits reached, knew contents by the label of their payload, and kept no kind of duplicates; 4 had no sites aside, and
 /// the counters of shapes in the records of their sites; 5 had one visit of each URL; 6 kept no validators of a robots.txt; 7 knew no
 /// requisites; 8 kept nothing of what sites say of changes; 9 did not tell how a page needs a
-/// requisite; 10 could not find URLs by their outcomes.
-pub(crate) const FORMAT_VERSION: u32 = 11;
+/// requisite; 10 could not find URLs by their outcomes; 11 did not tell how long a site asked to be left alone.
+pub(crate) const FORMAT_VERSION: u32 = 12;
 /// The oldest that is still read.
 pub(crate) const OLDEST_FORMAT_VERSION: u32 = 1;
 /// The first byte of every record.
@@ -374,6 +374,8 @@ const ADDRESS_IS_V6: u8 = 1 << 1;
 const IS_GIVEN_UP: u8 = 1 << 2;
 const IS_ASIDE: u8 = 1 << 3;
 const MISLEADS: u8 = 1 << 4;
+/// The site has asked to be left alone for a time.
+const HAS_ASKED: u8 = 1 << 5;
 
 /// Without what is known of robots.txt, which has its own table. So have the counters of shapes: in records that are written now there are
 /// none.
@@ -382,7 +384,8 @@ pub(crate) fn encode_site(record: &SiteRecord, shapes: &[(u64, u32)]) -> Vec<u8>
         | flag(record.address.is_some_and(|address| address.is_ipv6()), ADDRESS_IS_V6)
         | flag(record.given_up.is_some(), IS_GIVEN_UP)
         | flag(record.aside.is_some(), IS_ASIDE)
-        | flag(record.misleads, MISLEADS);
+        | flag(record.misleads, MISLEADS)
+        | flag(record.asked_until != Timestamp::default(), HAS_ASKED);
     let mut to = Encoder::new(RECORD_VERSION);
     to.byte(flags).text(record.site.as_str());
     match record.address {
@@ -402,6 +405,9 @@ pub(crate) fn encode_site(record: &SiteRecord, shapes: &[(u64, u32)]) -> Vec<u8>
     }
     if let Some(Aside { until, round, reason }) = &record.aside {
         encode_failure(to.varint(until.0).varint(u64::from(*round)), reason);
+    }
+    if record.asked_until != Timestamp::default() {
+        to.varint(record.asked_until.0);
     }
     to.finish()
 }
@@ -429,12 +435,17 @@ pub(crate) fn decode_site(bytes: &[u8]) -> Result<SiteRecord, StoreError> {
     let aside = optional(flags, IS_ASIDE, || {
         Ok(Aside { until: Timestamp(from.varint()?), round: from.narrow()?, reason: decode_failure(&mut from)? })
     })?;
+    // The eleventh format had the epoch for the end of the wait aside where the site had asked for the wait.
+    let is_asked_for = aside.as_ref().is_some_and(|aside| aside.until == Timestamp::default());
+    let by_wait = if is_asked_for { due_at } else { Timestamp::default() };
+    let asked_until = optional(flags, HAS_ASKED, || Ok(Timestamp(from.varint()?)))?.unwrap_or(by_wait);
     from.finish()?;
     let response_time = Duration::new(seconds, nanos);
     Ok(SiteRecord {
         site,
         address,
         due_at,
+        asked_until,
         failures_in_a_row,
         response_time,
         robots: None,

@@ -306,6 +306,7 @@ impl Arguments {
             text(record.aside.as_ref().map(|aside| aside.reason.detail.as_str()))
         });
         self.column("s_misleads", &rows, |record| record.misleads);
+        self.column("s_asked_until", &rows, |record| plain(record.asked_until.0));
     }
 
     fn shapes(&mut self, batch: &Batch) {

@@ -94,7 +94,7 @@ macro_rules! sites_with {
         s.sitemaps_read, s.address, s.given_up, s.given_up_detail, ",
             $shapes,
             ",
-        s.aside_until, s.aside_round, s.aside_reason, s.aside_detail, s.misleads,
+        s.aside_until, s.aside_round, s.aside_reason, s.aside_detail, s.misleads, s.asked_until,
         r.fetched_at, r.failed_tries, r.status, r.failure, r.failure_detail, r.body, r.is_cut, r.renewal
     FROM (SELECT * FROM site WHERE site_key >= $1 ORDER BY site_key LIMIT $2) s
     LEFT JOIN robots r ON r.site_key = s.site_key",

@@ -239,6 +239,7 @@ impl<'r> Columns<'r> {
             shapes: self.shapes()?,
             aside: self.aside()?,
             misleads: self.next()?,
+            asked_until: Timestamp(self.plain()?),
             robots: self.robots()?,
         })
     }

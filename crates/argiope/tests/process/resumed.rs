@@ -2,8 +2,11 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::time::Duration;
 
-use testweb::Web;
+use testweb::{Reply, Request, Web};
 
 use crate::binary::{self, Ended};
 use crate::served::Served;
@@ -120,5 +123,39 @@ fn a_result_that_cannot_be_printed_is_a_failure_unless_nobody_reads_it() {
         let mut unread = Command::new(binary::BINARY);
         unread.args(words.split_whitespace()).stdout(writer).stderr(Stdio::null());
         assert_eq!(unread.status().unwrap().code(), Some(DONE));
+    }
+}
+
+#[test]
+fn a_failing_site_is_asked_once_at_the_next_start_but_not_before_its_retry_after_is_over() {
+    for (asked, is_due) in [("1", true), ("3600", false)] {
+        let (is_well, requests) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));
+        let site = {
+            let (is_well, requests) = (is_well.clone(), requests.clone());
+            testweb::from_fn(move |request: &Request| match request.path() {
+                "/robots.txt" => Reply::new(404),
+                _ if is_well.load(SeqCst) => Reply::html("<p>It is well."),
+                _ => {
+                    requests.fetch_add(1, SeqCst);
+                    Reply::error(503, "busy").header("Retry-After", asked)
+                }
+            })
+        };
+        let (served, dirs) = (Served::start(Web::new().site("one.test", site)), tempfile::tempdir().unwrap());
+        let words = format!(
+            "crawl http://one.test/ -o {} --no-sitemaps --delay 1ms --ip-delay 0 --backoff 1ms --max-backoff 1ms \
+             --max-failures-in-a-row 1 --patience 100ms --progress none {}",
+            dirs.path().join("crawl").display(),
+            served.flags().join(" ")
+        );
+        run(&words).expect_code(FAILED);
+        assert_eq!(requests.load(SeqCst), 1, "{asked}");
+        std::thread::sleep(Duration::from_millis(1_500));
+        // It fails once more, and does not wait longer for that.
+        run(&words).expect_code(FAILED);
+        assert_eq!(requests.load(SeqCst), 1 + u32::from(is_due), "{asked}");
+        std::thread::sleep(Duration::from_millis(1_500));
+        is_well.store(true, SeqCst);
+        run(&words).expect_code(if is_due { DONE } else { FAILED });
     }
 }

@@ -85,7 +85,7 @@ impl State {
         match verdict {
             Verdict::Final { reached: true, .. } => front.state.reached(0, outcome.response_time, at, &politeness),
             Verdict::Retry { retry_after: Some(asked), .. } => {
-                front.state.wait_until(at + asked.min(politeness.retry_after_max), Reason::BackOff);
+                front.state.leave_alone_until(at + asked.min(politeness.retry_after_max));
             }
             Verdict::Final { .. } | Verdict::Retry { .. } => {}
         }

@@ -365,12 +365,15 @@ impl State {
         let asked = retry_after.map(|asked| politeness.backoff_after(Trouble::Unreached, tries, Some(asked)));
         let mut stored = self.errands.records.remove(&site);
         if let Some(front) = self.front(site) {
-            let wait = front.state.delay(&politeness).max(asked.unwrap_or_default());
-            front.state.wait_until(outcome.finished_at + wait, Reason::Delay);
+            front.state.wait_until(outcome.finished_at + front.state.delay(&politeness), Reason::Delay);
+            if let Some(asked) = asked {
+                front.state.leave_alone_until(outcome.finished_at + asked);
+            }
             // A record that is built is written.
             stored = asked.is_some().then(|| Box::new(front.state.record()));
         } else if let (Some(record), Some(asked)) = (&mut stored, asked) {
-            record.due_at = record.due_at.max(outcome.finished_at + asked);
+            record.asked_until = record.asked_until.max(outcome.finished_at + asked);
+            record.due_at = record.due_at.max(record.asked_until);
         }
         if !outcome.exchanges.is_empty() || asked.is_some() {
             let mut record = Record::of(site);

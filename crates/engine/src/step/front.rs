@@ -184,11 +184,11 @@ impl State {
             record.failures_in_a_row > 0 || record.robots.as_ref().is_some_and(|robots| robots.failed_tries > 0);
         if let Some(aside) = &record.aside
             && self.start == Start::Resumed
-            && record.due_at == aside.until
+            && record.due_at == aside.until.max(record.asked_until)
             && aside.until < self.started_at + Politeness::aside_wait(aside.round)
         {
-            // The site did not ask for that wait, and the user who begins a new run wants to try again.
-            record.due_at = record.due_at.min(now);
+            // The user who begins a new run wants to try again. Only the wait that the site itself asked for is kept.
+            record.due_at = record.due_at.min(record.asked_until.max(now));
         }
         let mut state = SiteState::new(record);
         state.set_robots(robots);

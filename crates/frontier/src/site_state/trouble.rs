@@ -152,9 +152,14 @@ impl SiteState {
     /// Applies the server's `Retry-After`, if there is one.
     fn heed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
         if let Some(asked) = failed.retry_after {
-            self.asked_until = failed.at + asked.min(politeness.retry_after_max);
-            self.wait_until(self.asked_until, Reason::BackOff);
+            self.leave_alone_until(failed.at + asked.min(politeness.retry_after_max));
         }
+    }
+
+    /// The site asked to be left alone until then. Its record tells that to the next run.
+    pub fn leave_alone_until(&mut self, until: Timestamp) {
+        self.record.asked_until = self.record.asked_until.max(until);
+        self.wait_until(until, Reason::BackOff);
     }
 
     /// Notes that a URL failed in a way that may pass, after `attempts` earlier requests. Returns the requests that count for it now.
@@ -228,8 +233,6 @@ impl SiteState {
         }
         self.wait_until(until, Reason::BackOff);
         self.aside_until = self.record.due_at;
-        // The next run does not know how long the site asked to be left alone.
-        let until = if self.asked_until > at { Timestamp::default() } else { until };
         self.record.aside = Some(Aside { until, round, reason: failure.clone() });
     }
 

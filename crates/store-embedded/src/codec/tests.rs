@@ -183,6 +183,10 @@ fn golden_bytes() {
          05 02 6e6f ac02 03 06 04 736c6f77",
     );
     check(
+        encode_site(&SiteRecord { aside: aside(), asked_until: Timestamp(301), ..full_site() }, &[]),
+        "01 2d 0d 687474703a2f2f612e74657374 7f000001 ac02 02 03 04 05 06 00 05 02 6e6f ac02 03 06 04 736c6f77 ad02",
+    );
+    check(
         encode_site(&full_site(), &[]),
         "01 05 0d 687474703a2f2f612e74657374 7f000001 ac02 02 03 04 05 06 00 05 02 6e6f",
     );
@@ -227,9 +231,16 @@ fn records_read_back() {
     let v6 = SiteRecord { address: Some(IpAddr::from([1; 16])), given_up: None, ..full_site() };
     let misleading = SiteRecord { misleads: true, ..full_site() };
     let in_trouble = SiteRecord { aside: aside(), given_up: None, ..full_site() };
-    for site in [full_site(), v6, misleading, in_trouble, SiteRecord::new(full_site().site)] {
+    let has_asked = SiteRecord { asked_until: Timestamp(301), ..full_site() };
+    let both = SiteRecord { asked_until: Timestamp(301), ..in_trouble.clone() };
+    for site in [full_site(), v6, misleading, in_trouble, has_asked, both, SiteRecord::new(full_site().site)] {
         assert_eq!(decode_site(&with_shapes(&site)).expect("site"), site);
     }
+    // The eleventh format told only that the site had asked for the wait.
+    let until = Timestamp::default();
+    let earlier = SiteRecord { aside: aside().map(|aside| Aside { until, ..aside }), ..full_site() };
+    let read = decode_site(&with_shapes(&earlier)).expect("site");
+    assert_eq!(read, SiteRecord { asked_until: full_site().due_at, ..earlier });
     for count in [8, u32::MAX] {
         assert_eq!(decode_shape(&encode_shape(count)).expect("shape"), count);
     }

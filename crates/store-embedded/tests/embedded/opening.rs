@@ -28,10 +28,10 @@ fn another_format_is_refused() {
     drop(open(dir.path()).expect("open"));
     let engine = fjall::Database::builder(dir.path().join("engine")).open().expect("open the engine");
     let meta = engine.keyspace("meta", fjall::KeyspaceCreateOptions::default).expect("the table");
-    meta.insert("format", 12u32.to_be_bytes()).expect("insert");
+    meta.insert("format", 13u32.to_be_bytes()).expect("insert");
     drop((meta, engine));
     let error = open(dir.path()).err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 12, expected: 11, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 13, expected: 12, .. }), "{error}");
     fs::write(dir.path().join("engine/version"), b"FJL\x02").expect("write");
     let error = open(dir.path()).err().expect("not to open");
     assert!(matches!(error, StoreError::Version { found: 2, expected: 3, .. }), "{error}");
@@ -92,7 +92,7 @@ fn a_store_of_the_fifth_format_goes_on() {
     assert_eq!(content(&view), expected(3));
     drop(view);
     commit(4..=12);
-    assert_eq!((version(dir.path()), content(&open(dir.path()).expect("open"))), (11, expected(12)));
+    assert_eq!((version(dir.path()), content(&open(dir.path()).expect("open"))), (12, expected(12)));
 }
 
 /// The tenth format had no table by outcome. Such a store gets none, since it would not have the visits before.
@@ -148,7 +148,7 @@ fn goes_on_from(format: fn(&std::path::Path)) {
     assert_eq!(content(&open(1).expect("open")), expected(6));
     assert_eq!(version(dir.path()), before, "a reader changes nothing");
     commit(7..=12, 1);
-    assert_eq!(version(dir.path()), 11);
+    assert_eq!(version(dir.path()), 12);
     assert_eq!(content(&open(1).expect("open")), expected(12));
 }
 
@@ -205,7 +205,7 @@ fn contents_of_the_third_format_are_found_by_their_label() {
     store.commit(&Batch { holders: vec![(content, now)], ..Batch::default() }).expect("commit");
     assert_eq!(store.holder(content, label).expect("holder"), Some(now), "the content says more");
     drop(store);
-    assert_eq!(version(dir.path()), 11);
+    assert_eq!(version(dir.path()), 12);
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn shapes_of_the_fourth_format_are_kept() {
     assert_eq!(read(), [(7, 16), (u64::MAX, 9)], "what is not written stays");
     write(&[]);
     assert_eq!(read(), [(7, 16), (u64::MAX, 9)]);
-    assert_eq!(version(dir.path()), 11);
+    assert_eq!(version(dir.path()), 12);
 }
 
 #[test]

@@ -169,6 +169,7 @@ CREATE FUNCTION end_commit(
     s_site bigint[], s_due_at bigint[], s_failures bigint[], s_response_seconds bigint[], s_response_nanos integer[],
     s_pages bigint[], s_sitemaps bigint[], s_address inet[], s_given_up text[], s_given_up_detail text[], s_text text[],
     s_aside_until bigint[], s_aside_round bigint[], s_aside_reason text[], s_aside_detail text[], s_misleads boolean[],
+    s_asked_until bigint[],
     c_site bigint[], c_shape bigint[], c_count bigint[],
     r_site bigint[], r_fetched_at bigint[], r_failed_tries bigint[], r_status integer[], r_failure text[],
     r_failure_detail text[], r_body bytea[], r_is_cut boolean[], r_renewal text[],
@@ -273,16 +274,19 @@ BEGIN
             WHERE v.duplicate_of_site = l.site AND v.duplicate_of_url = l.url;
     END IF;
     INSERT INTO site (site_key, due_at, failures_in_a_row, response_seconds, response_nanos, pages_fetched, sitemaps_read,
-            address, given_up, given_up_detail, site, aside_until, aside_round, aside_reason, aside_detail, misleads)
+            address, given_up, given_up_detail, site, aside_until, aside_round, aside_reason, aside_detail, misleads,
+            asked_until)
         SELECT * FROM unnest(s_site, s_due_at, s_failures, s_response_seconds, s_response_nanos, s_pages, s_sitemaps,
-            s_address, s_given_up, s_given_up_detail, s_text, s_aside_until, s_aside_round, s_aside_reason, s_aside_detail, s_misleads)
+            s_address, s_given_up, s_given_up_detail, s_text, s_aside_until, s_aside_round, s_aside_reason, s_aside_detail, s_misleads,
+            s_asked_until)
         ON CONFLICT (site_key) DO UPDATE SET
             due_at = excluded.due_at, failures_in_a_row = excluded.failures_in_a_row,
             response_seconds = excluded.response_seconds, response_nanos = excluded.response_nanos,
             pages_fetched = excluded.pages_fetched, sitemaps_read = excluded.sitemaps_read, address = excluded.address,
             given_up = excluded.given_up, given_up_detail = excluded.given_up_detail, site = excluded.site,
             aside_until = excluded.aside_until, aside_round = excluded.aside_round,
-            aside_reason = excluded.aside_reason, aside_detail = excluded.aside_detail, misleads = excluded.misleads;
+            aside_reason = excluded.aside_reason, aside_detail = excluded.aside_detail, misleads = excluded.misleads,
+            asked_until = excluded.asked_until;
     IF cardinality(c_site) > 0 THEN
         INSERT INTO site_shapes (site_key, shape, count) SELECT * FROM unnest(c_site, c_shape, c_count)
             ON CONFLICT (site_key, shape) DO UPDATE SET count = excluded.count;

@@ -102,7 +102,7 @@ fn a_crawl_that_an_earlier_program_paused_stays_paused() {
     open(&place).set_up(&setup("depth = 3", 20)).expect("set up");
     let earlier = "SET search_path = {};
         ALTER TABLE robots DROP renewal; ALTER TABLE crawl DROP in_force, DROP changes, ADD is_paused boolean NOT NULL DEFAULT true;
-        ALTER TABLE worker DROP changes, DROP is_lost; ALTER TABLE writer DROP committed_at; DROP INDEX site_aside;
+        ALTER TABLE worker DROP changes, DROP is_lost; ALTER TABLE writer DROP committed_at; ALTER TABLE site DROP asked_until; DROP INDEX site_aside;
         DROP TABLE taken_back, change; UPDATE meta SET version = 13";
     server.client().batch_execute(&earlier.replace("{}", place.schema.as_str())).expect("the schema");
     let in_force = open(&place).in_force(None).expect("read").expect("set up");

@@ -49,7 +49,7 @@ fn who_lost_the_lock_cannot_overwrite_what_another_wrote() {
 /// Makes of a store one of the tenth format, which had one visit of each URL.
 const WITHOUT_ROUNDS: &str = "UPDATE meta SET version = 10;
     DROP VIEW any_visit; ALTER TABLE meta DROP round, DROP round_began_at, DROP is_choosing; ALTER TABLE url DROP again;
-    ALTER TABLE visit DROP round, DROP content_at, DROP more; DROP TABLE earlier_visit; ALTER TABLE site DROP misleads;
+    ALTER TABLE visit DROP round, DROP content_at, DROP more; DROP TABLE earlier_visit; ALTER TABLE site DROP misleads, DROP asked_until;
     ALTER TABLE robots DROP renewal;
     CREATE TABLE nearer (writer bigint); ALTER TABLE writer ADD fresh_site bigint[], ADD fresh_url bigint[];
     DROP TABLE taken_back, change; ALTER TABLE worker DROP changes, DROP is_lost; ALTER TABLE writer DROP committed_at; DROP INDEX site_aside;
@@ -198,9 +198,9 @@ fn what_cannot_be_used_is_named() {
 
     let newer = Place::on(&server);
     drop(newer.open().expect("open"));
-    newer.execute("UPDATE meta SET version = 22");
+    newer.execute("UPDATE meta SET version = 23");
     let error = newer.open().err().expect("not to open");
-    assert!(matches!(error, StoreError::Version { found: 22, expected: 21, .. }), "{error}");
+    assert!(matches!(error, StoreError::Version { found: 23, expected: 22, .. }), "{error}");
 
     let foreign = Place::on(&server);
     foreign.execute(&format!("CREATE SCHEMA {0}; CREATE TABLE {0}.url (x int)", foreign.schema));

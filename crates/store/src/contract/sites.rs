@@ -39,6 +39,7 @@ pub(super) fn records_round_trip(fixture: &dyn Fixture) {
     let site = SiteRecord {
         address: Some("2001:db8::1".parse().expect("an address")),
         due_at: Timestamp(5),
+        asked_until: Timestamp(14),
         failures_in_a_row: 6,
         response_time: Duration::from_micros(1_234_567),
         robots: Some(RobotsRecord {
@@ -67,7 +68,7 @@ pub(super) fn records_round_trip(fixture: &dyn Fixture) {
     };
     store.commit(&Batch { sites: vec![site.clone()], ..Batch::default() }).expect("commit");
     assert_eq!(store.site(site.site.key()).expect("site"), Some(site.clone()));
-    let well = SiteRecord { aside: None, given_up: None, ..site };
+    let well = SiteRecord { asked_until: Timestamp::default(), aside: None, given_up: None, ..site };
     store.commit(&Batch { sites: vec![well.clone()], ..Batch::default() }).expect("commit");
     assert_eq!(store.site(well.site.key()).expect("site"), Some(well));
 }

@@ -255,10 +255,26 @@ fn a_crawl_that_does_not_run_says_what_it_would_do() {
     let unknown = SiteRecord { robots: None, ..record.clone() };
     assert_eq!(resumed(settings(), unknown).turn, Some(Turn::Robots));
     let reason = Failure { kind: FailureKind::Connect, detail: String::new() };
-    // The site asked for that wait.
+    // The site asked for that wait, as a record of an earlier version tells.
     let aside = Some(Aside { until: Timestamp::default(), round: 1, reason: reason.clone() });
-    let in_trouble = SiteRecord { aside, due_at: NOW + MS(9_000_000), failures_in_a_row: 1, ..record.clone() };
-    assert_eq!(resumed(settings(), in_trouble).held, Some(Held::until(Reason::Aside, NOW + MS(9_000_000))));
+    let due_at = NOW + MS(9_000_000);
+    let in_trouble = SiteRecord { aside, due_at, asked_until: due_at, failures_in_a_row: 1, ..record.clone() };
+    assert_eq!(resumed(settings(), in_trouble).held, Some(Held::until(Reason::Aside, due_at)));
+    // Else a new run does not keep the wait, but the time for which the site asked itself.
+    let own = NOW + MS(52_000);
+    for (until, asked_until, due_at, held) in [
+        (own, Timestamp::default(), own, Held::until(Reason::Delay, NOW + MS(1_000))),
+        (own, Timestamp(NOW.0 - 1), own, Held::until(Reason::Delay, NOW + MS(1_000))),
+        (own, NOW + MS(9_000), own, Held::until(Reason::Aside, NOW + MS(9_000))),
+        (own, NOW + MS(99_000), NOW + MS(99_000), Held::until(Reason::Aside, NOW + MS(99_000))),
+        // That wait was over, and what it waits for now is another: the delay, or a back-off.
+        (Timestamp(NOW.0 - 9), Timestamp(NOW.0 - 99), own, Held::until(Reason::Aside, own)),
+        (Timestamp(NOW.0 - 9), Timestamp::default(), own, Held::until(Reason::Aside, own)),
+    ] {
+        let aside = Some(Aside { until, round: 1, reason: reason.clone() });
+        let in_trouble = SiteRecord { aside, due_at, asked_until, failures_in_a_row: 8, ..record.clone() };
+        assert_eq!(resumed(settings(), in_trouble).held, Some(held), "{until:?} {asked_until:?}");
+    }
     let failing = SiteRecord { due_at: NOW + MS(64_000), failures_in_a_row: 5, ..record.clone() };
     assert_eq!(resumed(settings(), failing).held, Some(Held::until(Reason::BackOff, NOW + MS(64_000))));
     let site_rules = frontier::SiteRules { pages_per_site_max: Some(3), ..settings().site_rules };

@@ -142,6 +142,23 @@ fn a_site_that_asks_for_a_long_wait_is_aside_until_then() {
 }
 
 #[test]
+fn the_record_of_a_site_aside_tells_how_long_the_site_itself_asked_to_be_left_alone() {
+    let politeness = Politeness::default();
+    let told = |site: &mut SiteState| {
+        let record = site.record();
+        record.aside.map(|aside| (aside.until, record.asked_until))
+    };
+    for (asked, expect) in [(None, Timestamp::default()), (Some(2), S(102)), (Some(3_600), S(3_700))] {
+        let mut site = SiteState::new(SiteRecord { failures_in_a_row: 20, ..state().record() });
+        site.failed(&failed(Trouble::TooFast, asked, 100), &politeness);
+        assert_eq!(told(&mut site), Some((S(160), expect)), "{asked:?}");
+        // It asks for more while it is aside.
+        site.failed(&failed(Trouble::TooFast, Some(7_200), 101), &politeness);
+        assert_eq!((told(&mut site), site.due_at()), (Some((S(160), S(7_301))), S(7_301)), "{asked:?}");
+    }
+}
+
+#[test]
 fn a_site_whose_few_urls_all_fail_is_put_aside_after_some_sweeps() {
     let politeness = Politeness::default();
     let mut site = state();
