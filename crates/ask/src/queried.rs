@@ -28,7 +28,7 @@ pub struct QueriedCrawl {
 }
 
 impl QueriedCrawl {
-    /// Opens the directory of a crawl, and completes its dataset: a running crawl does so itself, of any other what is missing
+    /// Opens the directory of a crawl, and completes its dataset: a running crawl that writes one does so itself, of any other what is missing
     /// is derived from the archive.
     ///
     /// # Errors
@@ -55,8 +55,9 @@ impl QueriedCrawl {
         if !plan.dataset && !layout.exists() {
             bail!("{0}: the crawl writes no dataset (--no-dataset): `argiope derive {0}` makes it", root.display());
         }
-        let is_to_complete = plan.dataset && !live::publish(root)?;
-        let notices = if is_to_complete { complete(dir, &layout, &plan, view)? } else { Vec::new() };
+        // A crawl that writes no dataset does not complete one either, which an earlier run or `derive` has made.
+        let is_completed = live::publish(root)? && plan.dataset;
+        let notices = if is_completed { Vec::new() } else { complete(dir, &layout, &plan, view)? };
         Ok(QueriedCrawl { layout, notices, canonical: plan.settings.canonical, bottom: plan.settings.depth_max })
     }
 

@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use dataset::Layout;
 use engine::clock::Clock;
 use settings::options::Options;
+use settings::plan::Plan;
 use store::{CrawlView, Store};
 
 use crate::tables::supersede_unsettled;
@@ -131,6 +132,14 @@ impl Opened {
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.live().is_some()
+    }
+
+    /// True where a running crawl completes its dataset, which may reach less far than the state for a moment.
+    ///
+    /// # Errors
+    /// The settings of the crawl cannot be used.
+    pub fn completes_dataset(&self) -> anyhow::Result<bool> {
+        Ok(self.is_running() && Plan::new(&self.options()?)?.dataset)
     }
 
     /// The running crawl, where one is.

@@ -51,4 +51,4 @@ pub use superseded::{
     Settled, Superseded, add_superseded, copy_superseded, has_superseded, mark_settled, settled, write_superseded,
 };
 pub use tables::{ImageRow, ItemRow, LinkRow, Links, PageContent, PageRow, StructuredRow, Written};
-pub use write::{SegmentTables, UnrecordedPages, covered_bytes};
+pub use write::{SegmentTables, UnrecordedPages, covered_bytes, first_uncovered};

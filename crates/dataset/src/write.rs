@@ -241,6 +241,25 @@ pub fn covered_bytes(layout: &Layout, segment: &str) -> Result<Option<u64>, Data
     Ok(all[0].filter(|_| all.iter().all(|bytes| *bytes == all[0])))
 }
 
+/// The first of these segments, each with its length in bytes, to whose end the files of a dataset do not reach. While the crawl that completes
+/// them goes on (`is_running`), they may reach less far.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn first_uncovered<'a>(
+    layout: &Layout,
+    segments: impl IntoIterator<Item = (&'a str, u64)>,
+    is_running: bool,
+) -> Result<Option<&'a str>, DatasetError> {
+    for (name, length) in segments {
+        let covered = covered_bytes(layout, name)?;
+        if covered != Some(length) && !(is_running && covered <= Some(length)) {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
 /// One file on its way.
 pub(crate) struct TableFile {
     table: Table,

@@ -21,7 +21,7 @@ pub struct Crawl<'s> {
     pub store: &'s dyn CrawlView,
     /// The directory of its WARC segments.
     pub archive: PathBuf,
-    /// It goes on meanwhile: its tables may reach less far than its state.
+    /// It goes on meanwhile, and completes its dataset: its tables may reach less far than its state.
     pub is_running: bool,
     /// Its Parquet tables; there may be none.
     pub dataset: Layout,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dataset::schema::Table;
-use dataset::{Batches, Rows, covered_bytes};
+use dataset::{Batches, Rows, first_uncovered};
 use model::Purpose;
 use weburl::UrlKey;
 
@@ -64,27 +64,21 @@ impl Crawl<'_> {
                 "{root}: there is no dataset: run `argiope derive {crawl_dir}`{why}"
             )));
         }
-        for segment in segments {
-            let covered = covered_bytes(&self.dataset, &segment.name)?;
-            if covered != Some(segment.length) && !(self.is_running && covered <= Some(segment.length)) {
-                return Err(ExportError::Other(format!(
-                    "{root}: the dataset does not reach to the end of {}: run `argiope derive {crawl_dir}`",
-                    segment.name
-                )));
-            }
+        let segments = segments.iter().map(|segment| (&*segment.name, segment.length));
+        match first_uncovered(&self.dataset, segments, self.is_running)? {
+            None => Ok(()),
+            Some(name) => Err(ExportError::Other(format!(
+                "{root}: the dataset does not reach to the end of {name}: run `argiope derive {crawl_dir}`"
+            ))),
         }
-        Ok(())
     }
 
     /// Reads these columns of a table of the dataset, batch by batch.
     ///
     /// # Errors
-    /// There is no dataset, or it cannot be read.
+    /// There is no dataset, it does not reach as far as the archive, or it cannot be read.
     pub fn table(&self, table: Table, columns: &[&str]) -> Result<Batches, ExportError> {
-        if !self.dataset.exists() {
-            let root = self.dataset.root().display();
-            return Err(ExportError::Other(format!("{root}: there is no dataset; `argiope derive` makes it")));
-        }
+        self.require_dataset()?;
         Ok(self.dataset.batches(table, columns)?)
     }
 }

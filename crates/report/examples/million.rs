@@ -47,7 +47,7 @@ fn open(dir: &Path) -> Result<EmbeddedStore> {
 fn report(dir: &Path) -> Result<()> {
     let began = std::time::Instant::now();
     let store = open(dir)?;
-    let statistics = Statistics::of(&store, &Layout::at(dir.join("dataset")), "DIR")?;
+    let statistics = Statistics::of(&store, &Layout::at(dir.join("dataset")), "DIR", false)?;
     let page = report::html(&statistics)?;
     let seconds = began.elapsed().as_secs_f64();
     std::fs::write(std::env::temp_dir().join("million.html"), &page)?;

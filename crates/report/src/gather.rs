@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use dataset::Layout;
+use dataset::{Layout, first_uncovered};
 use store::CrawlView;
 use weburl::{SiteKey, UrlKey};
 
@@ -21,6 +21,10 @@ use crate::{Both, ReportError};
 const MISSING: &str = "images, links and the picture of links are missing: there is no dataset; `argiope derive {}` makes it from \
                        the archive, if there is one";
 
+/// The message with a dataset that has not all rows; `{}` as before.
+const BEHIND: &str = "the dataset does not reach to the end of the archive, so images, links and the picture of links lack what is newer: \
+                      `argiope derive {}` completes it";
+
 /// What datasets tell.
 struct Told {
     part: Part,
@@ -35,19 +39,24 @@ enum Links {
 }
 
 impl Statistics {
-    /// Counts a crawl whose dataset is here, if there is one. `directory` names the crawl in advice.
+    /// Counts a crawl whose dataset is here, if there is one. `directory` names the crawl in advice. While the crawl goes on and completes its
+    /// dataset (`is_running`), that may reach less far than the state.
     ///
     /// # Errors
     /// The state or the dataset cannot be read.
-    pub fn of(store: &dyn CrawlView, dataset: &Layout, directory: &str) -> Result<Self, ReportError> {
+    pub fn of(store: &dyn CrawlView, dataset: &Layout, directory: &str, is_running: bool) -> Result<Self, ReportError> {
         if !dataset.exists() {
             return Statistics::of_state(store, None, Some(MISSING.replace("{}", directory)));
         }
+        let segments = store.segments()?;
+        let segments = segments.iter().map(|segment| (&*segment.name, segment.length));
+        let uncovered = first_uncovered(dataset, segments, is_running)?;
         let seed_sites = seed_sites(store)?;
         let datasets = [dataset.clone()];
         let near = Near::of(&datasets, &seed_sites)?;
         let (part, own) = Part::of(&datasets, &seed_sites)?;
-        count(store, &seed_sites, Some(Told { part, links: Links::Own(own), near: Some(near) }), None)
+        let told = Told { part, links: Links::Own(own), near: Some(near) };
+        count(store, &seed_sites, Some(told), uncovered.map(|_| BEHIND.replace("{}", directory)))
     }
 
     /// Counts a crawl whose datasets are elsewhere. What they tell was gathered; or it is missing, as the message says.

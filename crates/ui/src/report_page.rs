@@ -37,7 +37,8 @@ impl Ui {
             let opened = crawl.with_dataset()?;
             kept.answer(&opened, |opened| {
                 let (view, layout) = (opened.view(), Layout::at(opened.dir.dataset()));
-                let mut statistics = Statistics::of(view, &layout, &opened.dir.root().display().to_string())?;
+                let (root, is_running) = (opened.dir.root().display().to_string(), opened.completes_dataset()?);
+                let mut statistics = Statistics::of(view, &layout, &root, is_running)?;
                 statistics.freshness = Freshness::of(view, Clock::start().date())?;
                 Ok(statistics)
             })

@@ -106,7 +106,7 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     let plan = Plan::new(&opened.options()?)?;
     let crawl = Crawl {
         store: opened.view(),
-        is_running: opened.is_running(),
+        is_running: opened.is_running() && plan.dataset,
         archive: opened.dir.archive(),
         dataset: Layout::at(opened.dir.dataset()),
         settings: &plan.settings,

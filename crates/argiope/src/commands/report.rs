@@ -35,7 +35,8 @@ pub struct ReportArgs {
 pub fn run(args: ReportArgs) -> anyhow::Result<ExitCode> {
     let opened = Opened::with_dataset(&args.dir)?;
     let dataset = Layout::at(opened.dir.dataset());
-    let mut statistics = Statistics::of(opened.view(), &dataset, &args.dir.display().to_string())?;
+    let (root, is_running) = (args.dir.display().to_string(), opened.completes_dataset()?);
+    let mut statistics = Statistics::of(opened.view(), &dataset, &root, is_running)?;
     statistics.freshness = Freshness::of(opened.view(), Clock::start().date())?;
     if let Some(path) = &args.html {
         write_page(path, &statistics)?;

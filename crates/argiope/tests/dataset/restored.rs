@@ -143,3 +143,23 @@ fn files_of_another_segment_are_replaced() {
         assert_eq!(derived.code, 0, "{derived:?}");
     });
 }
+
+/// A run with `--no-dataset` leaves the dataset of the run before behind: a question completes it, and who does not complete it says so.
+#[test]
+fn a_dataset_that_a_run_left_behind_is_completed_or_named() {
+    let crawled = Crawled::with(&[]);
+    for _ in 0..2 {
+        assert_eq!(crawled.crawl(&["--again", "--no-dataset"]).code, 0);
+        let report = crawled.run("report", &["--json"]).json();
+        assert!(report["missing"].as_str().is_some_and(|text| text.contains("does not reach")), "{report}");
+        let exported = crawled.run("export", &["kvs"]);
+        assert!(exported.code == 1 && exported.stderr.contains("does not reach to the end of"), "{exported:?}");
+        let _ = found(&crawled);
+        assert!(crawled.run("derive", &[]).stdout.contains("nothing is missing"));
+        assert_eq!(crawled.run("report", &["--json"]).json()["missing"], serde_json::Value::Null);
+        assert_eq!(crawled.run("export", &["kvs"]).code, 0);
+    }
+    let completed = current(&crawled);
+    assert_eq!(crawled.run("derive", &["--all"]).code, 0);
+    assert_eq!(current(&crawled), completed);
+}

@@ -89,11 +89,11 @@ impl Crawl {
     }
 
     pub fn statistics(&self) -> Statistics {
-        Statistics::of(&self.store, &self.layout, "DIR").expect("statistics")
+        Statistics::of(&self.store, &self.layout, "DIR", false).expect("statistics")
     }
 
     pub fn without_dataset(&self) -> Statistics {
-        Statistics::of(&self.store, &Layout::at("/missing"), "DIR").expect("statistics")
+        Statistics::of(&self.store, &Layout::at("/missing"), "DIR", false).expect("statistics")
     }
 }
 
