@@ -9,6 +9,8 @@ use crate::selector::{Language, Selector};
 
 /// The largest regular expression, compiled, in bytes.
 const REGEX_BYTES_MAX: usize = 1 << 20;
+/// Bytes of a rule's name: its directory, and what is made in it meanwhile, must have names that file systems allow.
+const NAME_BYTES_MAX: usize = 200;
 /// How deep fields are nested, at most.
 const DEPTH_MAX: usize = 8;
 /// Columns that every table has.
@@ -154,6 +156,9 @@ impl RuleSet {
 fn rule_of(name: &str, rule: &Value) -> Result<Rule, RuleError> {
     if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
         return Err(wrong("the name of a rule is that of a directory: letters, digits, - and _"));
+    }
+    if name.len() > NAME_BYTES_MAX {
+        return Err(wrong(format!("the name of a rule is that of a directory: at most {NAME_BYTES_MAX} letters")));
     }
     let text = rule.to_string();
     let Value::Table(rule) = rule else { return Err(wrong("a rule is a table with `url` and `fields`")) };

@@ -52,6 +52,18 @@ fn fields_of_every_kind_are_typed() {
 }
 
 #[test]
+fn a_script_that_is_selected_has_its_text() {
+    let text = r#"
+        [extract.a.fields]
+        price = { css = "script:not([type])", regex = 'price = (\d+)', type = "integer" }
+        all = { css = "body" }
+        style = { css = "style" }
+    "#;
+    let page = "<body><style>p { }</style><p>seen</p><script>let  price = 12;</script>";
+    assert_eq!(rows(text, page), json!([{"price": 12, "all": "seen", "style": "p { }"}]));
+}
+
+#[test]
 fn rows_are_selected_and_required_fields_decide() {
     let text =
         "[extract.list]\nrows = 'li'\nfields = { name = 'b', id = '@id', n = { xpath = './u', required = true } }";
@@ -158,6 +170,10 @@ fn wrong_rules_say_where_and_what_to_do() {
         let error = RuleSet::parse(text).expect_err(text);
         assert_eq!(error.in_text(text), expect, "{text}");
     }
+    let named = |letters: usize| RuleSet::parse(&format!("[extract.{}]\nfields.b = 'a'", "n".repeat(letters)));
+    assert!(named(200).is_ok());
+    let error = named(201).expect_err("too long").to_string();
+    assert!(error.ends_with("the name of a rule is that of a directory: at most 200 letters"), "{error}");
     let error = RuleSet::parse("[extract.a\n").expect_err("no TOML").in_text("[extract.a\n");
     assert!(error.starts_with("line 1: "), "{error}");
 }

@@ -345,7 +345,7 @@ impl<'a> Node<'a> {
     }
 
     /// All text in it with white space collapsed, up to a number of bytes. Elements that stand for themselves, such as paragraphs and cells,
-    /// separate words; scripts and styles are left out.
+    /// separate words; scripts and styles in it are left out.
     #[must_use]
     pub fn visible_text(self, bytes_max: usize) -> String {
         let mut text = Collapsed::new(bytes_max);
@@ -357,7 +357,7 @@ impl<'a> Node<'a> {
                 Some(_) if text.truncated() => break,
                 Some(own) => own.pieces(|piece| text.push(piece)),
                 None if !node.is_element() => {}
-                None if names::is_hidden(node.name()) => id = node.end(),
+                None if node.id != self.id && names::is_hidden(node.name()) => id = node.end(),
                 None => text.separate_if(!names::is_inline(node.name())),
             }
             // What closes here separates words too.

@@ -6,7 +6,7 @@ pub(super) fn number(text: &str, decimal: Option<char>) -> Option<f64> {
     let (before, rest) = text.split_at(begin);
     let written = Written::read(rest);
     let behind = &rest[written.length..];
-    if goes_on(behind) || is_in_accounts(before, behind, &written) {
+    if goes_on(behind) || written.is_doubtful(behind) || is_in_accounts(before, behind, &written) {
         return None;
     }
     let plain = written.plain(decimal)?;
@@ -58,6 +58,18 @@ impl<'t> Written<'t> {
     fn may_have_space(&self, digits: usize) -> bool {
         let [(None, first), more @ ..] = &self.groups[..] else { return false };
         digits == 3 && is_first_group(first) && more.iter().all(|(sign, _)| *sign == Some(' '))
+    }
+
+    /// Whether programs write such numbers (`0x10`, `1_000`), or another group follows that does not fit to those between spaces (`12 345 6`).
+    fn is_doubtful(&self, behind: &str) -> bool {
+        let mut chars = behind.chars();
+        let (sign, next) = (chars.next(), chars.next().unwrap_or(' '));
+        match (sign, &self.groups[..]) {
+            (Some('x' | 'X'), [(None, "0")]) => next.is_ascii_hexdigit(),
+            (Some('_'), _) => next.is_ascii_digit(),
+            (Some(sign), [.., (Some(' '), _)]) => is_space(sign) && next.is_ascii_digit(),
+            _ => false,
+        }
     }
 
     /// The number as Rust reads it.
@@ -204,6 +216,8 @@ mod tests {
         ("10-20 €", [Some(10.0), Some(10.0), Some(10.0)]),
         ("4.5/5", [Some(4.5), Some(4.5), None]),
         ("2024 100", [Some(2024.0), Some(2024.0), Some(2024.0)]),
+        ("10x20 cm", [Some(10.0), Some(10.0), Some(10.0)]),
+        ("0x", [Some(0.0), Some(0.0), Some(0.0)]),
         ("5 1234", [Some(5.0), Some(5.0), Some(5.0)]),
         ("No.5.", [Some(5.0), Some(5.0), Some(5.0)]),
         ("007", [Some(7.0), Some(7.0), Some(7.0)]),
@@ -220,6 +234,9 @@ mod tests {
         ("12,34,5", [None, None, None]),
         ("1.234,567.8", [None, None, None]),
         ("5'11", [None, None, None]),
+        ("0x10", [None, None, None]),
+        ("1_000", [None, None, None]),
+        ("12 345 6", [None, None, None]),
         ("(5.00)", [None, None, None]),
         ("none", [None, None, None]),
         ("", [None, None, None]),
