@@ -76,6 +76,13 @@ fn setting_at<'r>(text: &str, before: &str, rows: &'r [Setting]) -> Option<&'r S
 /// The form of a setting's values in a file.
 fn form_of(setting: &Setting) -> String {
     let form = match setting.form.as_str() {
+        _ if setting.key == "extract" => {
+            "the tables [extract.NAME] themselves; the flag --extract names a file of them"
+        }
+        _ if setting.key == "login" => "the tables [login.NAME] themselves; the flag --login names a file of them",
+        _ if setting.key == "behaviour" => {
+            "tables [[behaviour]], each with `name` and `script`; the flag --behaviour names a file with a script"
+        }
         "N" => "a whole number from 0 on, without quotes",
         "K" => "a number, without quotes",
         "BOOL" => "true or false, without quotes",
@@ -110,6 +117,18 @@ mod tests {
             ("delay = 5s", "line 1: `delay` takes a duration in quotes, such as \"1m 30s\""),
             ("delay = \"soon\"", "line 1: `delay`: `soon` is no duration such as 250ms, 1s or `1m 30s`"),
             ("max-bytes = [1]", "line 1: `max-bytes` takes a size in quotes, such as \"10MB\""),
+            (
+                "extract = \"rules.toml\"",
+                "line 1: `extract` takes the tables [extract.NAME] themselves; the flag --extract names a file of them",
+            ),
+            (
+                "login = \"login.toml\"",
+                "line 1: `login` takes the tables [login.NAME] themselves; the flag --login names a file of them",
+            ),
+            (
+                "depth = 1\nbehaviour = [\"b.js\"]",
+                "line 2: `behaviour` takes tables [[behaviour]], each with `name` and `script`; the flag --behaviour names a file with a script",
+            ),
             ("exclude = \"*.pdf\"", "line 1: `exclude` takes a list of texts in quotes, such as [\"a\", \"b\"]"),
             (
                 "exclude = [\n  \"*.pdf\",\n  7,\n]",
