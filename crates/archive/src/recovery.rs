@@ -392,7 +392,13 @@ fn remove_temporary(dir: &Path) -> Result<(), ArchiveError> {
     Ok(())
 }
 
+/// Cuts a segment to its committed length. An index that lists what is cut off goes first, so that no index ever names a record that is not
+/// there; it is made again as for any segment without one.
 fn cut(path: &Path, length: u64) -> io::Result<()> {
+    let index = index_path(path);
+    if is_listed(&index, length)? {
+        fs::remove_file(&index)?;
+    }
     let file = fresh::open_to_write(path)?;
     file.set_len(length)?;
     file.sync_all()

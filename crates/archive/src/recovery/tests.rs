@@ -1,5 +1,7 @@
 //! An archive with states that do not fit it.
 
+use std::collections::BTreeSet;
+
 use model::{Exchange, Method, Timestamp};
 use tempfile::TempDir;
 use weburl::{CanonicalRules, CanonicalUrl};
@@ -149,6 +151,30 @@ fn what_an_older_state_does_not_know_is_set_aside() {
     // From now on the archive is that of the older state.
     drop(archive);
     assert_eq!(open(&crawled.dir(), &known(ID, &crawled.early)).expect("opened").set_aside(), []);
+}
+
+/// The segment that was cut was whole and had its index. The index names no record that is not there any more.
+#[test]
+fn an_index_does_not_outlive_the_records_that_are_cut_off() {
+    let crawled = Crawled::new();
+    let segment = &crawled.early[crawled.early.len() - 1];
+    let path = crawled.dir().join(&segment.name);
+    let index = index_path(&path);
+    assert!(is_listed(&index, segment.length).expect("readable"), "the later state knew more");
+    let archive = open(&crawled.dir(), &known(ID, &crawled.early)).expect("opened");
+    assert!(!index.exists());
+    // As the segment is ended, it gets an index of what it has.
+    archive.close(true).expect("closed");
+    let lines = warc::index(&path).expect("a segment").iter().map(|line| format!("{line}\n")).collect::<Vec<_>>();
+    let found = fs::read_to_string(&index).expect("an index");
+    assert!(!lines.is_empty());
+    assert_eq!(found.lines().collect::<BTreeSet<_>>(), lines.iter().map(|line| line.trim_end()).collect());
+    // One that lists nothing of what is cut off stays.
+    let mut tail = fs::OpenOptions::new().append(true).open(&path).expect("a segment");
+    tail.write_all(&[0; 9]).expect("written");
+    drop(open(&crawled.dir(), &known(ID, &crawled.early)).expect("opened"));
+    assert_eq!(fs::metadata(&path).expect("a segment").len(), segment.length);
+    assert_eq!(fs::read_to_string(&index).expect("an index"), found);
 }
 
 #[test]

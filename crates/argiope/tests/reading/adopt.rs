@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 use testkit::crawled::{Crawled, flip};
@@ -107,4 +108,39 @@ fn of_a_cut_segment_all_before_the_cut_is_adopted() {
     let file = OpenOptions::new().write(true).open(&segment).expect("a segment");
     file.set_len(last.offset + last.length / 2).expect("cut");
     check_damaged(&crawled, &segment, last.offset, 1);
+}
+
+/// The index of a segment names no record that a crawl has cut off and set aside.
+#[test]
+fn an_older_state_leaves_no_index_of_what_was_set_aside() {
+    let crawled = Crawled::small();
+    let (dir, backup) = (Path::new(crawled.dir()), tempfile::tempdir().expect("a directory"));
+    let copy = |from: &Path, to: &Path| {
+        assert!(Command::new("cp").arg("-r").arg(from).arg(to).status().expect("copied").success());
+    };
+    copy(&dir.join("state"), backup.path());
+    let segments = crawled.segments();
+    let length = || fs::metadata(&segments[0]).expect("a segment").len();
+    let before = length();
+    assert_eq!(crawled.crawl(&["http://small.test/never-linked"]).code, 0);
+    assert!(crawled.segments() == segments && length() > before, "it goes on in the same segment");
+    fs::remove_dir_all(dir.join("state")).expect("removed");
+    copy(&backup.path().join("state"), dir);
+    let ran = crawled.crawl(&[]);
+    assert!(ran.code == 0 && ran.stderr.contains("set aside"), "{ran:?}");
+    assert_eq!(length(), before);
+    let ran = crawled.run("check", &[]);
+    assert!(ran.code == 0 && !ran.stdout.contains("does not agree"), "{ran:?}");
+    let index = crawled.run("export", &["cdxj"]);
+    assert!(index.code == 0 && !index.stdout.is_empty(), "{index:?}");
+    for line in index.stdout.lines() {
+        let (_, json) = line.split_once(" {").expect("a line of an index");
+        let fields: Value = serde_json::from_str(&format!("{{{json}")).expect("JSON");
+        let offset: u64 = fields["offset"].as_str().expect("a text").parse().expect("a number");
+        assert!(offset < before, "{line}");
+    }
+    // What is set aside can be taken in as before.
+    let ran = crawled.run("adopt", &[]);
+    assert!(ran.code == 0 && ran.stdout.contains(" adopted from 1 file"), "{ran:?}");
+    assert_eq!(crawled.run("check", &[]).code, 0);
 }
