@@ -217,7 +217,7 @@ impl<'r> Columns<'r> {
         })
     }
 
-    fn digest(&mut self) -> Result<Option<PayloadDigest>, StoreError> {
+    pub(crate) fn digest(&mut self) -> Result<Option<PayloadDigest>, StoreError> {
         let digest: Option<&[u8]> = self.next()?;
         let digest = digest.map(<[u8; 20]>::try_from).transpose();
         Ok(digest.map_err(|_| self.damaged("a digest of the wrong length"))?.map(PayloadDigest))

@@ -22,7 +22,7 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 pub use apply::{Change, Known, Standing, UrlRecord, VisitSummary, Writes, apply, may_change, way_to_new};
 pub use batch::{Batch, Committed, Dates, Entry, Moved, Relaxed, Segment, Totals};
-pub use current::{current_visit, with_current_visit};
+pub use current::{current_visit, shown_visit, with_current_visit};
 pub use error::StoreError;
 pub use layer::Layer;
 pub use memory::MemoryStore;

@@ -400,6 +400,87 @@ fn a_damaged_response_of_an_earlier_visit_is_named_as_lost() {
     assert_eq!(findings, [lost, repeats, repeats]);
 }
 
+/// Pages that all change with the version. While `as_asked` is 0, they are sent whole, whatever the request has of them already.
+fn site_of_versions(version: Arc<AtomicUsize>, as_asked: Arc<AtomicUsize>) -> impl testweb::Site {
+    from_fn(move |request| {
+        let Some(number) = request.path().trim_start_matches('/').parse::<usize>().ok() else {
+            let links: String = (1..=PAGES).map(|n| format!("<a href=/{n}>{n}</a>")).collect();
+            return if request.path() == "/" { Reply::html(links) } else { Reply::error(404, &request.target) };
+        };
+        let version = version.load(Ordering::Relaxed);
+        let tag = format!("\"{number}-{version}\"");
+        if as_asked.load(Ordering::Relaxed) > 0 && request.header("if-none-match") == Some(tag.as_str()) {
+            return Reply::new(304).header("ETag", tag);
+        }
+        Reply::html(format!("<title>{number}</title><p>Page {number} has hello{number} edition{version}.</p>"))
+            .header("ETag", tag)
+    })
+}
+
+/// How many pages a search finds.
+fn found_with(crawled: &Crawled, words: &str) -> usize {
+    let ran = crawled.run("search", &[words, "--json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    usize::try_from(ran.json()["pages"].as_u64().expect("a number")).expect("a small number")
+}
+
+/// The URL `/10` as the exports have it: its row, and how many pages `export pages` writes.
+fn exported(crawled: &Crawled) -> (Value, usize) {
+    let rows = crawled.run("export", &["jsonl"]).stdout;
+    let mut rows = rows.lines().map(|line| serde_json::from_str::<Value>(line).expect("a row"));
+    let row = rows.find(|row| row["url"] == "http://small.test/10").expect("a row");
+    let target = tempfile::tempdir().expect("a directory");
+    let to = target.path().join("pages");
+    let ran = crawled.run("export", &["pages", "-o", to.to_str().expect("UTF-8")]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let has_it = |path: &PathBuf| std::fs::read_to_string(path).expect("a page").contains("hello10 ");
+    (row, walked(&to).iter().filter(|path| has_it(path)).count())
+}
+
+/// A record that only refers to the content is lost: the content is not, so no export leaves the page out.
+#[test]
+fn a_page_whose_content_another_visit_recorded_is_not_left_out() {
+    for is_last in [true, false] {
+        let (version, as_asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(1)));
+        let site = site_of_versions(version.clone(), as_asked.clone());
+        let crawled = Crawled::of(Web::new().site("small.test", site), "http://small.test/", &[]);
+        let first = exported(&crawled);
+        assert_eq!(first.1, 1);
+        assert_eq!(crawled.crawl(&["--again"]).code, 0);
+        let before = crawled.segments();
+        as_asked.store(0, Ordering::Relaxed);
+        assert_eq!(crawled.crawl(&["--again"]).code, 0);
+        as_asked.store(1, Ordering::Relaxed);
+        let segment = crawled.segments().into_iter().find(|segment| !before.contains(segment)).expect("a segment");
+        if !is_last {
+            assert_eq!(crawled.crawl(&["--again"]).code, 0);
+        }
+        let revisits = records(&segment, RecordType::Revisit);
+        let (_, offset, length) = revisits.iter().find(|(url, ..)| url == "http://small.test/10").expect("a record");
+        flip(&segment, offset + length / 2);
+        let (code, repair) = repaired(&crawled);
+        assert_eq!((code, &repair["lost"]), (1, &json!(["http://small.test/10"])), "{repair}");
+        let check = |crawled: &Crawled| {
+            let (row, pages) = exported(crawled);
+            assert_eq!((pages, found_with(crawled, "hello10")), (1, 1), "{row}");
+            row
+        };
+        // The first visit has the same content, and a record.
+        let row = check(&crawled);
+        assert_eq!((&row["round"], &row["warc_file"]), (&json!(1), &first.0["warc_file"]), "{row}");
+        assert_eq!(crawled.crawl(&["--again"]).code, 0);
+        check(&crawled);
+        assert_eq!(checked(&crawled).0, 0, "{:?}", checked(&crawled));
+        assert_eq!(crawled.run("derive", &["--all"]).code, 0);
+        check(&crawled);
+        // Another content is in no record of before.
+        version.store(1, Ordering::Relaxed);
+        assert_eq!(crawled.crawl(&["--again"]).code, 0);
+        let (row, pages) = exported(&crawled);
+        assert_eq!((&row["round"], pages), (&json!(if is_last { 5 } else { 6 }), 1), "{row}");
+    }
+}
+
 /// A round that was stopped goes on behind a repair, with the pages that it had not visited.
 #[test]
 fn a_repair_takes_no_page_out_of_a_round() {

@@ -11,7 +11,7 @@ use dataset::{
 };
 use model::{Purpose, Visit};
 use sha1::{Digest, Sha1};
-use store::{CrawlView, StoreError, current_visit};
+use store::{CrawlView, StoreError, current_visit, shown_visit};
 use weburl::UrlKey;
 
 /// The mark in a dataset's directory.
@@ -260,13 +260,15 @@ impl Files {
     fn supersede(&self, last: Visit, store: &dyn CrawlView, superseded: &mut Superseded) -> Result<(), StoreError> {
         let key = last.key;
         let mut visits = store.earlier(key)?;
-        let has_lost = visits.iter().any(is_lost);
+        let has_lost = visits.iter().chain([&last]).any(is_lost);
+        let shown = shown_visit(&last, &visits).clone();
         // Only the last one has a row without a record.
         visits.retain(|visit| visit.location.is_some());
         visits.push(last);
         visits.retain(|visit| self.of_visit(visit).is_some());
         let Some((last, earlier)) = visits.split_last() else { return Ok(()) };
-        let current = current_visit(last, earlier);
+        // Its row may be lost, or not be here yet.
+        let current = visits.iter().find(|visit| visit.at == shown.at).unwrap_or_else(|| current_visit(last, earlier));
         let mut add = |file: &str| superseded.entry(file.to_owned()).or_default().insert(key);
         for file in visits.iter().filter(|other| other.at != current.at).filter_map(|visit| self.of_visit(visit)) {
             add(file);

@@ -126,10 +126,10 @@ pub(super) const FOLLOWED: &str = "SELECT site_key, url_key FROM followed
 pub(super) const VISITS_OF_SEVERAL: &str = "WITH k AS (
         SELECT DISTINCT site_key, url_key FROM earlier_visit WHERE (site_key, url_key) > ($1, $2)
             ORDER BY site_key, url_key LIMIT $3),
-    v AS (SELECT v.site_key, v.url_key, v.fetched_at, v.outcome, v.status, v.target, v.segment, v.more FROM visit v JOIN k USING (site_key, url_key)
+    v AS (SELECT v.site_key, v.url_key, v.fetched_at, v.outcome, v.status, v.target, v.digest, v.segment, v.more FROM visit v JOIN k USING (site_key, url_key)
         UNION ALL
-        SELECT v.site_key, v.url_key, v.fetched_at, v.outcome, v.status, v.target, v.segment, v.more FROM earlier_visit v JOIN k USING (site_key, url_key))
-    SELECT v.site_key, v.url_key, v.fetched_at, v.outcome::text, v.status, v.target, g.name FROM v LEFT JOIN segment g ON g.serial = v.segment
+        SELECT v.site_key, v.url_key, v.fetched_at, v.outcome, v.status, v.target, v.digest, v.segment, v.more FROM earlier_visit v JOIN k USING (site_key, url_key))
+    SELECT v.site_key, v.url_key, v.fetched_at, v.outcome::text, v.status, v.target, v.digest, g.name FROM v LEFT JOIN segment g ON g.serial = v.segment
     ORDER BY v.site_key, v.url_key, visit_number(v.more), v.fetched_at";
 /// Of visits that were taken back, the segments that have no other visit of the same URL: no row of it counts there.
 pub(super) const TAKEN_BACK: &str =

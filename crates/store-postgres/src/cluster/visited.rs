@@ -1,9 +1,9 @@
 //! What the graph of visited pages needs of the state, since the datasets of workers do not tell of it.
 
 use database::Address;
-use model::{Timestamp, Visit};
+use model::{ArchiveLocation, Timestamp, Visit};
 use postgres::Row;
-use store::{StoreError, current_visit};
+use store::{StoreError, shown_visit};
 use weburl::UrlKey;
 
 use super::statements;
@@ -72,7 +72,7 @@ impl Visited {
                 after = key(visits[0].0.key);
                 let earlier: Vec<Visit> = visits.iter().map(|(visit, _)| visit.clone()).collect();
                 let Some((last, earlier)) = earlier.split_last() else { continue };
-                let current = current_visit(last, earlier).at;
+                let current = shown_visit(last, earlier).at;
                 for (visit, segment) in visits.iter().filter(|(visit, _)| visit.at != current) {
                     segment.iter().for_each(|segment| each(segment, visit.key));
                 }
@@ -131,8 +131,11 @@ fn recorded(row: &Row) -> Result<(Visit, Option<String>), StoreError> {
     let at = Timestamp(from_plain(columns.next()?));
     let outcome = outcome(columns.next()?).ok_or_else(|| damaged("visit", "unknown outcome"))?;
     let status = columns.narrow::<i32, _>()?;
-    let (target, segment) = (columns.next()?, columns.next()?);
-    Ok((Visit { status, target, ..Visit::without_fetch(key, outcome, String::new(), at) }, segment))
+    let (target, digest, segment) = (columns.next()?, columns.digest()?, columns.next::<Option<String>>()?);
+    // Where in its segment the record lies does not matter here.
+    let location = segment.is_some().then_some(ArchiveLocation { segment: 0, offset: 0, length: 0 });
+    let visit = Visit::without_fetch(key, outcome, String::new(), at);
+    Ok((Visit { status, target, digest, location, ..visit }, segment))
 }
 
 fn row_key(row: &Row) -> Result<UrlKey, StoreError> {
