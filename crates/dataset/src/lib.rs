@@ -48,7 +48,7 @@ pub use places::{Place, ReplaceError, replace_places};
 pub use read::{Batches, Column};
 pub use rows::{Row, Rows};
 pub use superseded::{
-    Settled, Superseded, add_superseded, copy_superseded, has_superseded, mark_settled, settled, write_superseded,
+    Settled, Superseded, copy_superseded, has_superseded, mark_settled, settled, update_superseded, write_superseded,
 };
 pub use tables::{ImageRow, ItemRow, LinkRow, Links, PageContent, PageRow, StructuredRow, Written};
 pub use write::{SegmentTables, UnrecordedPages, covered_bytes, first_uncovered};

@@ -69,7 +69,7 @@ pub fn mark_settled(layout: &Layout, state: &str) -> Result<(), DatasetError> {
     replace(&path, format!("{state}\n{}", files_of(layout)?).as_bytes())
 }
 
-/// A line for each of these files: its length and its name. Lists grow, so an older one has another length.
+/// A line for each of these files: its length and its name. Lists mostly grow, so an older one has another length.
 fn files_of(layout: &Layout) -> Result<String, DatasetError> {
     let dir = layout.root().join(SUPERSEDED_DIR);
     let mut lines = BTreeSet::new();
@@ -124,16 +124,25 @@ pub fn has_superseded(layout: &Layout) -> bool {
     layout.root().join(SUPERSEDED_DIR).is_dir()
 }
 
-/// Adds to the lists.
+/// Brings what the lists say of some URLs up to date: adds the rows that are superseded, and takes out those that say what is there. A list may
+/// name a row that was not there when it was written: a file is made again after a repair, and gets a later visit of the same URL.
 ///
 /// # Errors
 /// A list cannot be read or written.
-pub fn add_superseded(layout: &Layout, superseded: &Superseded) -> Result<(), DatasetError> {
-    for (segment, keys) in superseded {
+pub fn update_superseded(layout: &Layout, superseded: &Superseded, present: &Superseded) -> Result<(), DatasetError> {
+    let none = BTreeSet::new();
+    let segments: BTreeSet<&String> = superseded.keys().chain(present.keys()).collect();
+    for segment in segments {
         let path = layout.superseded(segment);
-        let mut all = read(&path)?;
-        all.extend(keys);
-        write(&path, &all)?;
+        let before = read(&path)?;
+        let mut keys = before.clone();
+        keys.extend(superseded.get(segment).unwrap_or(&none));
+        for key in present.get(segment).unwrap_or(&none) {
+            keys.remove(key);
+        }
+        if keys != before {
+            write(&path, &keys)?;
+        }
     }
     Ok(())
 }
@@ -197,4 +206,29 @@ fn read(path: &Path) -> Result<BTreeSet<UrlKey>, DatasetError> {
         return Err(DatasetError::format(path, "a list of keys ends within a key"));
     }
     Ok(keys.iter().map(|key| UrlKey::from_bytes(*key)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use weburl::SiteKey;
+
+    use super::*;
+
+    #[test]
+    fn a_list_names_no_row_that_says_what_is_there() {
+        let root = tempfile::tempdir().expect("a directory");
+        let layout = Layout::at(root.path());
+        let keys =
+            |urls: &[u64]| urls.iter().map(|url| UrlKey { site: SiteKey(1), url: *url }).collect::<BTreeSet<_>>();
+        let of = |segment: &str, urls: &[u64]| Superseded::from([(segment.to_owned(), keys(urls))]);
+        write_superseded(&layout, &of("a.warc.gz", &[1, 2])).expect("written");
+        let check = |superseded: &Superseded, present: &Superseded, expect: [&[u64]; 2]| {
+            update_superseded(&layout, superseded, present).expect("written");
+            let lists = ["a.warc.gz", "b.warc.gz"].map(|name| read(&layout.superseded(name)).expect("a list"));
+            assert_eq!(lists, expect.map(keys));
+        };
+        check(&of("a.warc.gz", &[3]), &of("a.warc.gz", &[2]), [&[1, 3], &[]]);
+        check(&of("b.warc.gz", &[1]), &of("a.warc.gz", &[1, 3, 4]), [&[], &[1]]);
+        check(&Superseded::new(), &of("b.warc.gz", &[1]), [&[], &[]]);
+    }
 }

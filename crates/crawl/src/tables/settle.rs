@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anyhow::Context;
 use dataset::schema::Table;
 use dataset::{
-    Layout, PageRow, Place, Rows, Settled, Superseded, UNRECORDED, UnrecordedPages, add_superseded, mark_settled,
-    replace_places, settled, write_superseded,
+    Layout, PageRow, Place, Rows, Settled, Superseded, UNRECORDED, UnrecordedPages, mark_settled, replace_places,
+    settled, update_superseded, write_superseded,
 };
 use model::{Purpose, Visit};
 use sha1::{Digest, Sha1};
@@ -224,13 +224,14 @@ fn is_lost(visit: &Visit) -> bool {
 /// The same for the URLs that this run has visited again.
 fn supersede_some(layout: &Layout, store: &dyn CrawlView, keys: &BTreeSet<UrlKey>) -> anyhow::Result<()> {
     let files = Files::of(layout, store)?;
-    let mut superseded = Superseded::new();
+    let (mut superseded, mut present) = (Superseded::new(), Superseded::new());
     for key in keys {
-        if let Some(visit) = store.get(*key)?.and_then(|entry| entry.visit) {
-            files.supersede(visit, store, &mut superseded)?;
+        let Some(visit) = store.get(*key)?.and_then(|entry| entry.visit) else { continue };
+        if let Some(file) = files.supersede(visit, store, &mut superseded)? {
+            present.entry(file.to_owned()).or_default().insert(*key);
         }
     }
-    Ok(add_superseded(layout, &superseded)?)
+    Ok(update_superseded(layout, &superseded, &present)?)
 }
 
 /// The files of pages that are there.
@@ -256,8 +257,13 @@ impl Files {
         }
     }
 
-    /// Adds the rows of a URL that say no more what is there, by its last visit.
-    fn supersede(&self, last: Visit, store: &dyn CrawlView, superseded: &mut Superseded) -> Result<(), StoreError> {
+    /// Adds the rows of a URL that say no more what is there, by its last visit. Returns the file with the row that does.
+    fn supersede(
+        &self,
+        last: Visit,
+        store: &dyn CrawlView,
+        superseded: &mut Superseded,
+    ) -> Result<Option<&str>, StoreError> {
         let key = last.key;
         let mut visits = store.earlier(key)?;
         let has_lost = visits.iter().chain([&last]).any(is_lost);
@@ -266,7 +272,7 @@ impl Files {
         visits.retain(|visit| visit.location.is_some());
         visits.push(last);
         visits.retain(|visit| self.of_visit(visit).is_some());
-        let Some((last, earlier)) = visits.split_last() else { return Ok(()) };
+        let Some((last, earlier)) = visits.split_last() else { return Ok(None) };
         // Its row may be lost, or not be here yet.
         let current = visits.iter().find(|visit| visit.at == shown.at).unwrap_or_else(|| current_visit(last, earlier));
         let mut add = |file: &str| superseded.entry(file.to_owned()).or_default().insert(key);
@@ -278,7 +284,7 @@ impl Files {
                 add(file);
             }
         }
-        Ok(())
+        Ok(self.of_visit(current))
     }
 }
 
