@@ -28,6 +28,7 @@ mod layout;
 mod leave_out;
 mod links;
 pub mod near;
+pub mod originals;
 mod places;
 mod read;
 pub mod rows;
@@ -48,7 +49,8 @@ pub use places::{Place, ReplaceError, replace_places};
 pub use read::{Batches, Column};
 pub use rows::{Row, Rows};
 pub use superseded::{
-    Settled, Superseded, copy_superseded, has_superseded, mark_settled, settled, update_superseded, write_superseded,
+    Settled, Superseded, copy_superseded, has_superseded, mark_settled, settled, supersedes_rows, update_superseded,
+    write_superseded,
 };
 pub use tables::{ImageRow, ItemRow, LinkRow, Links, PageContent, PageRow, StructuredRow, Written};
 pub use write::{SegmentTables, UnrecordedPages, covered_bytes, first_uncovered};

@@ -89,6 +89,12 @@ impl Batches {
         Batches { only: Some((column, Arc::new(keys))), ..self }
     }
 
+    /// Reads rows that later visits have superseded, too.
+    #[must_use]
+    pub fn with_superseded(self) -> Self {
+        Batches { current_by: None, ..self }
+    }
+
     /// Reads one share of the rows: that of reader number `own`, where `readers` read a share each.
     #[must_use]
     pub fn share(self, own: usize, readers: usize) -> Self {

@@ -124,6 +124,23 @@ pub fn has_superseded(layout: &Layout) -> bool {
     layout.root().join(SUPERSEDED_DIR).is_dir()
 }
 
+/// Whether a row of this dataset is superseded.
+///
+/// # Errors
+/// The dataset cannot be read.
+pub fn supersedes_rows(layout: &Layout) -> Result<bool, DatasetError> {
+    for table in layout.files(Table::Pages)? {
+        let list = superseded_list(layout.root(), &table.file_stem().unwrap_or_default().to_string_lossy());
+        match std::fs::metadata(&list) {
+            Ok(metadata) if metadata.len() > 0 => return Ok(true),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(DatasetError::io(&list, error)),
+        }
+    }
+    Ok(false)
+}
+
 /// Brings what the lists say of some URLs up to date: adds the rows that are superseded, and takes out those that say what is there. A list may
 /// name a row that was not there when it was written: a file is made again after a repair, and gets a later visit of the same URL.
 ///

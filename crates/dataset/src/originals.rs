@@ -1,0 +1,345 @@
+//! Originals of duplicates: which of their visits had the content that a duplicate repeats, and whether it is there still.
+//!
+//! A duplicate has no text of its own in the dataset, and is said to have that of its original. That is true only until a later visit finds
+//! another content at the original. The duplicate still has what an earlier visit of the original found, and is a page of its own then. One
+//! rule decides that, for visits in the state ([`Originals`]) and for rows of the dataset alike ([`Repeated::fit`]).
+
+use std::cmp::Reverse;
+
+use foldhash::{HashMap, HashMapExt};
+use model::{Outcome, PayloadDigest, Visit};
+use serde::{Deserialize, Serialize};
+use store::{CrawlView, Entry, StoreError, with_current_visit};
+use weburl::UrlKey;
+
+use crate::Column;
+
+/// Originals that are remembered at once.
+const ORIGINALS_MAX: usize = 100_000;
+
+/// A content as a visit of an original found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Content {
+    payload: Payload,
+    /// The number of the visit.
+    visit: u32,
+    /// It was another than that of the visit before.
+    has_changed: bool,
+}
+
+impl Content {
+    /// The columns of pages that [`Content::of_row`] reads.
+    pub const COLUMNS: [&str; 5] = ["outcome", "digest", "length", "visit", "changed"];
+
+    /// That of a visit; `None` where it found no page or document, or one that repeats another.
+    fn of(visit: &Visit) -> Option<Self> {
+        visit.outcome.has_content().then(|| Content {
+            payload: Payload::of(visit),
+            visit: visit.past.visits,
+            has_changed: visit.past.found_change(visit.at) == Some(true),
+        })
+    }
+
+    /// The same of a row.
+    #[must_use]
+    pub fn of_row(rows: &dyn Column, row: usize) -> Option<Self> {
+        let outcome = rows.text("outcome", row)?;
+        let has_content = Outcome::ALL.iter().any(|known| known.has_content() && known.as_str() == outcome);
+        let visit = rows.number("visit", row).and_then(|visit| u32::try_from(visit).ok());
+        has_content.then(|| Content {
+            payload: Payload::of_row(rows, row),
+            visit: visit.unwrap_or_default(),
+            has_changed: rows.flag("changed", row) == Some(true),
+        })
+    }
+}
+
+/// What tells the payloads of the visits of a URL apart: label and length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+struct Payload {
+    digest: Option<PayloadDigest>,
+    length: u64,
+}
+
+impl Payload {
+    fn of(visit: &Visit) -> Self {
+        Payload { digest: visit.digest, length: visit.length }
+    }
+
+    fn of_row(rows: &dyn Column, row: usize) -> Self {
+        let length = rows.number("length", row).and_then(|length| u64::try_from(length).ok());
+        Payload { digest: rows.text("digest", row).and_then(digest_of), length: length.unwrap_or_default() }
+    }
+}
+
+/// What a duplicate has in common with its original.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Repeated {
+    payload: Payload,
+    /// Its record has the payload, which may be in another coding than that of the original.
+    is_recorded: bool,
+}
+
+/// How well a visit of the original fits. Of several, the greatest has what the duplicate repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Fit {
+    /// Its payload is another, and may be the same content in another coding. A duplicate of an original that had changed before has the very
+    /// payload (`engine::recorder`), so only the first content of the original can be meant; with the number of the visit.
+    Recoded(Reverse<u32>),
+    /// It has the payload; with the number of the visit.
+    Same(u32),
+}
+
+impl Repeated {
+    /// The columns of pages that [`Repeated::of_row`] reads.
+    pub const COLUMNS: [&str; 4] = ["digest", "length", "warc_file", "payload_at"];
+
+    /// What a duplicate repeats.
+    #[must_use]
+    pub fn of(duplicate: &Visit) -> Self {
+        Repeated { payload: Payload::of(duplicate), is_recorded: duplicate.content_at.is_none() }
+    }
+
+    /// The same by its row.
+    #[must_use]
+    pub fn of_row(rows: &dyn Column, row: usize) -> Self {
+        // What the archive has lost is no claim to another coding.
+        let is_recorded = rows.text("warc_file", row).is_some() && rows.number("payload_at", row).is_none();
+        Repeated { payload: Payload::of_row(rows, row), is_recorded }
+    }
+
+    /// Whether this content has the very payload.
+    #[must_use]
+    pub fn is(&self, content: &Content) -> bool {
+        self.payload == content.payload
+    }
+
+    /// How well a content of the original fits; `None` if it is another.
+    #[must_use]
+    pub fn fit(&self, content: &Content) -> Option<Fit> {
+        if self.is(content) {
+            return Some(Fit::Same(content.visit));
+        }
+        (self.is_recorded && !content.has_changed).then_some(Fit::Recoded(Reverse(content.visit)))
+    }
+}
+
+/// Tells of duplicates whether their originals still have their content.
+pub struct Originals<'s> {
+    view: &'s dyn CrawlView,
+    /// Before the second round, no original can have changed.
+    may_have_changed: bool,
+    /// The visits that describe originals now.
+    known: HashMap<UrlKey, Option<Now>>,
+}
+
+/// What is at an original now.
+#[derive(Clone, Copy)]
+struct Now {
+    outcome: Outcome,
+    payload: Payload,
+}
+
+impl<'s> Originals<'s> {
+    /// Of the duplicates of a crawl.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn new(view: &'s dyn CrawlView) -> Result<Self, StoreError> {
+        let may_have_changed = view.totals()?.round.number > 1;
+        Ok(Originals { view, may_have_changed, known: HashMap::new() })
+    }
+
+    /// The entry as it is now: with the visit that describes the present content ([`with_current_visit`]). A duplicate whose original has
+    /// another content by now, or none, is a page or document of its own there.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn now(&mut self, entry: Entry) -> Result<Entry, StoreError> {
+        let mut entry = with_current_visit(self.view, entry)?;
+        if let Some(visit) = &mut entry.visit
+            && let Some(kind) = visit.kind().filter(|_| visit.outcome == Outcome::Duplicate)
+            && !self.is_repeated(visit)?
+        {
+            visit.outcome = kind;
+            visit.duplicate_of = None;
+        }
+        Ok(entry)
+    }
+
+    /// Whether the original of a duplicate still has its content.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn is_repeated(&mut self, duplicate: &Visit) -> Result<bool, StoreError> {
+        let Some(original) = duplicate.duplicate_of else { return Ok(false) };
+        if !self.may_have_changed {
+            return Ok(true);
+        }
+        let repeated = Repeated::of(duplicate);
+        let Some(now) = self.of(original)?.filter(|now| now.outcome.is_fetched()) else { return Ok(false) };
+        if repeated.payload == now.payload || !repeated.is_recorded {
+            return Ok(repeated.payload == now.payload);
+        }
+        // In another coding: it is the content of the visit that fits best.
+        let mut visits = self.view.earlier(original)?;
+        visits.extend(self.view.get(original)?.and_then(|entry| entry.visit));
+        let contents = visits.iter().filter_map(Content::of);
+        let fits = contents.filter_map(|content| Some((repeated.fit(&content)?, content.payload)));
+        let best = fits.max_by_key(|(fit, _)| *fit);
+        Ok(best.is_some_and(|(_, payload)| payload == now.payload))
+    }
+
+    /// The visit that describes an original now.
+    fn of(&mut self, original: UrlKey) -> Result<Option<Now>, StoreError> {
+        if let Some(known) = self.known.get(&original) {
+            return Ok(*known);
+        }
+        let entry = self.view.get(original)?.map(|entry| with_current_visit(self.view, entry)).transpose()?;
+        let visit = entry.and_then(|entry| entry.visit);
+        let now = visit.map(|visit| Now { outcome: visit.outcome, payload: Payload::of(&visit) });
+        if self.known.len() >= ORIGINALS_MAX {
+            self.known.clear();
+        }
+        self.known.insert(original, now);
+        Ok(now)
+    }
+}
+
+/// A digest as rows have it: `sha1:` and base32 without padding (RFC 4648 §6).
+fn digest_of(text: &str) -> Option<PayloadDigest> {
+    let digits = text.strip_prefix("sha1:").filter(|digits| digits.len() == 32)?;
+    let mut bytes = [0; 20];
+    for (group, digits) in bytes.chunks_mut(5).zip(digits.as_bytes().chunks(8)) {
+        let wide = digits.iter().try_fold(0u64, |wide, digit| {
+            let value = match digit {
+                b'A'..=b'Z' => digit - b'A',
+                b'2'..=b'7' => digit - b'2' + 26,
+                _ => return None,
+            };
+            Some(wide << 5 | u64::from(value))
+        })?;
+        group.copy_from_slice(&wide.to_be_bytes()[3..]);
+    }
+    Some(PayloadDigest(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Candidate, Past, Round, Timestamp};
+    use store::{Batch, MemoryStore, Store};
+    use weburl::{CanonicalRules, CanonicalUrl};
+
+    use super::*;
+
+    const PLAIN: (u8, u64) = (1, 10);
+    const CODED: (u8, u64) = (2, 7);
+    const OTHER: (u8, u64) = (3, 10);
+
+    fn url(path: &str) -> CanonicalUrl {
+        CanonicalUrl::parse(&format!("http://one.test/{path}"), &CanonicalRules::default()).expect("a URL")
+    }
+
+    fn payload((label, length): (u8, u64)) -> Payload {
+        Payload { digest: Some(PayloadDigest([label; 20])), length }
+    }
+
+    /// A visit that found this payload; without one, that nothing is there.
+    fn visit(path: &str, number: u32, found: Option<(u8, u64)>) -> Visit {
+        let outcome = if found.is_some() { Outcome::Html } else { Outcome::HttpError };
+        let (digest, length) = found.map_or((None, 0), |found| (payload(found).digest, found.1));
+        Visit {
+            status: if found.is_some() { 200 } else { 404 },
+            digest,
+            length,
+            past: Past { visits: number, ..Past::default() },
+            round: number + 1,
+            ..Visit::without_fetch(url(path).key(), outcome, String::new(), Timestamp(u64::from(number) + 1))
+        }
+    }
+
+    /// Whether a duplicate of the first visit of its original is one after later visits of that. Its record is a revisit, or it has the payload.
+    fn check(repeats: (u8, u64), is_revisit: bool, later: &[Option<(u8, u64)>], expect: bool) {
+        let store = MemoryStore::new();
+        let found = ["original", "copy"].map(|path| Candidate::seed(url(path))).into();
+        store.commit(&Batch { found, ..Batch::default() }).expect("committed");
+        let first = visit("original", 0, Some(PLAIN));
+        let mut copy = visit("copy", 0, Some(repeats));
+        copy.repeat(url("original").key());
+        copy.content_at = is_revisit.then_some(first.at);
+        store.commit(&Batch { visits: vec![first, copy.clone()], ..Batch::default() }).expect("committed");
+        for (number, found) in (1..).zip(later) {
+            let round = Round { number: number + 1, ..Round::default() };
+            let again = vec![url("original").key()];
+            store.commit(&Batch { round: Some(round), again, ..Batch::default() }).expect("a round");
+            let visits = vec![visit("original", number, *found)];
+            store.commit(&Batch { visits, ..Batch::default() }).expect("committed");
+        }
+        let entry = store.get(url("copy").key()).expect("read").expect("the copy");
+        assert_eq!(entry.visit, Some(copy.clone()), "the record of the visit stays");
+        let now = Originals::new(&store).expect("read").now(entry).expect("read").visit.expect("a visit");
+        let expect = match expect {
+            true => (Outcome::Duplicate, copy.duplicate_of),
+            false => (Outcome::Html, None),
+        };
+        assert_eq!((now.outcome, now.duplicate_of), expect, "{repeats:?} {is_revisit} {later:?}");
+    }
+
+    #[test]
+    fn a_duplicate_is_one_while_its_original_has_the_content() {
+        let revisit = |later: &[Option<(u8, u64)>], expect| check(PLAIN, true, later, expect);
+        revisit(&[], true);
+        revisit(&[Some(PLAIN)], true);
+        revisit(&[Some(OTHER)], false);
+        revisit(&[Some(OTHER), Some(PLAIN)], true);
+        revisit(&[None], false);
+        revisit(&[Some(OTHER), Some(OTHER)], false);
+        revisit(&[None, Some(PLAIN)], true);
+        let with_payload = |later: &[Option<(u8, u64)>], expect| {
+            for repeats in [PLAIN, CODED] {
+                check(repeats, false, later, expect);
+            }
+        };
+        with_payload(&[], true);
+        with_payload(&[Some(PLAIN)], true);
+        with_payload(&[Some(OTHER)], false);
+        with_payload(&[None], false);
+        with_payload(&[Some(OTHER), Some(PLAIN)], true);
+        check(CODED, false, &[Some(CODED)], true);
+    }
+
+    #[test]
+    fn the_very_payload_fits_better_than_any_other_and_the_latest_best() {
+        let revisit = Repeated { payload: payload(PLAIN), is_recorded: false };
+        let record = Repeated { payload: payload(PLAIN), is_recorded: true };
+        let best = |of: Repeated, visits: &[(u8, u64)]| {
+            let mut before = None;
+            let contents = visits.iter().zip(1..).map(|(found, visit)| Content {
+                payload: payload(*found),
+                visit,
+                has_changed: before.replace(*found).is_some_and(|before| before != *found),
+            });
+            let fits = contents.filter_map(|content| Some((of.fit(&content)?, content.visit)));
+            fits.max().map(|(_, visit)| visit)
+        };
+        assert_eq!(best(revisit, &[OTHER, PLAIN, PLAIN, OTHER]), Some(3));
+        assert_eq!(best(record, &[OTHER, PLAIN, OTHER]), Some(2));
+        assert_eq!(best(record, &[CODED, CODED, OTHER]), Some(1));
+        let later = Content { payload: payload(OTHER), visit: 2, has_changed: true };
+        assert_eq!(record.fit(&later), None, "where the first content was lost, no other stands for it");
+        assert_eq!(best(revisit, &[CODED, OTHER]), None);
+    }
+
+    #[test]
+    fn a_digest_is_read_as_it_is_written() {
+        let bytes: [u8; 20] = std::array::from_fn(|n| u8::try_from(n * 13 + 1).unwrap_or(u8::MAX));
+        for digest in [PayloadDigest(bytes), PayloadDigest([0; 20]), PayloadDigest([0xff; 20])] {
+            assert_eq!(digest_of(&digest.to_string()), Some(digest));
+        }
+        for text in
+            ["", "sha1:", "sha1:ABC", "md5:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "sha1:1AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"]
+        {
+            assert_eq!(digest_of(text), None, "{text}");
+        }
+    }
+}
