@@ -2,20 +2,24 @@
 //!
 //! The text of a page is its title and what is visible of it, or its main text, as in the dataset: without tags, white space
 //! collapsed. Every page is looked at: no index, so that an answer is exact however much was crawled just now (`docs/decisions`).
-//! An exact duplicate of a page has its text too.
+//! An exact duplicate of a page has the text that this page had when both were the same.
+
+mod copies;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use dataset::originals::Repeated;
 use dataset::schema::Table;
-use dataset::{Column, DatasetError, Layout};
+use dataset::{Column, DatasetError, Layout, supersedes_rows};
 use memchr::memmem::Finder;
 use model::Timestamp;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 use weburl::{CanonicalUrl, SiteKey};
 
+use self::copies::{Copies, Earlier, Sought};
 use crate::GraphError;
 use crate::linking::{WireKey, to_wire};
 use crate::rounds::{Crew, Rounds, Step, run};
@@ -125,6 +129,17 @@ impl Within {
             Within::MainText => &["main_text", "text"],
         }
     }
+
+    /// The columns that [`Within::texts`] reads.
+    fn text_columns(self) -> Vec<&'static str> {
+        [&["title"], self.columns()].concat()
+    }
+
+    /// The texts of a row: its title, and its part.
+    fn texts(self, batch: &dyn Column, row: usize) -> Vec<Cow<'_, str>> {
+        let part = self.columns().iter().find_map(|column| batch.text(column, row)).map(collapsed);
+        batch.text("title", row).map(Cow::Borrowed).into_iter().chain(part).collect()
+    }
 }
 
 /// The pages that are searched: those that meet each condition.
@@ -198,7 +213,8 @@ pub fn search<'a>(
         own,
         peers,
         found: Pages::default(),
-        copies: Vec::new(),
+        copies: Copies::default(),
+        counts: HashMap::new(),
         error: None,
     })?;
     let mut found = SearchResult::default();
@@ -217,16 +233,24 @@ struct Searcher {
     own: usize,
     peers: usize,
     found: Pages,
-    /// Exact duplicates: the original's key, and the URL.
-    copies: Vec<(WireKey, String)>,
+    /// Exact duplicates.
+    copies: Copies,
+    /// The current rows that have it, and how often.
+    counts: HashMap<WireKey, u64>,
     error: Option<DatasetError>,
 }
 
 /// What a worker tells another.
 #[derive(Clone, Serialize, Deserialize)]
 enum Message {
-    /// The pages that have it, and how often.
-    Counts(Vec<(WireKey, u64)>),
+    /// Whether rows of its pages are superseded.
+    HasEarlier(bool),
+    /// The pages that have it, and how often; and what its duplicates repeat, if that may be in superseded rows.
+    Counts(Vec<(WireKey, u64)>, Vec<Sought>),
+    /// What duplicates repeat, as far as its current rows have it.
+    Current(Vec<Sought>),
+    /// The other rows that may have what duplicates repeat.
+    Earlier(Vec<Earlier>),
     /// What it found.
     Pages(Pages),
 }
@@ -257,13 +281,22 @@ impl Pages {
 }
 
 impl Searcher {
+    /// The part of each dataset that this worker looks through, and how many parts there are.
+    fn share(&self) -> (usize, usize) {
+        (self.own % self.threads, self.threads)
+    }
+
     /// Looks through this worker's share of the pages. Gives the keys of those that have it.
     fn scan(&mut self) -> Result<Vec<(WireKey, u64)>, DatasetError> {
         let mut counts = Vec::new();
-        let parts = self.search.within.columns();
-        let columns = [&["url_key", "url", "fetched_at", "title", "duplicate_of"], parts].concat();
-        let share =
-            |layout: &Layout| Ok(layout.batches(Table::Pages, &columns)?.share(self.own % self.threads, self.threads));
+        let columns = [
+            &["url_key", "url", "fetched_at", "duplicate_of"],
+            &Repeated::COLUMNS[..],
+            &self.search.within.text_columns(),
+        ];
+        let columns = columns.concat();
+        let (own, readers) = self.share();
+        let share = |layout: &Layout| Ok(layout.batches(Table::Pages, &columns)?.share(own, readers));
         let batches = self.layouts.iter().map(share).collect::<Result<Vec<_>, DatasetError>>()?;
         for batch in batches.into_iter().flatten() {
             let batch = batch?;
@@ -272,13 +305,12 @@ impl Searcher {
                 let is_wanted = self.search.only.has(key.site, batch.number("fetched_at", row));
                 if let Some(original) = batch.text("duplicate_of", row).and_then(CanonicalUrl::from_canonical) {
                     if is_wanted {
-                        self.copies.push((to_wire(original.key()), url.to_owned()));
+                        self.copies.push(original.key(), Repeated::of_row(&batch, row), url);
                     }
                     continue;
                 }
-                let part = parts.iter().find_map(|column| batch.text(column, row)).map(collapsed);
-                let texts = || batch.text("title", row).into_iter().chain(part.as_deref());
-                let occurrences = texts().map(|text| self.search.pattern.count(text)).sum();
+                let texts = self.search.within.texts(&batch, row);
+                let occurrences = texts.iter().map(|text| self.search.pattern.count(text)).sum();
                 if occurrences == 0 {
                     continue;
                 }
@@ -289,7 +321,7 @@ impl Searcher {
                 }
                 let around = |chars: usize| {
                     // Where it is in the title alone, the title is what is around it.
-                    texts().rev().find_map(|text| Some(around(text, self.search.pattern.first(text)?, chars)))
+                    texts.iter().rev().find_map(|text| Some(around(text, self.search.pattern.first(text)?, chars)))
                 };
                 let context = self.search.context.and_then(around);
                 self.found.push(FoundPage { occurrences, url: url.to_owned(), context }, self.search.limit);
@@ -298,20 +330,42 @@ impl Searcher {
         Ok(counts)
     }
 
-    /// Finds the duplicates of pages that have it.
-    fn take_copies(&mut self, inbox: Vec<Message>) {
-        let counts = inbox.into_iter().filter_map(|message| match message {
-            Message::Counts(counts) => Some(counts),
-            Message::Pages(_) => None,
-        });
-        let counts: HashMap<WireKey, u64> = counts.flatten().collect();
-        for (original, url) in std::mem::take(&mut self.copies) {
-            if let Some(occurrences) = counts.get(&original) {
-                let row = FoundPage { occurrences: *occurrences, url, context: None };
-                self.found.push(row, self.search.limit);
-            }
+    /// Notes an error, with which the search ends. Until then, this worker has nothing to tell.
+    fn noted<T: Default>(&mut self, result: Result<T, DatasetError>) -> T {
+        result.unwrap_or_else(|error| {
+            self.error.get_or_insert(error);
+            T::default()
+        })
+    }
+
+    fn send(&self, message: Message) -> Step<Message, <Self as Rounds>::Answer> {
+        Step::Send(vec![message; self.peers])
+    }
+
+    /// Goes on with rows of earlier visits if duplicates repeat what no current row has. All workers know the same of that.
+    fn seek_earlier(&mut self) -> Step<Message, <Self as Rounds>::Answer> {
+        if self.copies.is_settled() {
+            return self.finish();
+        }
+        let Search { within, pattern, .. } = &self.search;
+        let count =
+            |batch: &dyn Column, row| within.texts(batch, row).iter().map(|text| pattern.count(text)).sum::<u64>();
+        let earlier = self.copies.earlier(&self.layouts, &within.text_columns(), self.share(), count);
+        let earlier = self.noted(earlier);
+        self.send(Message::Earlier(earlier))
+    }
+
+    /// Finds the duplicates that have it, and tells the first worker what this one found.
+    fn finish(&mut self) -> Step<Message, <Self as Rounds>::Answer> {
+        let counts = std::mem::take(&mut self.counts);
+        let copies = std::mem::take(&mut self.copies);
+        for (url, occurrences) in copies.into_found(|original| counts.get(&original).copied()) {
+            self.found.push(FoundPage { occurrences, url, context: None }, self.search.limit);
         }
         self.found.cut(self.search.limit);
+        let mut messages = vec![Message::Pages(Pages::default()); self.peers];
+        messages[0] = Message::Pages(std::mem::take(&mut self.found));
+        Step::Send(messages)
     }
 }
 
@@ -322,17 +376,44 @@ impl Rounds for Searcher {
     fn round(&mut self, inbox: Vec<Message>) -> Step<Message, Self::Answer> {
         match inbox.first() {
             None => {
-                let counts = self.scan().unwrap_or_else(|error| {
-                    self.error = Some(error);
-                    Vec::new()
-                });
-                Step::Send(vec![Message::Counts(counts); self.peers])
+                let has_earlier = self.layouts.iter().map(supersedes_rows).collect::<Result<Vec<bool>, _>>();
+                let has_earlier = self.noted(has_earlier).contains(&true);
+                self.send(Message::HasEarlier(has_earlier))
             }
-            Some(Message::Counts(_)) => {
-                self.take_copies(inbox);
-                let mut messages = vec![Message::Pages(Pages::default()); self.peers];
-                messages[0] = Message::Pages(std::mem::take(&mut self.found));
-                Step::Send(messages)
+            Some(Message::HasEarlier(_)) => {
+                // Whoever has them: an original's earlier rows may be elsewhere than its duplicates.
+                let has_earlier = inbox.iter().any(|message| matches!(message, Message::HasEarlier(true)));
+                let counts = self.scan();
+                let counts = self.noted(counts);
+                let repeated = if has_earlier { self.copies.repeated() } else { Vec::new() };
+                self.send(Message::Counts(counts, repeated))
+            }
+            Some(Message::Counts(..)) => {
+                for message in inbox {
+                    let Message::Counts(counts, repeated) = message else { continue };
+                    self.counts.extend(counts);
+                    self.copies.seek(&repeated);
+                }
+                if self.copies.is_settled() {
+                    return self.finish();
+                }
+                let current = self.copies.current(&self.layouts, self.share());
+                let current = self.noted(current);
+                self.send(Message::Current(current))
+            }
+            Some(Message::Current(_)) => {
+                for message in &inbox {
+                    let Message::Current(current) = message else { continue };
+                    self.copies.is_current(current);
+                }
+                self.seek_earlier()
+            }
+            Some(Message::Earlier(_)) => {
+                for message in &inbox {
+                    let Message::Earlier(earlier) = message else { continue };
+                    self.copies.take_earlier(earlier);
+                }
+                self.finish()
             }
             Some(Message::Pages(_)) => Step::End(match self.error.take() {
                 Some(error) => Err(error.into()),

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-use dataset::{Layout, Links, PageContent, PageRow, Rows, SegmentTables, Written};
+use dataset::{Layout, Links, PageContent, PageRow, Rows, SegmentTables, Written, write_superseded};
 use graph::{
     Crew, Definition, Graph, GraphBuilder, Only, Overlap, PageKind, Pattern, Ranks, Search, Within, names, overlap,
     pagerank, search,
 };
-use model::{Candidate, Outcome, Timestamp, Visit};
+use model::{Candidate, Outcome, Past, PayloadDigest, Timestamp, Visit};
 use proptest::prelude::*;
 use store::{MemoryStore, Store};
 use weburl::{CanonicalUrl, UrlKey};
@@ -210,4 +210,103 @@ fn datasets_in_pieces_answer_as_one() {
         named.extend(names(&known(process), keys.iter().copied()).expect("datasets"));
     }
     assert_eq!(named, names([&whole], keys).expect("a dataset").into_iter().collect());
+}
+
+/// A row of a page, or of a copy of one.
+struct Visited {
+    url: &'static str,
+    /// The number of its visit.
+    visit: u32,
+    /// Stands for the digest of its payload.
+    label: u8,
+    text: Option<&'static str>,
+    original: Option<&'static str>,
+    /// Its record is a revisit.
+    is_revisit: bool,
+}
+
+const fn page_with(url: &'static str, visit: u32, label: u8, text: &'static str) -> Visited {
+    Visited { url, visit, label, text: Some(text), original: None, is_revisit: false }
+}
+
+const fn copy_of(original: &'static str, url: &'static str, label: u8, is_revisit: bool) -> Visited {
+    Visited { url, visit: 1, label, text: None, original: Some(original), is_revisit }
+}
+
+/// Three segments. Later visits superseded the pages in the first.
+const VISITED: [&[Visited]; 3] = [
+    &[
+        page_with("s1.test/changed", 1, 1, "worm and worm"),
+        page_with("s1.test/same", 1, 3, "worm"),
+        copy_of("s1.test/changed", "s2.test/of-now", 2, true),
+    ],
+    &[page_with("s1.test/changed", 2, 2, "silk"), copy_of("s1.test/changed", "s2.test/of-then", 1, true)],
+    &[
+        page_with("s1.test/same", 2, 3, "worm"),
+        copy_of("s1.test/changed", "s3.test/coded", 9, false),
+        copy_of("s1.test/changed", "s3.test/lost", 7, true),
+        copy_of("s1.test/same", "s3.test/same", 3, true),
+    ],
+];
+
+/// Writes one of the segments.
+fn write_visits(layout: &Layout, segment: usize) {
+    let store = MemoryStore::new();
+    let mut rows = Rows::new(&store as &dyn Store, false).expect("rows");
+    let name = format!("segment-{segment}");
+    let mut tables = SegmentTables::begin(layout, &name).expect("a directory");
+    for visited in VISITED[segment] {
+        let page = url(visited.url);
+        let outcome = if visited.original.is_some() { Outcome::Duplicate } else { Outcome::Html };
+        let visit = Visit {
+            status: 200,
+            digest: Some(PayloadDigest([visited.label; 20])),
+            length: 10,
+            past: Past { visits: visited.visit - 1, ..Past::default() },
+            ..Visit::without_fetch(page.key(), outcome, String::new(), Timestamp(0))
+        };
+        let mut row = rows.of(&Candidate::seed(page.clone()), 1, Some(&visit)).expect("a row");
+        row.duplicate_of = visited.original.map(|original| url(original).as_str().to_owned());
+        row.payload_at = visited.is_revisit.then_some(Timestamp(0));
+        row.warc_file = Some("a.warc.gz".to_owned());
+        row.changed = (visited.visit > 1).then_some(visited.url.ends_with("/changed"));
+        let content = PageContent { kind: "html", text: visited.text.map(str::to_owned), ..PageContent::default() };
+        let row = PageRow { key: page.key(), row, content: Some(content) };
+        let (images, structured, items) = (Vec::new(), Vec::new(), Vec::new());
+        tables.push(Written { page: row, links: Links::none(page), images, structured, items }).expect("a row");
+    }
+    tables.finish(0).expect("a segment");
+    let pages = VISITED[0].iter().filter(|visited| visited.original.is_none() && segment == 0);
+    let keys = pages.map(|visited| url(visited.url).key()).collect();
+    write_superseded(layout, &[(format!("{name}.warc.gz"), keys)].into()).expect("a list");
+}
+
+#[test]
+fn a_copy_has_the_text_that_its_original_had_wherever_the_rows_lie() {
+    let root = tempfile::TempDir::new().expect("a directory");
+    let dir = |name: &str| Layout::at(root.path().join(name));
+    let whole = dir("whole");
+    // The first last, with the list.
+    for segment in [2, 1, 0] {
+        write_visits(&whole, segment);
+        write_visits(&dir(&segment.to_string()), segment);
+    }
+    let row = |path: &str, occurrences| (url(path).as_str().to_owned(), occurrences);
+    let worm = [row("s2.test/of-then", 2), row("s3.test/coded", 2), row("s1.test/same", 1), row("s3.test/same", 1)];
+    let silk = [row("s1.test/changed", 1), row("s2.test/of-now", 1)];
+    for (text, expect) in [("worm", &worm[..]), ("silk", &silk[..])] {
+        let asked = || Search {
+            pattern: Pattern::text(text, false).expect("a text"),
+            within: Within::Page,
+            only: Only::default(),
+            limit: None,
+            context: None,
+        };
+        let of_one = search([&whole], asked(), Crew::threads(2)).expect("an answer");
+        let rows: Vec<_> = of_one.rows.iter().map(|row| (row.url.clone(), row.occurrences)).collect();
+        assert_eq!(rows, expect, "{text}");
+        assert_eq!(of_one.pages, rows.len() as u64);
+        let ask = |process: usize, crew| search([&dir(&process.to_string())], asked(), crew).expect("an answer");
+        assert_eq!(each(VISITED.len(), 2, ask)[0], of_one, "{text}");
+    }
 }
