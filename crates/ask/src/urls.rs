@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
+use dataset::originals::Originals;
 use model::{Candidate, Outcome, Purpose, Visit};
-use store::{CrawlView, Entry, StoreError, with_current_visit};
+use store::{CrawlView, Entry, StoreError};
 use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
 /// URLs that an answer looks at, at most, or as many as it may have, where somebody waits for a page: so it comes in time, whatever is asked.
@@ -91,7 +92,7 @@ pub struct Selection {
     pub depth: Option<u32>,
     /// Neither sitemaps nor requisites, which totals do not count by outcome either.
     pub only_counted: bool,
-    /// As the report counts: pages only, each by the visit that describes it now; and excluded ones only if their state is chosen.
+    /// As the report counts: pages only, each as it is now ([`Originals::now`]); and excluded ones only if their state is chosen.
     pub as_reported: bool,
 }
 
@@ -128,6 +129,7 @@ impl Selection {
     pub fn page(&self, view: &dyn CrawlView, after: Option<UrlKey>, max: usize) -> Result<Page, StoreError> {
         let mut page = Page::default();
         let states = self.states_read(view)?;
+        let mut originals = self.as_reported.then(|| Originals::new(view)).transpose()?;
         let (mut last, mut at_once) = (after, max.clamp(1, ENTRIES_AT_ONCE));
         loop {
             let Some(from) = self.next_from(last) else { return Ok(page) };
@@ -144,7 +146,7 @@ impl Selection {
                 }
                 page.looked_at += 1;
                 let url = entry.candidate.url.clone();
-                page.urls.extend(self.listed(view, entry)?);
+                page.urls.extend(self.listed(originals.as_mut(), entry)?);
                 if page.urls.len() >= max || page.looked_at >= max.max(LOOKED_AT_MAX) {
                     page.next = Some(url);
                     return Ok(page);
@@ -168,7 +170,7 @@ impl Selection {
             return Ok(None);
         }
         let from = match after.map(|key| view.get(key)).transpose()?.flatten() {
-            Some(entry) if self.as_reported => Some(State::of(&with_current_visit(view, entry)?)),
+            Some(entry) if self.as_reported => Some(State::of(&Originals::new(view)?.now(entry)?)),
             entry => entry.as_ref().map(State::of),
         };
         let mut page = Page::default();
@@ -195,6 +197,10 @@ impl Selection {
             let may_hide =
                 |outcome: &&Outcome| !matches!(outcome, Outcome::Html | Outcome::Binary | Outcome::Duplicate);
             states.extend(Outcome::ALL.iter().filter(may_hide).copied().map(State::Ended));
+            // A duplicate whose original has another content by now counts as a page or document.
+            if [Outcome::Html, Outcome::Binary].iter().any(|outcome| self.states.contains(&State::Ended(*outcome))) {
+                states.insert(State::Ended(Outcome::Duplicate));
+            }
         }
         Ok(states)
     }
@@ -217,8 +223,11 @@ impl Selection {
         self.sites.is_empty() || self.sites.contains(&site)
     }
 
-    fn listed(&self, view: &dyn CrawlView, entry: Entry) -> Result<Option<Listed>, StoreError> {
-        let entry = if self.as_reported { with_current_visit(view, entry)? } else { entry };
+    fn listed(&self, originals: Option<&mut Originals<'_>>, entry: Entry) -> Result<Option<Listed>, StoreError> {
+        let entry = match originals {
+            Some(originals) => originals.now(entry)?,
+            None => entry,
+        };
         let state = State::of(&entry);
         let url = &entry.candidate.url;
         let purpose = entry.candidate.purpose;
@@ -257,7 +266,7 @@ fn entries(
 
 #[cfg(test)]
 mod tests {
-    use model::{Past, Round, Timestamp};
+    use model::{Past, PayloadDigest, Round, Timestamp};
     use store::{Batch, MemoryStore, Store};
     use weburl::CanonicalRules;
 
@@ -389,6 +398,39 @@ mod tests {
         assert!(found("timeout", false).contains(page) && !found("timeout", true).contains(page));
         assert_eq!((found("", false).len(), found("", true).len()), (12, 11), "without the excluded one");
         assert_eq!(found("excluded", true).len(), 1);
+    }
+
+    #[test]
+    fn a_duplicate_whose_original_has_changed_is_listed_as_the_page_that_the_report_counts() {
+        let store = store();
+        let [original, copy] = ["http://a.test/2", "http://b.test/2"].map(|page| url(page).key());
+        let page = |label: u8, number: u32| Visit {
+            status: 200,
+            digest: Some(PayloadDigest([label; 20])),
+            past: Past { visits: number, ..Past::default() },
+            round: number + 1,
+            ..Visit::without_fetch(original, Outcome::Html, String::new(), Timestamp(3))
+        };
+        let mut repeated = Visit { key: copy, content_at: Some(Timestamp(3)), ..page(1, 0) };
+        repeated.repeat(original);
+        store.commit(&Batch { visits: vec![page(1, 0), repeated], ..Batch::default() }).expect("committed");
+        let found = |word: &str, as_reported| {
+            let selection =
+                Selection { states: State::named(word).expect("states"), as_reported, ..Selection::default() };
+            let page = selection.page(&store, None, 100).expect("read");
+            let by_state = selection.page_by_state(&store, None, 100).expect("read").expect("an index");
+            assert_eq!(by_state.urls, page.urls, "{word}");
+            page.urls.iter().filter(|listed| listed.url.key() == copy).count()
+        };
+        let check = |as_reported, expect: [usize; 2]| {
+            assert_eq!(["html", "duplicate"].map(|word| found(word, as_reported)), expect, "{as_reported}");
+        };
+        check(true, [0, 1]);
+        let round = Round { number: 2, ..Round::default() };
+        store.commit(&Batch { round: Some(round), again: vec![original], ..Batch::default() }).expect("committed");
+        store.commit(&Batch { visits: vec![page(2, 1)], ..Batch::default() }).expect("committed");
+        check(true, [1, 0]);
+        check(false, [0, 1]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use dataset::originals::Originals;
 use dataset::{Layout, Row, Rows};
 use engine::Settings;
 use model::Purpose;
@@ -34,9 +35,9 @@ pub struct Crawl<'s> {
 /// A URL that the filter admits.
 #[derive(Debug)]
 pub struct Selected {
-    /// What the state knows.
+    /// What the state knows, as it is now ([`Originals::now`]): a duplicate whose original has another content by now is a page of its own.
     pub entry: Entry,
-    /// Its row.
+    /// Its row, which says what its visit found: that it is a duplicate.
     pub row: Row,
 }
 
@@ -58,6 +59,7 @@ impl<'s> Crawl<'s> {
         mut each: impl FnMut(Selected) -> Result<(), ExportError>,
     ) -> Result<(), ExportError> {
         let mut rows = Rows::new(self.store, sitemaps)?;
+        let mut originals = Originals::new(self.store)?;
         let mut after: Option<UrlKey> = None;
         let mut done = 0;
         loop {
@@ -71,6 +73,7 @@ impl<'s> Crawl<'s> {
                 let entry = with_current_visit(self.store, entry)?;
                 let row = rows.row(&entry)?;
                 if filter.admits(&row) {
+                    let entry = originals.now(entry)?;
                     each(Selected { entry, row })?;
                     done += 1;
                 }

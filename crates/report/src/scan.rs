@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use dataset::originals::Originals;
 use extract::media_type::sniff;
 use model::{Outcome, Purpose, Visit, essence};
-use store::{CrawlView, Entry, with_current_visit};
+use store::{CrawlView, Entry};
 use weburl::{SiteKey, UrlKey};
 
 use crate::picture::{PICTURE_PAGES_MAX, PageNode};
@@ -75,6 +76,7 @@ pub(crate) fn scan(
     let mut counter = Counter::new();
     // A crawl that keeps no archive has lost nothing.
     let has_archive = !store.segments()?.is_empty();
+    let mut originals = Originals::new(store)?;
     let mut after = None;
     loop {
         let entries = store.scan(after, AT_ONCE)?;
@@ -83,7 +85,7 @@ pub(crate) fn scan(
         for entry in entries {
             // The last visit knows it, whichever is the current one.
             let has_lost = has_archive && entry.visit.as_ref().is_some_and(Visit::has_lost);
-            let entry = &with_current_visit(store, entry)?;
+            let entry = &originals.now(entry)?;
             counter.count_limits(entry, seed_sites);
             if entry.candidate.purpose == Purpose::Page {
                 counter.count(entry, seed_sites, links);

@@ -1,5 +1,6 @@
 //! The table of pages.
 
+use dataset::rows::FRONTIER;
 use model::Outcome;
 use postgres::Transaction;
 use postgres::types::Type;
@@ -42,11 +43,13 @@ pub(super) fn write(
     export.pages(progress, |id, selected| {
         let site = sites.id(selected.entry.candidate.url.key().site)?;
         let row = &selected.row;
-        let is_html = row.outcome == Outcome::Html.as_str();
+        // A duplicate of what is no longer at its original is a page of its own.
+        let outcome = selected.entry.visit.as_ref().map(|visit| visit.outcome);
+        let is_html = outcome == Some(Outcome::Html);
         let answer = if is_html { selected.answer(&mut replay)? } else { None };
         let html = answer.map(|answer| decoded(&answer, row.content_type.as_deref(), export.body_bytes_max()));
         let status = row.status.map(i32::from);
-        let type_code = codes::page_type(row.outcome);
+        let type_code = codes::page_type(outcome.map_or(FRONTIER, Outcome::as_str));
         let digest = row.digest.as_deref().filter(|_| is_html || row.duplicate_of.is_some());
         let html = html.as_deref().map(storable);
         copy.row(&[&id, &site, &type_code, &row.url, &html, &status, &row.at.map(time), &digest])
