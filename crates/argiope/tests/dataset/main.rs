@@ -8,6 +8,7 @@ mod documents;
 mod examples;
 mod extracted;
 mod kept;
+mod moved_on;
 mod restored;
 mod retried;
 mod sealed;

@@ -8,6 +8,7 @@ mod crawled;
 mod graph;
 mod kvs;
 mod linked;
+mod moved_on;
 mod repeated;
 mod rows;
 mod statistics;
