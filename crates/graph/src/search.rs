@@ -381,7 +381,7 @@ impl Rounds for Searcher {
                 self.send(Message::HasEarlier(has_earlier))
             }
             Some(Message::HasEarlier(_)) => {
-                // Whoever has them: an original's earlier rows may be elsewhere than its duplicates.
+                // The earlier rows of an original may be at another worker than its duplicates.
                 let has_earlier = inbox.iter().any(|message| matches!(message, Message::HasEarlier(true)));
                 let counts = self.scan();
                 let counts = self.noted(counts);

@@ -352,7 +352,7 @@ pub(crate) fn readable(crawled: &Crawled) -> (usize, usize) {
 }
 
 pub(crate) fn found(crawled: &Crawled) -> usize {
-    crawled.run("search", &["page", "--json", "--limit", "100"]).stdout.lines().count()
+    found_with(crawled, "page")
 }
 
 fn walked(dir: &Path) -> Vec<PathBuf> {
