@@ -14,8 +14,10 @@ const ABOVE: &str = "# Settings
 `argiope settings --markdown` writes this page; a test compares the two. Each setting is a flag of `argiope crawl`, `pages` and `server`, and a key of `crawl.toml` and
 of the file that `--config` names. Flags win over that file, and both over `crawl.toml`. `argiope steer DIR set KEY VALUE` changes the settings marked \"while running\".
 
-Forms: N is a number, D a duration of at most 100 years (`250ms`, `1m 30s`), B bytes (`10MB`, `500KiB`). A switch is a flag alone, or `--flag=false`. A list is given by repeating the flag. Where a flag names a file
-of tables (`--extract`, `--login`) or a script (`--behaviour`), a file of settings has these tables themselves: `[extract.NAME]`, `[login.NAME]`, `[[behaviour]]` with `name` and `script`.
+Forms: N is a number, D a duration of at most 100 years (`250ms`, `1m 30s`), B bytes (`10MB`, `500KiB`). A switch is a flag alone, or `--flag=false`. A list is given by repeating the flag.
+
+Some flags name a file: of tables (`--extract`, `--login`), or of a script (`--behaviour`). A file of settings has the tables itself: `[extract.NAME]`, `[login.NAME]`, `[[behaviour]]`. A table of `behaviour` has `name` and
+`script`.
 ";
 
 /// The arguments of `argiope settings`.
