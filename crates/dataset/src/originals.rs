@@ -1,8 +1,8 @@
 //! Originals of duplicates: which of their visits had the content that a duplicate repeats, and whether it is there still.
 //!
-//! A duplicate has no text of its own in the dataset, and is said to have that of its original. That is true only until a later visit finds
-//! another content at the original. The duplicate still has what an earlier visit of the original found, and is a page of its own then. One
-//! rule decides that, for visits in the state ([`Originals`]) and for rows of the dataset alike ([`Repeated::fit`]).
+//! The dataset stores no text for a duplicate: its text is that of its original. A later visit may find another content at the original. Then
+//! the duplicate is a page of its own, with the text that an earlier visit of the original found. One rule decides that, for visits in the state
+//! ([`Originals`]) and for rows of the dataset ([`Repeated::fit`]).
 
 use std::cmp::Reverse;
 
@@ -68,7 +68,7 @@ impl Payload {
 
     fn of_row(rows: &dyn Column, row: usize) -> Self {
         let length = rows.number("length", row).and_then(|length| u64::try_from(length).ok());
-        Payload { digest: rows.text("digest", row).and_then(digest_of), length: length.unwrap_or_default() }
+        Payload { digest: rows.text("digest", row).and_then(PayloadDigest::parse), length: length.unwrap_or_default() }
     }
 }
 
@@ -206,24 +206,6 @@ impl<'s> Originals<'s> {
     }
 }
 
-/// A digest as rows have it: `sha1:` and base32 without padding (RFC 4648 §6).
-fn digest_of(text: &str) -> Option<PayloadDigest> {
-    let digits = text.strip_prefix("sha1:").filter(|digits| digits.len() == 32)?;
-    let mut bytes = [0; 20];
-    for (group, digits) in bytes.chunks_mut(5).zip(digits.as_bytes().chunks(8)) {
-        let wide = digits.iter().try_fold(0u64, |wide, digit| {
-            let value = match digit {
-                b'A'..=b'Z' => digit - b'A',
-                b'2'..=b'7' => digit - b'2' + 26,
-                _ => return None,
-            };
-            Some(wide << 5 | u64::from(value))
-        })?;
-        group.copy_from_slice(&wide.to_be_bytes()[3..]);
-    }
-    Some(PayloadDigest(bytes))
-}
-
 #[cfg(test)]
 mod tests {
     use model::{Candidate, Past, Round, Timestamp};
@@ -328,18 +310,5 @@ mod tests {
         let later = Content { payload: payload(OTHER), visit: 2, has_changed: true };
         assert_eq!(record.fit(&later), None, "where the first content was lost, no other stands for it");
         assert_eq!(best(revisit, &[CODED, OTHER]), None);
-    }
-
-    #[test]
-    fn a_digest_is_read_as_it_is_written() {
-        let bytes: [u8; 20] = std::array::from_fn(|n| u8::try_from(n * 13 + 1).unwrap_or(u8::MAX));
-        for digest in [PayloadDigest(bytes), PayloadDigest([0; 20]), PayloadDigest([0xff; 20])] {
-            assert_eq!(digest_of(&digest.to_string()), Some(digest));
-        }
-        for text in
-            ["", "sha1:", "sha1:ABC", "md5:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "sha1:1AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"]
-        {
-            assert_eq!(digest_of(text), None, "{text}");
-        }
     }
 }

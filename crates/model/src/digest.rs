@@ -42,10 +42,29 @@ impl ContentDigest {
     }
 }
 
+/// The digits of base32 (RFC 4648 §6).
+const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+impl PayloadDigest {
+    /// Reads the form that `Display` writes; `None` if the text is something else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("sha1:").filter(|digits| digits.len() == 32)?;
+        let mut bytes = [0; 20];
+        for (group, digits) in bytes.chunks_mut(5).zip(digits.as_bytes().chunks(8)) {
+            let wide = digits.iter().try_fold(0u64, |wide, digit| {
+                let value = ALPHABET.iter().position(|of_alphabet| of_alphabet == digit)?;
+                Some((wide << 5) | value as u64)
+            })?;
+            group.copy_from_slice(&wide.to_be_bytes()[3..]);
+        }
+        Some(PayloadDigest(bytes))
+    }
+}
+
 impl fmt::Display for PayloadDigest {
     /// `sha1:` and base32 without padding (RFC 4648 §6), the form used in WARC and CDXJ.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
         let mut text = *b"sha1:00000000000000000000000000000000";
         for (group, digits) in self.0.chunks(5).zip(text[5..].chunks_mut(8)) {
             let wide = group.iter().fold(0u64, |wide, byte| (wide << 8) | u64::from(*byte));
@@ -83,5 +102,18 @@ mod tests {
             0x07, 0x09,
         ];
         assert_eq!(PayloadDigest(sha1_of_nothing).to_string(), "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
+    }
+
+    #[test]
+    fn a_digest_is_read_as_it_is_written() {
+        let bytes: [u8; 20] = std::array::from_fn(|n| u8::try_from(n * 13 + 1).unwrap_or(u8::MAX));
+        for digest in [PayloadDigest(bytes), PayloadDigest([0; 20]), PayloadDigest([0xff; 20])] {
+            assert_eq!(PayloadDigest::parse(&digest.to_string()), Some(digest));
+        }
+        for text in
+            ["", "sha1:", "sha1:ABC", "md5:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "sha1:1AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"]
+        {
+            assert_eq!(PayloadDigest::parse(text), None, "{text}");
+        }
     }
 }
