@@ -20,7 +20,7 @@ use store::{CrawlView, StoreError};
 use view_wire::{RemoteView, WireError};
 
 use crate::held::Identity;
-use crate::socket::{connect, socket_in, stopped};
+use crate::socket::{SOCKET, SOCKET_BEGUN, connect, socket_in, stopped};
 use crate::steer::{Change, OrderId, TakeBack};
 use crate::{LiveView, Scheduler, Unready};
 
@@ -138,11 +138,16 @@ impl Live {
     #[must_use]
     pub fn listen(root: &Path, answers: Answers) -> Option<Self> {
         let dir = File::open(root).ok()?;
-        let path = socket_in(&dir);
+        let begun = socket_in(&dir, SOCKET_BEGUN);
         // What a process left that was killed; only one can have the crawl.
-        let _ = std::fs::remove_file(&path);
-        let listener = UnixListener::bind(&path).ok()?;
-        let identity = Identity::of(&path).ok()?;
+        let _ = std::fs::remove_file(&begun);
+        let listener = UnixListener::bind(&begun).ok()?;
+        let identity = Identity::of(&begun).ok()?;
+        // A socket exists before it takes connections (bind(2), listen(2)). Under this name it always takes them.
+        if std::fs::rename(&begun, socket_in(&dir, SOCKET)).is_err() {
+            let _ = std::fs::remove_file(&begun);
+            return None;
+        }
         let woken_by = UnixStream::from(OwnedFd::from(listener.try_clone().ok()?));
         let answers = Mutex::new(Some(Arc::new(answers)));
         let asking = Arc::new(Asking { answers, connections: Mutex::default(), freed: Condvar::new() });
@@ -261,7 +266,7 @@ impl Drop for Live {
         locked(&self.asking.answers).take();
         // The thread waits for someone to connect. A listening socket that is shut down wakes it (unix(7)), whatever lies at the path.
         let woken = self.listener.shutdown(Shutdown::Both);
-        let path = socket_in(&self.dir);
+        let path = socket_in(&self.dir, SOCKET);
         // The socket of another crawl, which began in this one's place, stays.
         if Identity::of(&path).ok() == Some(self.identity) {
             let _ = std::fs::remove_file(path);
@@ -404,7 +409,6 @@ mod tests {
     use store::{MemoryStore, Store};
 
     use super::*;
-    use crate::socket::SOCKET;
 
     fn publishing(publish: impl Fn() -> anyhow::Result<()> + Send + Sync + 'static) -> Answers {
         Answers {

@@ -11,8 +11,10 @@ use store_embedded::EmbeddedStore;
 
 /// The name of the directory of the state. Its lock says who crawls.
 pub(crate) const STATE: &str = "state";
-/// The name of the socket.
+/// The name of the socket. A socket with this name takes connections, or its crawl was killed.
 pub(crate) const SOCKET: &str = "live.socket";
+/// Its name until it takes connections.
+pub(crate) const SOCKET_BEGUN: &str = "live.socket.begun";
 
 /// Whether a crawl runs in a directory that can be asked.
 #[must_use]
@@ -32,13 +34,13 @@ pub(crate) fn connect(root: &Path, request: &str) -> Option<UnixStream> {
     // A link would lead to somebody else's.
     let is_socket = root.join(SOCKET).symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_socket());
     let dir = File::open(root).ok().filter(|_| is_socket)?;
-    let mut live = UnixStream::connect(socket_in(&dir)).ok()?;
+    let mut live = UnixStream::connect(socket_in(&dir, SOCKET)).ok()?;
     live.write_all(request.as_bytes()).ok()?;
     Some(live)
 }
 
-/// The path of the socket in a directory that is open. The path of a socket is at most some hundred bytes, that of a directory is not:
+/// The path of a socket in a directory that is open. The path of a socket is at most some hundred bytes, that of a directory is not:
 /// so the directory is named by its descriptor (proc(5)).
-pub(crate) fn socket_in(dir: &File) -> PathBuf {
-    Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(SOCKET)
+pub(crate) fn socket_in(dir: &File, name: &str) -> PathBuf {
+    Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(name)
 }

@@ -133,6 +133,7 @@ fn no_file_elsewhere_is_changed_through_a_link() {
         format!("dataset/graph/{segment}.unfinished"),
         format!("dataset/pages/_{}.unfinished", segment.trim_end_matches(".warc.gz")),
         "live.socket".to_owned(),
+        "live.socket.begun".to_owned(),
     ];
     let link = || {
         for name in &names {
