@@ -218,6 +218,8 @@
     return found;
   };
   const shownByScrolling = new Set();
+  // Where everything that was scrolled stood before.
+  const places = new Map();
   const size = () => {
     let sum = 0;
     for (const element of elementsOf(NodeFilter.SHOW_ELEMENT)) sum += 1 + (element === element.ownerDocument.scrollingElement ? element.scrollHeight : 0);
@@ -231,6 +233,7 @@
     let moved = false;
     for (const element of scrollers()) {
       const before = element.scrollTop;
+      if (!places.has(element)) places.set(element, before);
       const isRoot = element === element.ownerDocument.scrollingElement;
       const seen = isRoot ? element.ownerDocument.defaultView.innerHeight : element.clientHeight;
       element.scrollTo({ top: before + Math.max(seen, 1), behavior: 'instant' });
@@ -240,6 +243,11 @@
     }
     askForReport();
     return { moved, size: size(), reported };
+  };
+  // Scrolls everything back to where it stood. Gives whether there was something to do.
+  const rewind = () => {
+    for (const [element, top] of places) element.scrollTo({ top, behavior: 'instant' });
+    return places.size > 0;
   };
   // Links that scrolling showed, and that are gone again.
   const passed = () => {
@@ -278,6 +286,6 @@
     );
   };
 
-  Object.assign(crawler, { look, click, undo, scroll, scrolls, passed, play, pause, run, ran: () => ran });
+  Object.assign(crawler, { look, click, undo, scroll, rewind, scrolls, passed, play, pause, run, ran: () => ran });
   Object.freeze(crawler);
 })();

@@ -97,6 +97,16 @@ impl Tab<'_> {
         Ok(())
     }
 
+    /// Scrolls everything back to where it stood before [`Tab::scroll_in_time`].
+    pub(super) async fn rewind(&mut self) -> Result<(), RenderFailure> {
+        if self.evaluate("globalThis.argiopeCrawler?.rewind()").await? == Value::Bool(true) {
+            self.paint().await?;
+            self.run_clock(CLOCK_OF_A_SCROLL).await?;
+            self.paint().await?;
+        }
+        Ok(())
+    }
+
     /// Takes note of links that scrolling has shown, and that are gone.
     pub(super) async fn note_passed(&mut self) -> Result<(), RenderFailure> {
         let passed: Vec<String> = self.read("argiopeCrawler.passed()").await?;

@@ -37,9 +37,17 @@ impl Tab<'_> {
         self.call("Emulation.setTouchEmulationEnabled", json!({"enabled": viewport.is_mobile})).await.map(drop)
     }
 
-    /// Takes the pictures that are wanted. One that fails, or takes too long, costs only itself. They have time of their own.
+    /// Takes the pictures that are wanted, of the page as it stood before it was scrolled. One that fails, or takes too long, costs only
+    /// itself. They have time of their own.
     pub(super) async fn take_pictures(&mut self) -> Result<(), RenderFailure> {
         let (settings, began) = (self.settings, Instant::now());
+        if settings.pictures.is_empty() {
+            return Ok(());
+        }
+        let before = std::mem::replace(&mut self.limit, Instant::now() + PICTURE_TIME_MAX);
+        let rewound = self.rewind().await;
+        let rewound = self.end(before, rewound);
+        self.forgive(rewound)?;
         for kind in PictureKind::ALL.into_iter().filter(|kind| settings.pictures.contains(kind)) {
             let before = std::mem::replace(&mut self.limit, Instant::now() + PICTURE_TIME_MAX);
             let taken = self.take_picture(kind).await;

@@ -76,6 +76,20 @@ async fn each_kind_has_its_size_and_shows_the_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_scrolled_is_shown_from_its_beginning() {
+    let view = Settings { viewport: Some(WINDOW), pictures: vec![PictureKind::View], ..settings() };
+    let inside = format!(
+        "<!DOCTYPE html><body style='margin:0'><div id=d style='height:400px; overflow-y:auto'>{}</div>\
+         <script>d.onscroll = () => document.title = d.scrollTop</script>",
+        "<div style='height:1000px; background:#f00'></div><div style='height:1000px; background:#00f'></div>"
+    );
+    let rendered = render(&Renderer::new(view), &inside, &Arc::new(Site::new())).await.expect("a page");
+    assert!(rendered.html.contains("<title>1600</title>"), "it was scrolled to its end: {}", rendered.html);
+    let shown = Image::of(&rendered.pictures.taken[0].bytes);
+    assert_eq!((shown.colour(10, 10), shown.colour(10, 390)), ([255, 0, 0], [255, 0, 0]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_device_has_its_window_density_and_touch_screen() {
     let phone = Settings { viewport: "phone".parse().ok(), pictures: vec![PictureKind::View], ..settings() };
     let says = format!(
