@@ -9,6 +9,7 @@ pub mod freshness;
 pub mod importance;
 pub mod links;
 pub mod overlap;
+pub mod page;
 pub mod path;
 pub mod picture;
 mod queried;

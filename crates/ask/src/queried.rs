@@ -110,7 +110,7 @@ impl QueriedCrawl {
 /// A URL that a graph does not have.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct UnknownUrl(String);
+pub struct UnknownUrl(pub(crate) String);
 
 /// Why a graph does not have a URL, in words.
 pub(crate) fn why_unknown(graph: &Graph, url: &CanonicalUrl) -> String {

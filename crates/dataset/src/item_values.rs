@@ -1,13 +1,13 @@
-//! The rows of a table of items as JSON.
+//! Rows of tables as JSON.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use serde_json::{Map, Value};
 use weburl::UrlKey;
 
-/// A row of a table of items by column: numbers, truth values, lists and objects as in JSON, keys in hexadecimal digits,
+/// A row of a table by column: numbers, truth values, lists and objects as in JSON, keys in hexadecimal digits,
 /// dates as RFC 3339. Nulls are there as well.
 #[must_use]
 pub fn item_values(batch: &RecordBatch, row: usize) -> Map<String, Value> {
@@ -24,6 +24,7 @@ fn value(column: &dyn Array, row: usize) -> Value {
         DataType::Utf8 => column.as_string::<i32>().value(row).into(),
         DataType::Int32 => column.as_primitive::<Int32Type>().value(row).into(),
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into(),
+        DataType::Float32 => column.as_primitive::<Float32Type>().value(row).into(),
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).into(),
         DataType::Boolean => column.as_boolean().value(row).into(),
         DataType::Timestamp(..) => {
@@ -41,7 +42,7 @@ fn value(column: &dyn Array, row: usize) -> Value {
             let inner = column.as_struct().columns().iter().map(|column| value(column, row));
             fields.iter().map(|field| field.name().clone()).zip(inner).collect::<Map<_, _>>().into()
         }
-        // Tables of items have no others.
+        // No table has others.
         _ => Value::Null,
     }
 }

@@ -4,17 +4,18 @@
 //! payload of its original. The body is the payload without its content coding, cut at the same limit as in the fetch.
 
 mod answer;
+mod beside;
 
 use std::collections::HashMap;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use against::{Against, AgainstError};
 use model::{ArchiveLocation, Outcome, PayloadDigest, Timestamp, Visit};
-use store::{CrawlView, Entry, Segment, StoreError};
-use warc::{Digest, Header, LoadedRecord, ReadError, Reader, RecordType};
+use store::{CrawlView, Segment, StoreError};
+use warc::{Digest, Header, LoadedRecord, ReadError, RecordType};
 use weburl::{CanonicalUrl, UrlKey};
 
 pub use answer::RecordedAnswer;
@@ -38,7 +39,7 @@ impl Lost {
 pub struct Replay<'s> {
     store: &'s dyn CrawlView,
     dir: PathBuf,
-    segments: HashMap<u32, String>,
+    segments: HashMap<u32, Segment>,
     payload_bytes_max: u64,
     against: Option<Option<Against>>,
     lost: Lost,
@@ -237,32 +238,6 @@ impl<'s> Replay<'s> {
         self.against()?.map_or(Ok(None), |against| against.payload(digest, bytes_max))
     }
 
-    /// A page as a browser showed it, in UTF-8, if the crawl rendered it: the record of that lies behind those of the answer.
-    ///
-    /// # Errors
-    /// The archive cannot be read there.
-    pub fn seen(&mut self, entry: &Entry) -> Result<Option<Vec<u8>>, ReplayError> {
-        let Some(location) = entry.visit.as_ref().and_then(|visit| visit.location) else { return Ok(None) };
-        let path = self.path(location.segment)?;
-        let failed = |source| ReplayError::Archive { path: path.display().to_string(), source };
-        let mut reader = Reader::open(&path, location.offset + location.length).map_err(failed)?;
-        while let Some(mut record) = reader.next_record().map_err(failed)? {
-            let is_about = record.header().target_uri() == Some(entry.candidate.url.as_str());
-            match record.header().record_type() {
-                Some(RecordType::Conversion) if is_about => {
-                    let mut html = Vec::new();
-                    let io = |source| failed(ReadError::Io(source));
-                    record.by_ref().take(self.payload_bytes_max).read_to_end(&mut html).map_err(io)?;
-                    return Ok(Some(html));
-                }
-                Some(RecordType::Request | RecordType::Metadata) if is_about => {}
-                _ => return Ok(None),
-            }
-            record.finish().map_err(failed)?;
-        }
-        Ok(None)
-    }
-
     /// The record at a place of the archive.
     ///
     /// # Errors
@@ -279,10 +254,16 @@ impl<'s> Replay<'s> {
     /// # Errors
     /// The state does not know it.
     pub fn path(&mut self, segment: u32) -> Result<PathBuf, ReplayError> {
-        if !self.segments.contains_key(&segment) {
+        Ok(self.segment(segment)?.0)
+    }
+
+    /// The file of a segment, and its committed length in bytes.
+    fn segment(&mut self, serial: u32) -> Result<(PathBuf, u64), ReplayError> {
+        if !self.segments.contains_key(&serial) {
             let segments = self.store.segments()?;
-            self.segments = segments.into_iter().map(|Segment { serial, name, .. }| (serial, name)).collect();
+            self.segments = segments.into_iter().map(|segment| (segment.serial, segment)).collect();
         }
-        self.segments.get(&segment).map(|name| self.dir.join(name)).ok_or(ReplayError::Segment(segment))
+        let Segment { name, length, .. } = self.segments.get(&serial).ok_or(ReplayError::Segment(serial))?;
+        Ok((self.dir.join(name), *length))
     }
 }

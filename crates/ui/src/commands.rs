@@ -13,6 +13,7 @@ use Counterpart::{Missing, Screen};
 
 const OF_A_CLUSTER: &str = "the crawl of a directory has one worker";
 const BEGINS_A_RUN: &str = "the interface begins no run";
+const LIES_WITH_WORKERS: &str = "the segments and the dataset of a cluster's crawl lie with its workers";
 
 /// The commands of `argiope client`, and where the interface has the same. A test of the command fails if one is not here.
 pub const COMMANDS: [(&str, Counterpart); 24] = [
@@ -71,8 +72,13 @@ pub const OF_SERVER: [(&str, Counterpart); 24] = [
 ];
 
 /// The screens that no command of `argiope client` has, with what has the same.
-pub const SCREENS_ALONE: [(&str, &str); 1] =
-    [("/sites", "`argiope client domains` lists those of a worker, without their state")];
+pub const SCREENS_ALONE: [(&str, &str); 5] = [
+    ("/sites", "`argiope client domains` lists those of a worker, without their state"),
+    ("/url/row", LIES_WITH_WORKERS),
+    ("/url/record", LIES_WITH_WORKERS),
+    ("/url/picture", LIES_WITH_WORKERS),
+    ("/url/copies", LIES_WITH_WORKERS),
+];
 
 #[cfg(test)]
 mod tests {

@@ -31,6 +31,7 @@ mod links;
 mod live;
 mod origin;
 mod overview;
+mod page;
 mod query;
 mod report_page;
 mod rows;
@@ -41,6 +42,7 @@ mod standing_status;
 mod steer;
 mod story;
 mod urls;
+mod verbatim;
 mod wording;
 
 use std::path::PathBuf;
@@ -111,6 +113,10 @@ fn screens(ui: Ui) -> Router {
         .route("/urls.jsonl", get(urls::jsonl))
         .route("/urls.parquet", get(urls::parquet))
         .route("/url", get(story::show))
+        .route("/url/row", get(page::row))
+        .route("/url/record", get(page::record))
+        .route("/url/picture", get(page::picture))
+        .route("/url/copies", get(page::copies))
         .route("/changes", get(changes_page::show))
         .route("/search", get(search::show))
         .route("/graph", get(graph_page::show))

@@ -36,6 +36,11 @@ pub(crate) fn elsewhere(url: &CanonicalUrl) -> Markup {
     }
 }
 
+/// The URL that a page is about.
+pub(crate) fn headed(url: &CanonicalUrl) -> Markup {
+    html! { p { (story(url.as_str())) } }
+}
+
 /// The sites in trouble, if there are any: how many, and some of them with when each may be asked again, and why it is in trouble.
 pub(crate) fn in_trouble<'a>(sites: u64, named: impl ExactSizeIterator<Item = (&'a str, String, &'a str)>) -> Markup {
     let more = sites.saturating_sub(named.len() as u64);

@@ -1,19 +1,39 @@
-//! The story of a URL or a site, as `argiope explain` tells it, and the links of the page.
+//! The story of a URL or a site: its visits and changes on a timeline, what `argiope explain` tells, and the links of the page.
 
-use ask::explain::{Crawl, Story};
+use ask::explain::{Crawl, Past, Story, UrlStory};
 use ask::links::each_link;
+use ask::page::{pictures, visited};
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use crawl::standing::Standing;
 use dataset::Layout;
-use maud::html;
+use maud::{Markup, html};
+use model::{PictureKind, Visit};
+use printable::{Printable, counted};
 use weburl::{CanonicalUrl, UrlKey};
 
 use crate::base::to;
 use crate::failure::Failure;
 use crate::links::{self, Links};
-use crate::query::Fields;
+use crate::page;
+use crate::query::{Fields, with_fields};
 use crate::{Ui, frame};
+
+/// Visits on the timeline, the last ones; the others are counted.
+const VISITS_SHOWN: usize = 50;
+
+/// What is told of a URL, site or host.
+struct Told {
+    story: Story,
+    /// The story in words.
+    text: String,
+    /// The URL, if it is of one.
+    url: Option<CanonicalUrl>,
+    /// The links from and to it, if there is a dataset.
+    ends: Option<[Links; 2]>,
+    /// Its last visit, with the pictures that it took.
+    pictured: Option<(Visit, Vec<PictureKind>)>,
+}
 
 /// Answers with the story of `u`.
 pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
@@ -29,24 +49,65 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         return Ok(frame::page("Explain", "/url", &form));
     }
     let given = asked.clone();
-    let (text, url, ends) = ui.large(&ui.large, move |crawl| tell(crawl, &given)).await?;
+    let told = ui.large(&ui.large, move |crawl| tell(crawl, &given)).await?;
     let body = html! {
         (form)
-        @if let Some(url) = &url {
+        @if let Some(url) = &told.url {
             (links::elsewhere(url))
+            @if let Story::Url(story) = &told.story {
+                @if story.known {
+                    (page::elsewhere(url))
+                    @if let Some((visit, pictures)) = &told.pictured { (page::shown(url, visit, pictures)) }
+                    (timeline(url, story))
+                }
+            }
         }
-        div.scroll role="region" aria-label="Story" tabindex="0" { pre.story { (links::told(&text)) } }
-        @match &ends {
+        div.scroll role="region" aria-label="Story" tabindex="0" { pre.story { (links::told(&told.text)) } }
+        @match &told.ends {
             Some([from, to]) => { (from.list("Links from the page")) (to.list("Links to the page")) }
-            None if url.is_some() => { p { "The crawl has no dataset, so its links are not known." } }
+            None if told.url.is_some() => { p { "The crawl has no dataset, so its links are not known." } }
             None => {}
         }
     };
     Ok(frame::page("Explain", "/url", &body))
 }
 
-/// The story, the URL if it is of one, and the links from and to it if there is a dataset.
-fn tell(crawl: &Standing, given: &str) -> anyhow::Result<(String, Option<CanonicalUrl>, Option<[Links; 2]>)> {
+/// How a URL was found, its visits, and what was changed from outside, the oldest first.
+fn timeline(url: &CanonicalUrl, story: &UrlStory) -> Markup {
+    let left_out = story.visits.len().saturating_sub(VISITS_SHOWN);
+    html! {
+        section {
+            h2 { "Timeline" }
+            ol.timeline {
+                @if let Some(found) = story.found.last() {
+                    li {
+                        "Found " @if let Some(depth) = found.depth { "at depth " (depth) " " } "by " (found.via)
+                        @if let [.., from, _] = &story.found[..] { " on " (links::story(&from.url)) }
+                    }
+                }
+                @if left_out > 0 { li { (counted(left_out as u64, "visit")) " before" } }
+                @for visit in story.visits.iter().skip(left_out) { (event(url, visit)) }
+                // Of a single visit there is no list.
+                @if let (true, Some(at), Some(row)) = (story.visits.is_empty(), &story.at, &story.row) {
+                    (event(url, &Past { at: at.clone(), round: row.round.unwrap_or(1), outcome: row.outcome, status: row.status, change: None }))
+                }
+                @for change in &story.changes { li { "Steered: " (Printable(change)) } }
+            }
+        }
+    }
+}
+
+fn event(url: &CanonicalUrl, Past { at, round, outcome, status, change }: &Past) -> Markup {
+    html! {
+        li {
+            a.date href=(with_fields("/url/record", &[("u", url.as_str()), ("at", at)])) { (at) }
+            " " @if let Some(change) = change { (change) ": " } (outcome) @if let Some(status) = status { " " (status) } ", round " (round)
+        }
+    }
+}
+
+/// What there is to tell.
+fn tell(crawl: &Standing, given: &str) -> anyhow::Result<Told> {
     let opened = crawl.with_dataset()?;
     let story = Story::of(&Crawl::new(&opened.dir, opened.view(), opened.live())?.in_short(), given)?;
     let url = match &story {
@@ -61,7 +122,16 @@ fn tell(crawl: &Standing, given: &str) -> anyhow::Result<(String, Option<Canonic
         }
         None => None,
     };
-    Ok((story.to_text(crawl.root()), url, ends))
+    let pictured = match (&story, &url) {
+        (Story::Url(story), Some(url)) if story.known => {
+            let entry = visited(&opened, url.as_str(), "")?;
+            let pictures = pictures(&opened, &entry)?;
+            entry.visit.map(|visit| (visit, pictures))
+        }
+        _ => None,
+    };
+    let text = story.to_text(crawl.root());
+    Ok(Told { story, text, url, ends, pictured })
 }
 
 /// The links whose one end is a URL.

@@ -29,6 +29,7 @@ mod steered;
 mod streamed;
 mod told;
 mod ui;
+mod ui_of_pages;
 mod ui_of_runs;
 mod unwritten;
 mod usage;

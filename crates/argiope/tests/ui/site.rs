@@ -24,7 +24,7 @@ pub fn shown(crawl: &Crawled) -> Ui {
 }
 
 /// All screens, with and without something to show.
-pub const SCREENS: [&str; 21] = [
+pub const SCREENS: [&str; 26] = [
     "/",
     "/sites",
     "/urls",
@@ -36,6 +36,11 @@ pub const SCREENS: [&str; 21] = [
     "/url?u=http%3A%2F%2Fui.test%2Fb%3Fq%3D%27onmouseover%3D%27window.owned%3D3%26x%3D%3Cb%3E",
     "/url?u=ui.test",
     "/url?u=%3Cscript%3Ewindow.owned%3D7%3C%2Fscript%3E",
+    "/url/row?u=http%3A%2F%2Fui.test%2F",
+    "/url/record?u=http%3A%2F%2Fui.test%2F",
+    "/url/record?u=http%3A%2F%2Fui.test%2Ftyped",
+    "/url/copies?u=http%3A%2F%2Fui.test%2F",
+    "/url/row?u=http%3A%2F%2Fui.test%2Fb%3Fq%3D%27onmouseover%3D%27window.owned%3D3%26x%3D%3Cb%3E",
     "/changes",
     "/changes?since=2026-01-01&site=ui.test",
     "/search",
