@@ -91,7 +91,7 @@ pub struct Settings {
     pub bytes_max: Option<u64>,
     /// Read sitemaps.
     pub sitemaps: bool,
-    /// Send HEAD before GET.
+    /// Send HEAD before GET. A URL that failed is requested again with GET alone.
     pub head_first: bool,
     /// Sites in memory at once. URLs of further sites wait in the store.
     pub sites_in_front_max: usize,

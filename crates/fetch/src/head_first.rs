@@ -16,7 +16,7 @@ impl HeadFirst {
     }
 
     /// Why the answer to a HEAD is not followed by GET; `None` if it is. Any other error than those that are about the page, or ask
-    /// to wait, may be about HEAD: GET decides.
+    /// to wait, may be about HEAD: GET decides. After the wait, GET alone is sent.
     pub(crate) fn reason_against(&self, response: &Response) -> Option<String> {
         match response.status {
             200 => {}

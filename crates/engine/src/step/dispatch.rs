@@ -432,7 +432,9 @@ impl State {
         asked: TaskKind,
     ) {
         let id = self.new_task();
-        let head_first = self.settings.head_first && purpose == Purpose::Page;
+        // An answer to a HEAD that may pass is for GET to confirm: it may be about HEAD alone.
+        let is_new = matches!(&asked, TaskKind::Url(queued) if queued.attempts == 0);
+        let head_first = self.settings.head_first && purpose == Purpose::Page && is_new;
         let Some(Front { state, domain, turns, earlier_robots, .. }) = self.front(site) else { return };
         *turns += 1;
         state.in_flight += 1;

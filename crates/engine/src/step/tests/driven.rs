@@ -96,6 +96,11 @@ impl Driven {
                     let queue = self.queues.entry(record.site).or_default();
                     queue.retain(|queued| queued.candidate.url.key().url != ended);
                 }
+                if let Some((key, _, attempts)) = record.attempts {
+                    let queue = self.queues.entry(record.site).or_default();
+                    let failed = queue.iter_mut().filter(|queued| queued.candidate.url.key() == key);
+                    failed.for_each(|queued| queued.attempts = attempts);
+                }
                 for candidate in &record.found {
                     let queued = Queued::first(candidate.clone());
                     self.queues.entry(candidate.url.key().site).or_default().push(queued);

@@ -88,6 +88,28 @@ fn a_site_waits_for_its_delay_and_for_what_it_asked_for() {
 }
 
 #[test]
+fn a_url_whose_head_failed_is_asked_for_with_get() {
+    for status in [429, 502, 503, 504] {
+        let mut driven = with_robots(Settings { head_first: true, ..settings() }, "");
+        driven.wait(MS(250));
+        let first = first_of(&driven);
+        assert!(driven.fetches[0].head_first);
+        driven.answered(&first, status, &[], "");
+        // The other URL of the site comes first.
+        let mut heads = Vec::new();
+        while !heads.iter().any(|(target, _)| *target == first) {
+            let held = of(&driven, ONE).held.and_then(|held| held.until).expect("it waits");
+            driven.wait(held.since(driven.now));
+            heads.push((first_of(&driven), driven.fetches[0].head_first));
+            driven.answered(&heads.last().expect("one").0.clone(), 200, &[], "");
+        }
+        let other = if first == ONE { MORE } else { ONE };
+        let expect = [(other.to_owned(), true), (first, false)];
+        assert!(expect.ends_with(&heads), "{status}: {heads:?}");
+    }
+}
+
+#[test]
 fn a_site_that_is_not_reached_is_put_aside() {
     let mut driven = with_robots(settings(), "");
     let mut held = of(&driven, ONE).held;
