@@ -13,6 +13,7 @@ mod front;
 mod in_parts;
 mod kept_out;
 mod known;
+mod line;
 mod links;
 mod network;
 mod ownership;
@@ -50,6 +51,7 @@ use dates::Dates;
 use errands::Errands;
 use in_parts::InParts;
 use kept_out::KeptOut;
+use line::Line;
 use network::OwnNetwork;
 use places::Places;
 use remembered::Remembered;
@@ -87,6 +89,8 @@ pub struct State {
     network: OwnNetwork,
     places: Places,
     rulebook: Rulebook,
+    /// Sites whose turn waits until their large robots.txt may be read.
+    line: Line,
     large_files: slot::LargeFiles,
     room: Room,
     watch: Watch,
@@ -226,6 +230,7 @@ impl State {
             network: OwnNetwork::default(),
             places: Places::default(),
             rulebook: Rulebook::default(),
+            line: Line::default(),
             large_files: Default::default(),
             room: Room::default(),
             watch: Watch::default(),
@@ -321,7 +326,7 @@ impl State {
     /// Sites in front that want a visit.
     #[must_use]
     pub fn sites_waiting(&self) -> usize {
-        self.bench.len()
+        self.bench.len() + self.line.len()
     }
 
     /// URLs fetched with success, over all runs of this crawl.

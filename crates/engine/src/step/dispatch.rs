@@ -87,7 +87,8 @@ impl State {
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
         let waits_for_rules =
             front.reading.is_under_way() || matches!(front.state.robots(), RobotsState::InFlight { .. });
-        if front.has_turn() && !front.resolving && !front.held && !front.waits_for_share && !waits_for_rules {
+        let waits = front.resolving || front.held || front.waits_for_share || waits_for_rules || self.line.has(site);
+        if front.has_turn() && !waits {
             let due = if front.state.needs_no_network() { now } else { front.state.due_at() };
             let group = group_of(&front.state, group_by_address);
             self.bench.offer(site, group, due);
@@ -111,7 +112,7 @@ impl State {
         }
         self.check_limits(now);
         self.go_on_with_turns(now);
-        while self.ending.is_none() && self.has_room() && self.bench.next_due().is_some_and(|due| due <= now) {
+        while self.ending.is_none() && self.has_room() && self.is_turn_due(now) {
             if !self.network.may_try(now) {
                 break;
             }
@@ -227,7 +228,7 @@ impl State {
             let due = self.asides.next_due().map(|due| self.dates.of(due));
             return Some(End::Waiting(self.waiting(sites, due)));
         }
-        let is_idle = self.bench.is_empty() && self.search == SiteSearch::Exhausted && self.sites_found.is_empty();
+        let is_idle = self.sites_waiting() == 0 && self.search == SiteSearch::Exhausted && self.sites_found.is_empty();
         if !is_idle || self.sites_missed || self.errands.is_open() || !self.places.nobody_waits() {
             return None;
         }

@@ -84,6 +84,7 @@ impl State {
         self.park(site, false);
         self.places.leave(site);
         self.rulebook.drop(site);
+        self.line.leave(site);
         self.novelty.end(site);
         let front = match self.sites.remove(&site)? {
             Slot::Here(front) => front,

@@ -221,6 +221,7 @@ impl State {
             _ if front.reading.is_done() => Reason::Busy,
             _ if front.reading.is_under_way() => Reason::Robots,
             _ if front.waits_for_share => Reason::Share,
+            _ if self.line.has(state.key) => return Some(self.held_in_line(now)),
             Next::Held(Reason::Nothing) if front.is_busy() || state.has_waiting() => Reason::UnderWay,
             Next::Held(Reason::SiteBudget) if self.peek_kept_out(front).is_some() => {
                 return self.held_on_bench(now, front);
@@ -229,6 +230,17 @@ impl State {
             _ => return self.held_on_bench(now, front),
         };
         Some(reason.into())
+    }
+
+    /// What holds a site in line up: it is called when its robots.txt may be read, and a turn may begin.
+    fn held_in_line(&self, now: Timestamp) -> Held {
+        if !self.may_read_stored() {
+            return Reason::Robots.into();
+        }
+        match self.network.quiet_until().filter(|until| *until > now) {
+            Some(until) => Held::until(Reason::Network, until),
+            None => Reason::Busy.into(),
+        }
     }
 
     fn held_on_bench(&self, now: Timestamp, front: &Front) -> Option<Held> {

@@ -1,7 +1,6 @@
 //! Large robots.txt files. The shell reads them beside the step. Their rules stay in memory as far as there is room; the store has the rest.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Duration;
 
 use foldhash::HashMap;
 use frontier::{Failed, Group, Reason, RobotsState, Trouble};
@@ -13,9 +12,6 @@ use super::State;
 use super::robots_txt::{FetchedRobots, access, expiry, robots_of, robots_txt_of};
 use super::slot::{Front, Leaving, Reading, Slot};
 use crate::{Command, Settings};
-
-/// How long a site waits for another turn if the limit of waiting sites is reached.
-const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// The large rules in memory, by last use.
 #[derive(Default)]
@@ -111,17 +107,36 @@ impl State {
         }
     }
 
-    /// A turn that needs rules from the store. If many sites wait for theirs, the turn comes again a little later.
+    /// True if the file of one more site may be read whose turn waits for it.
+    pub(super) fn may_read_stored(&self) -> bool {
+        self.rulebook.turns < self.settings.rules_read_at_once_max
+    }
+
+    /// A turn that needs rules from the store. If many sites wait for theirs, the site waits in line, and others of its group have their
+    /// turn.
     pub(super) fn visit_with_rules(&mut self, now: Timestamp, site: SiteKey, group: Group) {
-        if self.rulebook.turns < self.settings.rules_read_at_once_max {
+        if self.may_read_stored() {
             self.ask_for_rules(site, Some(group));
             return self.prepare(now, site);
         }
-        if let Some(front) = self.front(site) {
-            front.state.wait_until(now + READ_AGAIN_AFTER, Reason::Robots);
-        }
+        self.line.join(site);
         self.prepare(now, site);
         self.bench.end(group, now);
+    }
+
+    /// True if a turn is due. While one more file may be read, those in line for it are called until a turn is due: they have been due for
+    /// longer than others, so theirs comes first.
+    pub(super) fn is_turn_due(&mut self, now: Timestamp) -> bool {
+        loop {
+            let called = self.may_read_stored().then(|| self.line.call()).flatten();
+            if let Some(site) = called {
+                self.prepare(now, site);
+            }
+            let is_due = self.bench.next_due().is_some_and(|due| due <= now);
+            if is_due || called.is_none() {
+                return is_due;
+            }
+        }
     }
 
     /// Asks the store for the robots.txt of a site. The turn goes on as soon as the rules are there, so the site uses them before they leave
@@ -248,6 +263,7 @@ impl State {
 
     /// Keeps rules in memory. The rules used longest ago leave it.
     fn hold_rules(&mut self, site: SiteKey, bytes: usize) {
+        self.line.leave(site);
         self.rulebook.hold(site, bytes);
         while let Some(oldest) = self.rulebook.beyond(self.settings.rules_bytes_max).filter(|oldest| *oldest != site) {
             self.rulebook.drop(oldest);

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use frontier::Reason;
 use model::Outcome;
 
+use super::super::{Prospect, Turn, Wait};
 use super::driven::{Driven, url};
 use super::settings;
 use crate::Settings;
@@ -102,8 +104,14 @@ fn a_file_that_breaks_its_reader_counts_as_a_failure_of_its_site() {
 const SMALL: &str = "User-agent: *\nDisallow: /x\n";
 const LARGE: &str = "User-agent: *\nDisallow: /secret\nDisallow: /and/so/on\nSitemap: /named.xml\n";
 
-/// Sites with large rules, and one with small ones that has pages all the time. No read ends before the test says so.
-fn beside_small(concurrency: usize, rules_read_at_once_max: usize, large: usize) -> (Driven, Vec<String>) {
+/// Sites with large rules and so many pages besides the first, and one with small rules that has pages all the time. No read ends before
+/// the test says so.
+fn beside_small(
+    concurrency: usize,
+    rules_read_at_once_max: usize,
+    large: usize,
+    pages: usize,
+) -> (Driven, Vec<String>) {
     let settings = Settings {
         large_robots_bytes: LARGE.len(),
         rules_bytes_max: 0,
@@ -115,8 +123,9 @@ fn beside_small(concurrency: usize, rules_read_at_once_max: usize, large: usize)
     };
     let sites: Vec<String> = (0..large).map(|n| format!("http://large{n}.test/")).collect();
     let forbidden = sites.iter().map(|site| format!("{site}secret"));
+    let others = sites.iter().flat_map(|site| (0..pages).map(move |page| format!("{site}{page}")));
     let small = (0..100).map(|n| format!("http://small.test/{n}"));
-    let seeds: Vec<String> = sites.iter().cloned().chain(forbidden).chain(small).collect();
+    let seeds: Vec<String> = sites.iter().cloned().chain(forbidden).chain(others).chain(small).collect();
     let mut crawl = Driven::begin(settings, &seeds.iter().map(String::as_str).collect::<Vec<_>>());
     crawl.holds_rules = true;
     crawl.wait(Duration::ZERO);
@@ -145,7 +154,7 @@ fn answer_all(crawl: &mut Driven, concurrency: usize) -> usize {
 fn sites_whose_large_rules_are_being_read_keep_nobody_else_waiting() {
     let check = |concurrency: usize, at_once: usize, large: usize| {
         let case = format!("{concurrency} at once, {at_once} read");
-        let (mut crawl, sites) = beside_small(concurrency, at_once, large);
+        let (mut crawl, sites) = beside_small(concurrency, at_once, large, 0);
         let mut small = 0;
         for _ in 0..100 {
             small += answer_all(&mut crawl, concurrency);
@@ -175,8 +184,54 @@ fn sites_whose_large_rules_are_being_read_keep_nobody_else_waiting() {
 }
 
 #[test]
+fn a_site_in_line_is_said_to_wait_for_its_robots_txt() {
+    let (mut crawl, sites) = beside_small(64, 1, 4, 0);
+    for _ in 0..4 {
+        answer_all(&mut crawl, 64);
+        crawl.wait(Duration::from_secs(1));
+    }
+    assert_eq!(crawl.reads.len(), 2, "a new file, and that of one turn");
+    let prospects = sites.iter().map(|site| crawl.state.prospect(crawl.now, url(site).key().site));
+    let prospects: Vec<Prospect> = prospects.collect();
+    let in_line = prospects.iter().filter(|prospect| prospect.turn == Some(Turn::ReadRules));
+    assert!(in_line.count() >= 2, "{prospects:?}");
+    for prospect in &prospects {
+        assert_eq!(prospect.held, Some(Reason::Robots.into()), "{prospects:?}");
+    }
+    let waits = crawl.state.waits(crawl.now);
+    assert_eq!(waits.0.get(&Reason::Robots), Some(&Wait { sites: 4, until: None }), "{waits:?}");
+}
+
+/// Sites that need their rules again for each page have them in turn, whenever a read ends.
+#[test]
+fn sites_whose_rules_must_be_read_wait_in_line() {
+    let check = |large: usize, at_once: usize, tick_ms: usize, read_ms: usize| {
+        let (mut crawl, sites) = beside_small(64, at_once, large, 100);
+        for at in (0..40_000).step_by(tick_ms) {
+            answer_all(&mut crawl, 64);
+            if at % read_ms < tick_ms {
+                crawl.end_read();
+            }
+            crawl.wait(Duration::from_millis(tick_ms as u64));
+        }
+        let case = format!("{at_once} of {large} at once, one ends every {read_ms} ms, looked at every {tick_ms} ms");
+        for site in &sites {
+            let key = url(site).key().site;
+            let reads = crawl.rules_read.iter().enumerate().filter(|(_, read)| **read == key).map(|(at, _)| at);
+            let reads: Vec<usize> = reads.collect();
+            let longest = reads.windows(2).map(|pair| pair[1] - pair[0]).max();
+            assert!(longest.is_some_and(|longest| longest <= large + at_once), "{case}: {site} {reads:?}");
+        }
+    };
+    check(5, 1, 10, 290);
+    check(10, 1, 70, 140);
+    check(20, 8, 10, 70);
+    check(40, 8, 30, 60);
+}
+
+#[test]
 fn a_file_that_must_wait_to_be_read_is_recorded_at_once_with_the_sitemaps_that_it_names() {
-    let (mut crawl, sites) = beside_small(64, 1, 3);
+    let (mut crawl, sites) = beside_small(64, 1, 3, 0);
     for _ in 0..4 {
         answer_all(&mut crawl, 64);
         crawl.wait(Duration::from_secs(1));
