@@ -8,6 +8,7 @@ pub mod follow;
 pub mod freshness;
 pub mod importance;
 pub mod links;
+pub mod order;
 pub mod overlap;
 pub mod page;
 pub mod path;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use dataset::originals::Originals;
-use model::{Candidate, Outcome, Purpose, Visit};
+use model::{Candidate, Outcome, Purpose, Timestamp, Visit};
 use store::{CrawlView, Entry, StoreError};
 use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
@@ -107,6 +107,62 @@ pub struct Listed {
     pub state: State,
     /// Its last visit.
     pub visit: Option<Visit>,
+}
+
+impl From<Entry> for Listed {
+    fn from(entry: Entry) -> Self {
+        let state = State::of(&entry);
+        let Candidate { url, depth, .. } = entry.candidate;
+        Listed { url, depth, state, visit: entry.visit }
+    }
+}
+
+impl Listed {
+    /// The HTTP status, if there was an answer.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.answered().map(|visit| visit.status)
+    }
+
+    /// The media type that the answer declares.
+    #[must_use]
+    pub fn content_type(&self) -> Option<&str> {
+        self.visit.as_ref()?.content_type.as_deref()
+    }
+
+    /// The bytes of the answer.
+    #[must_use]
+    pub fn length(&self) -> Option<u64> {
+        self.answered().map(|visit| visit.length)
+    }
+
+    /// When it was visited last, if it was asked for.
+    #[must_use]
+    pub fn visited(&self) -> Option<Timestamp> {
+        self.visit.as_ref().filter(|visit| visit.was_asked_for()).map(|visit| visit.at)
+    }
+
+    /// The title of the page.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        self.visit.as_ref()?.title.as_deref()
+    }
+
+    /// The reason of what became of it, if that says more than the outcome.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        self.visit.as_ref().map(|visit| visit.reason.as_str()).filter(|reason| !reason.is_empty())
+    }
+
+    /// The title, or the reason.
+    #[must_use]
+    pub fn said(&self) -> Option<&str> {
+        self.title().or_else(|| self.reason())
+    }
+
+    fn answered(&self) -> Option<&Visit> {
+        self.visit.as_ref().filter(|visit| visit.status > 0)
+    }
 }
 
 /// A page of the answer.
@@ -239,8 +295,7 @@ impl Selection {
             && self.status.is_none_or(|status| entry.visit.as_ref().is_some_and(|visit| visit.status == status))
             && self.depth.is_none_or(|depth| entry.candidate.depth == depth)
             && (self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(url.as_str())));
-        let Candidate { url, depth, .. } = entry.candidate;
-        Ok(is_chosen.then_some(Listed { url, depth, state, visit: entry.visit }))
+        Ok(is_chosen.then(|| Listed::from(entry)))
     }
 }
 

@@ -22,6 +22,7 @@ mod crawls;
 mod effects;
 mod failure;
 mod files;
+mod filter;
 mod frame;
 mod graph_page;
 mod guarded;

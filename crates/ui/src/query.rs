@@ -40,13 +40,21 @@ impl Fields {
 
 /// A link to a screen with fields, those without a value left out.
 pub(crate) fn with_fields(path: &str, fields: &[(&str, &str)]) -> String {
-    let mut link = to(path);
-    for (at, (name, value)) in fields.iter().filter(|(_, value)| !value.is_empty()).enumerate() {
+    match written(fields) {
+        query if query.is_empty() => to(path),
+        query => format!("{}?{query}", to(path)),
+    }
+}
+
+/// Fields as a query has them, those without a value left out.
+pub(crate) fn written(fields: &[(&str, &str)]) -> String {
+    let mut query = String::new();
+    for (name, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
         let encoded: String = byte_serialize(value.as_bytes()).collect();
         // Writing to a string cannot fail.
-        let _ = write!(link, "{}{name}={encoded}", if at == 0 { '?' } else { '&' });
+        let _ = write!(query, "{}{name}={encoded}", if query.is_empty() { "" } else { "&" });
     }
-    link
+    query
 }
 
 #[cfg(test)]

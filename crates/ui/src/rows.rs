@@ -1,27 +1,35 @@
 //! The table of URLs, of a directory and of a server: its filter, its rows, and the way to its next page.
 
 use std::borrow::Cow;
-use std::str::FromStr;
 
 use api::Url;
 use ask::links::Linking;
-use ask::urls::{FAILED, Listed};
+use ask::order::{Column, Order};
+use ask::urls::{FAILED, LOOKED_AT_MAX, Listed};
 use maud::{Markup, html};
 use model::{Outcome, Timestamp};
 use printable::{Printable, counted};
 use settings::units::human_bytes;
-use settings::usage;
 
 use crate::base::to;
+use crate::filter::{Filter, Next};
 use crate::links;
-use crate::query::{Fields, with_fields};
 
 /// URLs on a page.
 pub(crate) const URLS_ON_PAGE: usize = 100;
-/// The column, besides the site, by which the table can be sorted.
-pub(crate) const BY_STATE: &str = "state";
 /// The files of a table: the path of each, and its name.
 const FILES: [(&str, &str); 3] = [("/urls.csv", "CSV"), ("/urls.jsonl", "JSON lines"), ("/urls.parquet", "Parquet")];
+/// The columns of the table: the name of each, and whether it has numbers.
+const COLUMNS: [(Column, &str, bool); 8] = [
+    (Column::Url, "URL", false),
+    (Column::State, "State", false),
+    (Column::Status, "Status", true),
+    (Column::Type, "Type", false),
+    (Column::Size, "Size", true),
+    (Column::Depth, "Depth", true),
+    (Column::Visited, "Visited", false),
+    (Column::Title, "Title or reason", false),
+];
 /// The fields of a filter that are numbers, with their labels.
 const NUMBERS: [(&str, &str); 2] = [("status", "Status"), ("depth", "Depth")];
 
@@ -42,18 +50,19 @@ pub(crate) struct Row {
 }
 
 impl From<Listed> for Row {
-    fn from(Listed { url, depth, state, visit }: Listed) -> Self {
-        let row = Row { url: url.as_str().to_owned(), state: state.as_str().into(), depth, ..Row::default() };
-        let Some(visit) = visit else { return row };
-        let (was_asked_for, has_answer) = (visit.was_asked_for(), visit.status > 0);
+    fn from(listed: Listed) -> Self {
+        let text = |text: Option<&str>| text.map(str::to_owned);
         Row {
-            status: has_answer.then_some(visit.status),
-            content_type: visit.content_type,
-            length: has_answer.then_some(visit.length),
-            visited: was_asked_for.then_some(visit.at),
-            title: visit.title,
-            reason: given(visit.reason),
-            ..row
+            url: listed.url.as_str().to_owned(),
+            state: listed.state.as_str().into(),
+            status: listed.status(),
+            content_type: text(listed.content_type()),
+            length: listed.length(),
+            depth: listed.depth,
+            visited: listed.visited(),
+            title: text(listed.title()),
+            reason: text(listed.reason()),
+            linking: None,
         }
     }
 }
@@ -82,81 +91,6 @@ fn given(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// What is chosen, as it was given.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Filter {
-    pub(crate) site: String,
-    pub(crate) state: String,
-    pub(crate) pattern: String,
-    pub(crate) status: String,
-    pub(crate) depth: String,
-    /// Not empty: the pages that link to each URL are shown.
-    pub(crate) linked: String,
-    /// Not empty: URLs are chosen as the report counts them.
-    pub(crate) reported: String,
-    /// The column by which they are sorted; by site and key if it is empty.
-    pub(crate) sort: String,
-}
-
-impl Filter {
-    pub(crate) fn of(fields: &Fields) -> Self {
-        let get = |name| fields.get(name).to_owned();
-        Filter {
-            site: get("site"),
-            state: get("state"),
-            pattern: get("match"),
-            status: get("status"),
-            depth: get("depth"),
-            linked: get("linked"),
-            reported: get("reported"),
-            sort: get("sort"),
-        }
-    }
-
-    /// The status that is chosen.
-    ///
-    /// # Errors
-    /// It is no number.
-    pub(crate) fn status(&self) -> anyhow::Result<Option<u16>> {
-        number("status", &self.status)
-    }
-
-    /// The depth that is chosen.
-    ///
-    /// # Errors
-    /// It is no number.
-    pub(crate) fn depth(&self) -> anyhow::Result<Option<u32>> {
-        number("depth", &self.depth)
-    }
-
-    fn link(&self, path: &str, after: &str) -> String {
-        let Filter { site, state, pattern, status, depth, linked, reported, sort } = self;
-        with_fields(
-            path,
-            &[
-                ("site", site),
-                ("state", state),
-                ("match", pattern),
-                ("status", status),
-                ("depth", depth),
-                ("linked", linked),
-                ("reported", reported),
-                ("sort", sort),
-                ("after", after),
-            ],
-        )
-    }
-}
-
-/// # Errors
-/// It is neither empty nor a number.
-fn number<T: FromStr>(name: &str, text: &str) -> anyhow::Result<Option<T>> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    text.parse().map(Some).map_err(|_| usage(format!("the {name}: `{text}` is no such number")))
-}
-
 /// What can be asked of the table besides the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asks {
@@ -169,16 +103,34 @@ pub(crate) enum Asks {
 /// A page of the table.
 pub(crate) struct Page {
     pub(crate) rows: Vec<Row>,
-    /// The URL after which the next page begins; empty after the last page.
-    pub(crate) next: String,
+    pub(crate) next: Next,
     /// The URLs that were looked at for it, those of the pages before included that had none; `None` if that is not told.
     pub(crate) seen: Option<usize>,
     /// The rows have the pages that link to them.
     pub(crate) has_links: bool,
+    /// What came of the order that was asked for.
+    pub(crate) sorted: Sorted,
+}
+
+/// What came of an order of the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Sorted {
+    /// The rows are in the order of sites or of states, in which the state has them.
+    #[default]
+    AsTheyAre,
+    /// All URLs of the filter were sorted, so many.
+    All {
+        /// The first row is behind so many.
+        behind: usize,
+        of: usize,
+    },
+    /// There are more URLs to look at than an answer looks at.
+    TooMany,
 }
 
 fn form(filter: &Filter, asks: Asks) -> Markup {
     let states = std::iter::once("waiting").chain([FAILED]).chain(Outcome::ALL.iter().map(|outcome| outcome.as_str()));
+    let of_files = filter.in_order(String::new());
     html! {
         form.filter action=(to("/urls")) {
             label { "Site" input type="text" name="site" value=(filter.site) placeholder="example.org"; }
@@ -193,7 +145,7 @@ fn form(filter: &Filter, asks: Asks) -> Markup {
             @if asks == Asks::OfDirectory {
                 label { "Order" select name="sort" {
                     option value="" { "by site" }
-                    option value=(BY_STATE) selected[filter.sort == BY_STATE] { "by state" }
+                    @for (order, name) in orders() { option value=(order) selected[filter.sort == order] { (name) } }
                 } }
                 label.tick {
                     input type="checkbox" name="linked" value="yes" checked[!filter.linked.is_empty()];
@@ -210,37 +162,90 @@ fn form(filter: &Filter, asks: Asks) -> Markup {
             "All of them as "
             @for (at, (path, name)) in FILES.iter().enumerate() {
                 @if at > 0 { @if at + 1 == FILES.len() { " or " } @else { ", " } }
-                a href=(filter.link(path, "")) download { (name) }
+                a href=(of_files.link(path, &Next::None)) download { (name) }
             }
-            ". Other columns have no index to sort by: sort the file."
+            @match asks {
+                Asks::OfDirectory => { ". A file is in the order of sites." }
+                Asks::OfServer => { ". A server cannot sort its table: it is in the order of sites. Sort the file." }
+            }
+        }
+    }
+}
+
+/// The orders of the table by a column, each as a field of a request has it, and in words.
+fn orders() -> impl Iterator<Item = (String, String)> {
+    let both = |by: Column| [false, true].map(|is_descending| Order { by, is_descending });
+    Column::ALL.into_iter().flat_map(both).map(|order| {
+        let column = if order.by == Column::Url { "URL" } else { order.by.as_str() };
+        (order.to_string(), format!("by {column}{}", if order.is_descending { ", descending" } else { "" }))
+    })
+}
+
+/// The head of a column, which sorts by it; the other way round if the table is sorted by it already.
+fn head(filter: &Filter, asks: Asks, sorted: Sorted, (by, name, is_number): (Column, &str, bool)) -> Markup {
+    let order: Option<Order> = filter.sort.parse().ok().filter(|_| sorted != Sorted::TooMany);
+    let order = order.filter(|order| order.by == by);
+    let is_ascending = order.is_some_and(|order| !order.is_descending);
+    let sorted = order.map(|order| if order.is_descending { "descending" } else { "ascending" });
+    let link = filter.in_order(Order { by, is_descending: is_ascending }.to_string()).link("/urls", &Next::None);
+    html! {
+        th class=[is_number.then_some("number")] aria-sort=[sorted] {
+            @match asks {
+                Asks::OfDirectory => { a href=(link) { (name) } }
+                Asks::OfServer => { (name) }
+            }
+        }
+    }
+}
+
+/// What came of the order that was asked for, in words.
+fn order_told(filter: &Filter, page: &Page) -> Markup {
+    let by_site = filter.in_order(String::new()).link("/urls", &Next::None);
+    let column = filter.sort.trim_start_matches('-');
+    html! {
+        @match page.sorted {
+            Sorted::AsTheyAre => {}
+            Sorted::All { behind, of } => {
+                p.count role="status" {
+                    (counted(of as u64, "URL")) " by " (column)
+                    @if !page.rows.is_empty() && page.rows.len() < of { ", " (behind + 1) " to " (behind + page.rows.len()) }
+                    ". " a href=(by_site) { "By site" }
+                }
+            }
+            Sorted::TooMany => {
+                p.note role="status" {
+                    strong { "Not sorted by " (column) ": " }
+                    (counted(LOOKED_AT_MAX as u64, "URL")) " were looked at, and there are more. The rows are in the order of sites. "
+                    "Narrow the filter by a site or a state, or sort the file."
+                }
+            }
         }
     }
 }
 
 /// A page of the table.
 pub(crate) fn table(filter: &Filter, asks: Asks, page: &Page) -> Markup {
-    let Page { rows, next, seen, has_links } = page;
+    let Page { rows, next, seen, has_links, .. } = page;
     // A page that is not full ends where one answer has looked at enough.
     let is_full = rows.len() >= URLS_ON_PAGE;
     html! {
         (form(filter, asks))
+        (order_told(filter, page))
         div.scroll role="region" aria-label="URLs" tabindex="0" {
             table {
                 thead { tr {
-                    th { "URL" } th { "State" } th.number { "Status" } th { "Type" } th.number { "Size" } th.number { "Depth" }
-                    th { "Visited" } th { "Title or reason" }
+                    @for column in COLUMNS { (head(filter, asks, page.sorted, column)) }
                     @if *has_links { th { "Linked from" } }
                 } }
                 tbody { @for row in rows { (line(row, *has_links)) } }
             }
         }
-        @if rows.is_empty() && next.is_empty() { p role="status" { "No URL." } }
+        @if rows.is_empty() && *next == Next::None { p role="status" { "No URL." } }
         @if asks == Asks::OfDirectory && !filter.linked.is_empty() && !has_links { p { "The crawl has no dataset, so its links are not known." } }
-        @match next.as_str() {
-            "" => {}
-            next if is_full => { p #look-on { a rel="next" href=(filter.link("/urls", next)) { "Next page" } } }
-            // The script follows this link until the page is full.
-            next => {
+        @match next {
+            Next::None => {}
+            Next::After(_) if !is_full => {
+                // The script follows this link until the page is full.
                 p #look-on {
                     @match seen {
                         Some(seen) => {
@@ -254,6 +259,7 @@ pub(crate) fn table(filter: &Filter, asks: Asks, page: &Page) -> Markup {
                     }
                 }
             }
+            Next::After(_) | Next::Behind(_) => { p #look-on { a rel="next" href=(filter.link("/urls", next)) { "Next page" } } }
         }
     }
 }
@@ -291,7 +297,7 @@ fn pages(Linking { links, pages }: &Linking) -> Markup {
 }
 
 /// A date to the second, as people read it.
-fn second(at: Timestamp) -> String {
+pub(crate) fn second(at: Timestamp) -> String {
     let date = at.to_rfc3339();
     date.split('.').next().unwrap_or(&date).trim_end_matches('Z').replace('T', " ")
 }
@@ -306,9 +312,50 @@ mod tests {
     }
 
     #[test]
+    fn the_head_of_a_column_says_how_the_table_is_sorted_and_leads_to_the_other_order() {
+        let head_of = |sort: &str, asks: Asks, sorted: Sorted| {
+            let filter = Filter { sort: sort.to_owned(), state: "html".to_owned(), ..Filter::default() };
+            head(&filter, asks, sorted, (Column::Size, "Size", true)).into_string()
+        };
+        let all = Sorted::All { behind: 0, of: 1 };
+        for (sort, sorted, aria, next) in [
+            ("", Sorted::AsTheyAre, "", "size"),
+            ("depth", all, "", "size"),
+            ("size", all, " aria-sort=\"ascending\"", "-size"),
+            ("-size", all, " aria-sort=\"descending\"", "size"),
+            ("size", Sorted::TooMany, "", "size"),
+        ] {
+            let link = format!("<a href=\"/urls?state=html&amp;sort={next}\">Size</a>");
+            let expect = format!("<th class=\"number\"{aria}>{link}</th>");
+            assert_eq!(head_of(sort, Asks::OfDirectory, sorted), expect, "{sort}");
+        }
+        assert_eq!(head_of("", Asks::OfServer, Sorted::AsTheyAre), "<th class=\"number\">Size</th>");
+    }
+
+    #[test]
+    fn a_table_of_too_many_urls_says_that_it_is_not_sorted() {
+        let filter = Filter { sort: "-size".to_owned(), ..Filter::default() };
+        let rows = vec![Row::default(); URLS_ON_PAGE];
+        let next = Next::after(Some("http://a.test/9".to_owned()));
+        let page = Page { rows, next, seen: Some(LOOKED_AT_MAX + 1), has_links: false, sorted: Sorted::TooMany };
+        let shown = table(&filter, Asks::OfDirectory, &page).into_string();
+        assert!(
+            shown.contains("Not sorted by size: </strong>5000 URLs were looked at, and there are more."),
+            "{shown}"
+        );
+        assert!(shown.contains("href=\"/urls?sort=-size&amp;after=http%3A%2F%2Fa.test%2F9\">Next page</a>"), "{shown}");
+    }
+
+    #[test]
     fn a_page_that_is_not_full_says_how_many_urls_were_looked_at() {
         let page = |next: &str| {
-            let page = Page { rows: Vec::new(), next: next.to_owned(), seen: Some(40_000), has_links: false };
+            let page = Page {
+                rows: Vec::new(),
+                next: Next::after(Some(next.to_owned())),
+                seen: Some(40_000),
+                has_links: false,
+                sorted: Sorted::AsTheyAre,
+            };
             table(&Filter::default(), Asks::OfDirectory, &page).into_string()
         };
         let looked = page("http://a.test/9");
@@ -316,17 +363,5 @@ mod tests {
         assert!(looked.contains("href=\"/urls?after=http%3A%2F%2Fa.test%2F9&amp;seen=40000\">Look on</a>"), "{looked}");
         let whole = page("");
         assert!(whole.contains("No URL.") && !whole.contains("look-on"), "{whole}");
-    }
-
-    #[test]
-    fn numbers_are_numbers() {
-        for (status, depth, why) in
-            [("4o4", "", "the status: `4o4`"), ("70000", "", "the status"), ("", "-1", "the depth")]
-        {
-            let [status, depth] = [status, depth].map(str::to_owned);
-            let filter = Filter { status, depth, ..Filter::default() };
-            let error = filter.status().map(drop).and(filter.depth().map(drop)).expect_err(why).to_string();
-            assert!(error.starts_with(why), "{error}");
-        }
     }
 }

@@ -13,10 +13,11 @@ use weburl::SiteKey;
 use crate::base::to;
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
-use crate::rows::BY_STATE;
 use crate::sites_by_state::{Page, Troubled};
 use crate::{Ui, frame, links};
 
+/// The order of sites by their states, as a field of a request has it.
+const BY_STATE: &str = "state";
 /// Sites on a page.
 const SITES_ON_PAGE: usize = 100;
 

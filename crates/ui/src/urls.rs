@@ -1,23 +1,21 @@
 //! The URLs of a crawl by site, state and pattern: as a table in pages, and as files.
 
 use ask::links::linking_pages;
-use ask::sites;
-use ask::urls::{Selection, State as UrlState};
+use ask::order::{self, Column, Order};
+use ask::urls::{Listed, Selection};
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, Response};
 use crawl::standing::Standing;
 use dataset::Layout;
-use settings::plan;
-use settings::site_name::SiteName;
-use settings::usage;
 use store::CrawlView;
 use tokio::runtime::Handle;
-use weburl::{CanonicalUrl, Pattern, UrlKey};
+use weburl::{CanonicalUrl, UrlKey};
 
 use crate::failure::Failure;
 use crate::files::{File, Format};
+use crate::filter::{Filter, Next};
 use crate::query::Fields;
-use crate::rows::{Asks, BY_STATE, Filter, Page, Row, URLS_ON_PAGE, table};
+use crate::rows::{Asks, Page, Row, Sorted, URLS_ON_PAGE, table};
 use crate::{FILES_MAX, Ui, blocking, frame};
 
 /// URLs of a file that are read from the state at once.
@@ -26,58 +24,72 @@ const URLS_AT_ONCE: usize = 1_000;
 const LINKING_PAGES_SHOWN: usize = 3;
 
 impl Filter {
-    /// # Errors
-    /// A part of it cannot be used.
-    fn selection(&self) -> anyhow::Result<Selection> {
-        let mut selection =
-            Selection { only_counted: true, as_reported: !self.reported.is_empty(), ..Selection::default() };
-        if !["", BY_STATE].contains(&self.sort.as_str()) {
-            return Err(usage(format!(
-                "`{}`: the table is sorted by site or by state; other columns have no index",
-                self.sort
-            )));
-        }
-        if !self.site.is_empty() {
-            selection.sites = self.site.parse::<SiteName>().map_err(usage)?.keys().collect();
-        }
-        if !self.state.is_empty() {
-            selection.states = UrlState::named(&self.state).map_err(usage)?;
-        }
-        if !self.pattern.is_empty() {
-            // The refusal of one that is too long does not repeat it.
-            Pattern::new(&self.pattern).map_err(|error| usage(format!("the pattern: {error}")))?;
-            selection.patterns = vec![plan::pattern("patterns", &self.pattern)?];
-        }
-        selection.status = self.status()?;
-        selection.depth = self.depth()?;
-        Ok(selection)
-    }
-
-    /// # Errors
-    /// The crawl does not know the site, or cannot be read.
-    fn check_site(&self, view: &dyn CrawlView, selection: &Selection) -> anyhow::Result<()> {
-        if self.site.is_empty() {
-            return Ok(());
-        }
-        let unknown = sites::unknown(view, &self.site, selection.sites.iter().copied())?;
-        unknown.map_or(Ok(()), |unknown| Err(unknown.into()))
-    }
-
-    /// A page of the table.
-    fn page(
-        &self,
-        view: &dyn CrawlView,
-        selection: &Selection,
-        after: Option<UrlKey>,
-    ) -> anyhow::Result<ask::urls::Page> {
+    /// A page of the table, without links.
+    fn page(&self, view: &dyn CrawlView, selection: &Selection, from: &Begin) -> anyhow::Result<Found> {
         self.check_site(view, selection)?;
-        if self.sort.is_empty() {
-            return Ok(selection.page(view, after, URLS_ON_PAGE)?);
+        let Begin { after, behind, .. } = *from;
+        let Some(order) = self.order()? else {
+            return Ok(Found::as_it_is(selection.page(view, after, URLS_ON_PAGE)?, from));
+        };
+        // The state has an index by state, unless an earlier version made it, or it is in a database.
+        let has_index = order == Order { by: Column::State, is_descending: false };
+        if has_index && let Some(page) = selection.page_by_state(view, after, URLS_ON_PAGE)? {
+            return Ok(Found::as_it_is(page, from));
         }
-        let page = selection.page_by_state(view, after, URLS_ON_PAGE)?;
-        page.ok_or_else(|| {
-            usage("the state of this crawl has no index by state: an earlier version made it, or it is in a database")
+        if after.is_some() {
+            // The pages behind one that was not sorted, since there are too many URLs.
+            let page = selection.page(view, after, URLS_ON_PAGE)?;
+            return Ok(Found { sorted: Sorted::TooMany, ..Found::as_it_is(page, from) });
+        }
+        Ok(match selection.sorted(view, order, behind, URLS_ON_PAGE)? {
+            order::Sorted::TooMany(page) => Found { sorted: Sorted::TooMany, ..Found::as_it_is(page, from) },
+            order::Sorted::Part(part) => Found {
+                urls: part.urls,
+                next: part.next.map_or(Next::None, Next::Behind),
+                seen: None,
+                sorted: Sorted::All { behind, of: part.of },
+            },
         })
+    }
+}
+
+/// Where a page begins.
+struct Begin {
+    after: Option<UrlKey>,
+    /// So many URLs of those that are sorted are before it.
+    behind: usize,
+    /// The URLs that were looked at for pages before it that had none.
+    seen: usize,
+}
+
+impl Begin {
+    fn of(fields: &Fields) -> Self {
+        Begin {
+            after: CanonicalUrl::from_canonical(fields.get("after")).map(|url| url.key()),
+            behind: fields.get("behind").parse().unwrap_or_default(),
+            seen: fields.get("seen").parse().unwrap_or_default(),
+        }
+    }
+}
+
+/// What a page has.
+struct Found {
+    urls: Vec<Listed>,
+    next: Next,
+    seen: Option<usize>,
+    sorted: Sorted,
+}
+
+impl Found {
+    /// In the order in which the state has the URLs.
+    fn as_it_is(ask::urls::Page { urls, next, looked_at }: ask::urls::Page, from: &Begin) -> Self {
+        let next = Next::after(next.map(|next| next.as_str().to_owned()));
+        Found { urls, next, seen: Some(from.seen.saturating_add(looked_at)), sorted: Sorted::AsTheyAre }
+    }
+
+    fn into_page(self) -> Page {
+        let Found { urls, next, seen, sorted } = self;
+        Page { rows: urls.into_iter().map(Row::from).collect(), next, seen, has_links: false, sorted }
     }
 }
 
@@ -86,38 +98,22 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     let fields = Fields::parse(&query.unwrap_or_default());
     let filter = Filter::of(&fields);
     let selection = filter.selection()?;
-    let after = CanonicalUrl::from_canonical(fields.get("after")).map(|url| url.key());
-    let seen: usize = fields.get("seen").parse().unwrap_or_default();
+    let from = Begin::of(&fields);
     let asked = filter.clone();
     let page = if filter.linked.is_empty() {
-        ui.ask(move |crawl: &Standing| Ok(listed(asked.page(crawl.now()?.view(), &selection, after)?, seen))).await?
+        ui.ask(move |crawl: &Standing| Ok(asked.page(crawl.now()?.view(), &selection, &from)?.into_page())).await?
     } else {
-        ui.large(&ui.large, move |crawl| with_links(crawl, &asked, &selection, after, seen)).await?
+        ui.large(&ui.large, move |crawl| with_links(crawl, &asked, &selection, &from)).await?
     };
     Ok(frame::page("URLs", "/urls", &table(&filter, Asks::OfDirectory, &page)))
 }
 
-fn listed(ask::urls::Page { urls, next, looked_at }: ask::urls::Page, seen: usize) -> Page {
-    Page {
-        rows: urls.into_iter().map(Row::from).collect(),
-        next: next.map(|next| next.as_str().to_owned()).unwrap_or_default(),
-        seen: Some(seen.saturating_add(looked_at)),
-        has_links: false,
-    }
-}
-
 /// A page of the table, and the pages that link to its URLs, if there is a dataset.
-fn with_links(
-    crawl: &Standing,
-    filter: &Filter,
-    selection: &Selection,
-    after: Option<UrlKey>,
-    seen: usize,
-) -> anyhow::Result<Page> {
+fn with_links(crawl: &Standing, filter: &Filter, selection: &Selection, from: &Begin) -> anyhow::Result<Page> {
     let opened = crawl.with_dataset()?;
-    let found = filter.page(opened.view(), selection, after)?;
+    let found = filter.page(opened.view(), selection, from)?;
     let keys: Vec<UrlKey> = found.urls.iter().map(|listed| listed.url.key()).collect();
-    let mut page = listed(found, seen);
+    let mut page = found.into_page();
     let layout = Layout::at(opened.dir.dataset());
     if layout.exists() {
         let mut linked_from = linking_pages(&layout, keys.iter().copied().collect(), LINKING_PAGES_SHOWN)?;
@@ -182,31 +178,4 @@ async fn file(ui: Ui, query: Option<String>, format: Format) -> Result<Response,
 /// Why another file has to wait.
 pub(crate) fn too_many_files() -> Failure {
     Failure::Unready(format!("{FILES_MAX} files are being downloaded: try again when one is done"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_column_without_an_index_is_refused() {
-        let error =
-            Filter { sort: "size".to_owned(), ..Filter::default() }.selection().expect_err("no index").to_string();
-        assert!(error.contains("sorted by site or by state; other columns have no index"), "{error}");
-    }
-
-    #[test]
-    fn what_cannot_be_chosen_is_named() {
-        let long = "*".repeat(100_000);
-        for (site, state, pattern, why) in [
-            ("a.test/x", "", "", "`a.test/x` is no site"),
-            ("", "fetched", "", "`fetched` is no state"),
-            ("", "", long.as_str(), "the pattern"),
-            ("", "", "/x/", "--patterns `/x/` matches no URL"),
-        ] {
-            let [site, state, pattern] = [site, state, pattern].map(str::to_owned);
-            let error = Filter { site, state, pattern, ..Filter::default() }.selection().expect_err(why).to_string();
-            assert!(error.starts_with(why) && error.len() < 1_000, "{error}");
-        }
-    }
 }

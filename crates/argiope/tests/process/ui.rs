@@ -87,7 +87,18 @@ fn a_crawl_that_has_ended_is_shown_and_nothing_becomes_markup() {
     let states: Vec<usize> =
         ["html", "http_error"].iter().map(|state| sorted.rfind(&format!("<td>{state}</td>")).unwrap()).collect();
     assert!(sorted.matches("class=\"url\"").count() == 4 && states.is_sorted(), "{sorted}");
-    assert!(ui.get("/urls?sort=size").body.contains("other columns have no index"));
+    let by_size = ui.page("/urls?sort=-size");
+    let sizes: Vec<u64> = by_size
+        .split("<td class=\"number\">")
+        .filter_map(|cell| cell.split_once("</td>")?.0.strip_suffix(" B")?.parse().ok())
+        .collect();
+    assert!(by_size.contains("4 URLs by size. <a href=\"/urls\">"), "{by_size}");
+    assert!(sizes.len() > 1 && sizes.is_sorted_by(|one, next| one >= next), "{sizes:?} {by_size}");
+    assert!(
+        by_size.contains("<th class=\"number\" aria-sort=\"descending\"><a href=\"/urls?sort=size\">Size</a>"),
+        "{by_size}"
+    );
+    assert_eq!(ui.get("/urls?sort=weight").status, 400);
     assert_eq!(ui.page("/urls?status=404&depth=1").matches("class=\"url\"").count(), 1);
     let rank = ui.page("/graph/rank?u=ui.test%2F");
     assert!(rank.contains("PageRank ") && rank.contains(" of "), "{rank}");

@@ -68,9 +68,61 @@ fn check(browser: &mut Browser, origin: &str) {
     let failed = SITES.div_ceil(3);
     let expected = [vec!["html"; SITES + 1 - failed], vec!["http_error"; failed]].concat();
     assert_eq!(states, expected);
-    // No other column has an index.
-    browser.open(origin, "/urls?sort=size", 1280, false);
-    assert!(browser.text("[role=alert]").contains("other columns have no index"), "{}", browser.text("main"));
+    by_column(browser, origin);
+}
+
+/// The head of a column.
+fn head(column: usize) -> String {
+    format!("main thead th:nth-child({column})")
+}
+
+/// Sorts by columns, through their heads.
+fn by_column(browser: &mut Browser, origin: &str) {
+    browser.open(origin, "/urls", 1280, false);
+    assert_eq!(browser.value("document.querySelectorAll('th[aria-sort]').length"), 0);
+    browser.click_through(&format!("{} a", head(1)));
+    assert_eq!(browser.value("document.querySelector('th[aria-sort]').innerText.trim()"), "URL");
+    assert_eq!(browser.value("document.querySelector('select[name=sort]').value"), "url");
+    let ascending = all_pages(browser, FIRST_CELLS);
+    assert_eq!(ascending.iter().map(Vec::len).collect::<Vec<_>>(), [100, SITES + 1 - 100]);
+    let mut ascending = ascending.concat();
+    assert!(ascending.is_sorted() && ascending.iter().collect::<BTreeSet<_>>().len() == SITES + 1, "{ascending:?}");
+    // The second click on the same head turns the order round, from the first page on.
+    browser.click_through(&format!("{} a", head(1)));
+    assert_eq!(browser.value("document.querySelector('th[aria-sort]').getAttribute('aria-sort')"), "descending");
+    ascending.reverse();
+    assert_eq!(all_pages(browser, FIRST_CELLS).concat(), ascending);
+    // By status; the filter stays.
+    browser.open(origin, "/urls?match=*many.test/&state=http_error", 1280, false);
+    browser.click_through(&format!("{} a", head(3)));
+    assert_eq!(browser.value("document.querySelector('input[name=match]').value"), "*many.test/");
+    assert!(
+        browser.text("main").contains(&format!("{} URLs by status", SITES.div_ceil(3))),
+        "{}",
+        browser.text("main")
+    );
+    browser.assert_quiet();
+    // Back to the order of sites.
+    browser.click_through("p[role=status] a");
+    assert_eq!(browser.value("document.querySelectorAll('th[aria-sort]').length"), 0);
+    assert_eq!(cells(browser, FIRST_CELLS).len(), SITES.div_ceil(3));
+    browser.open(origin, "/urls?sort=weight", 1280, false);
+    assert!(browser.text("[role=alert]").contains("is no order of URLs"), "{}", browser.text("main"));
+}
+
+#[test]
+fn the_head_of_a_column_sorts_by_the_keyboard() {
+    let crawl = many();
+    let ui = shown(&crawl);
+    let mut browser = Browser::start();
+    browser.open(&ui.origin(), "/urls", 1280, false);
+    browser.tab_to("thead th:nth-child(6) a");
+    browser.follow();
+    assert_eq!(browser.value("document.querySelector('th[aria-sort=ascending]').innerText.trim()"), "Depth");
+    assert_eq!(cells(&mut browser, FIRST_CELLS)[0], "http://many.test/");
+    browser.tab_to("thead th[aria-sort] a");
+    browser.follow();
+    assert!(cells(&mut browser, FIRST_CELLS).iter().all(|url| url != "http://many.test/"));
 }
 
 #[test]

@@ -24,11 +24,12 @@ pub fn shown(crawl: &Crawled) -> Ui {
 }
 
 /// All screens, with and without something to show.
-pub const SCREENS: [&str; 26] = [
+pub const SCREENS: [&str; 27] = [
     "/",
     "/sites",
     "/urls",
     "/urls?state=http_error",
+    "/urls?sort=-size",
     "/urls?site=ui.test&match=*%2Fnone*",
     "/url",
     "/url?u=http%3A%2F%2Fui.test%2F",

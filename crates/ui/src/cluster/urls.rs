@@ -3,12 +3,14 @@
 use api::{UrlsRequest, UrlsResponse};
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, Response};
+use settings::usage;
 
 use crate::failure::Failure;
 use crate::files::{File, Format};
+use crate::filter::{Filter, Next};
 use crate::frame;
 use crate::query::Fields;
-use crate::rows::{Asks, Filter, Page, Row, URLS_ON_PAGE, table};
+use crate::rows::{Asks, Page, Row, Sorted, URLS_ON_PAGE, table};
 use crate::urls::too_many_files;
 
 use super::server::Server;
@@ -17,8 +19,11 @@ use super::server::Server;
 const URLS_AT_ONCE: u32 = 10_000;
 
 /// # Errors
-/// A number is none.
+/// A number is none, or the filter asks for what the API does not have.
 fn request(filter: &Filter, after: &str, limit: u32) -> anyhow::Result<UrlsRequest> {
+    if !filter.sort.is_empty() {
+        return Err(usage("a server cannot sort its table: it is in the order of sites. Sort the file"));
+    }
     let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     Ok(UrlsRequest {
         site: filter.site.clone(),
@@ -39,7 +44,13 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
     let filter = Filter::of(&fields);
     let request = request(&filter, fields.get("after"), URLS_ON_PAGE as u32)?;
     let UrlsResponse { urls, next } = server.ask(async |mut client| client.urls(request).await).await?;
-    let page = Page { rows: urls.into_iter().map(Row::from).collect(), next, seen: None, has_links: false };
+    let page = Page {
+        rows: urls.into_iter().map(Row::from).collect(),
+        next: Next::after(Some(next)),
+        seen: None,
+        has_links: false,
+        sorted: Sorted::AsTheyAre,
+    };
     Ok(frame::page("URLs", "/urls", &table(&filter, Asks::OfServer, &page)))
 }
 

@@ -1,0 +1,206 @@
+//! What is chosen of the table of URLs, and how links and forms say it.
+
+use std::str::FromStr;
+
+use ask::order::Order;
+use ask::sites;
+use ask::urls::{Selection, State};
+use settings::plan;
+use settings::site_name::SiteName;
+use settings::usage;
+use store::CrawlView;
+use weburl::Pattern;
+
+use crate::query::{Fields, with_fields};
+
+/// What is chosen, as it was given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Filter {
+    pub(crate) site: String,
+    pub(crate) state: String,
+    pub(crate) pattern: String,
+    pub(crate) status: String,
+    pub(crate) depth: String,
+    /// Not empty: the pages that link to each URL are shown.
+    pub(crate) linked: String,
+    /// Not empty: URLs are chosen as the report counts them.
+    pub(crate) reported: String,
+    /// The order in which they are; by site and key if it is empty.
+    pub(crate) sort: String,
+}
+
+/// Where the next page of the table begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// There is none.
+    #[default]
+    None,
+    /// Behind this URL.
+    After(String),
+    /// Behind so many URLs of those that are sorted.
+    Behind(usize),
+}
+
+impl Next {
+    /// Behind a URL, if there is one.
+    pub(crate) fn after(url: Option<String>) -> Self {
+        url.filter(|url| !url.is_empty()).map_or(Next::None, Next::After)
+    }
+}
+
+impl Filter {
+    pub(crate) fn of(fields: &Fields) -> Self {
+        let get = |name| fields.get(name).to_owned();
+        Filter {
+            site: get("site"),
+            state: get("state"),
+            pattern: get("match"),
+            status: get("status"),
+            depth: get("depth"),
+            linked: get("linked"),
+            reported: get("reported"),
+            sort: get("sort"),
+        }
+    }
+
+    /// The URLs that are chosen.
+    ///
+    /// # Errors
+    /// A part of it cannot be used.
+    pub(crate) fn selection(&self) -> anyhow::Result<Selection> {
+        let mut selection =
+            Selection { only_counted: true, as_reported: !self.reported.is_empty(), ..Selection::default() };
+        self.order()?;
+        if !self.site.is_empty() {
+            selection.sites = self.site.parse::<SiteName>().map_err(usage)?.keys().collect();
+        }
+        if !self.state.is_empty() {
+            selection.states = State::named(&self.state).map_err(usage)?;
+        }
+        if !self.pattern.is_empty() {
+            // The refusal of one that is too long does not repeat it.
+            Pattern::new(&self.pattern).map_err(|error| usage(format!("the pattern: {error}")))?;
+            selection.patterns = vec![plan::pattern("patterns", &self.pattern)?];
+        }
+        selection.status = self.status()?;
+        selection.depth = self.depth()?;
+        Ok(selection)
+    }
+
+    /// # Errors
+    /// The crawl does not know the site, or cannot be read.
+    pub(crate) fn check_site(&self, view: &dyn CrawlView, selection: &Selection) -> anyhow::Result<()> {
+        if self.site.is_empty() {
+            return Ok(());
+        }
+        let unknown = sites::unknown(view, &self.site, selection.sites.iter().copied())?;
+        unknown.map_or(Ok(()), |unknown| Err(unknown.into()))
+    }
+
+    /// The status that is chosen.
+    ///
+    /// # Errors
+    /// It is no number.
+    pub(crate) fn status(&self) -> anyhow::Result<Option<u16>> {
+        number("status", &self.status)
+    }
+
+    /// The depth that is chosen.
+    ///
+    /// # Errors
+    /// It is no number.
+    pub(crate) fn depth(&self) -> anyhow::Result<Option<u32>> {
+        number("depth", &self.depth)
+    }
+
+    /// The order that is asked for; `None` is that of sites.
+    ///
+    /// # Errors
+    /// There is no such order.
+    pub(crate) fn order(&self) -> anyhow::Result<Option<Order>> {
+        if self.sort.is_empty() {
+            return Ok(None);
+        }
+        self.sort.parse::<Order>().map(Some).map_err(|error| usage(format!("the order: {error}")))
+    }
+
+    /// The same URLs in another order.
+    pub(crate) fn in_order(&self, sort: String) -> Self {
+        Filter { sort, ..self.clone() }
+    }
+
+    /// What is chosen, as fields of a request.
+    pub(crate) fn fields(&self) -> [(&'static str, &str); 8] {
+        let Filter { site, state, pattern, status, depth, linked, reported, sort } = self;
+        [
+            ("site", site),
+            ("state", state),
+            ("match", pattern),
+            ("status", status),
+            ("depth", depth),
+            ("linked", linked),
+            ("reported", reported),
+            ("sort", sort),
+        ]
+    }
+
+    /// A link to what is chosen, or to its next page.
+    pub(crate) fn link(&self, path: &str, next: &Next) -> String {
+        let behind = if let Next::Behind(urls) = next { urls.to_string() } else { String::new() };
+        let after = if let Next::After(url) = next { url } else { "" };
+        let next = [("after", after), ("behind", &behind)];
+        let fields: Vec<(&str, &str)> = self.fields().into_iter().chain(next).collect();
+        with_fields(path, &fields)
+    }
+}
+
+/// # Errors
+/// It is neither empty nor a number.
+fn number<T: FromStr>(name: &str, text: &str) -> anyhow::Result<Option<T>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| usage(format!("the {name}: `{text}` is no such number")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_that_is_none_is_refused() {
+        let chosen = |sort: &str| Filter { sort: sort.to_owned(), ..Filter::default() }.selection();
+        for sort in ["", "state", "-size", "title"] {
+            chosen(sort).expect(sort);
+        }
+        let error = chosen("weight").expect_err("no order").to_string();
+        assert!(error.starts_with("the order: `weight` is no order of URLs; possible are url, state, "), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_be_chosen_is_named() {
+        let long = "*".repeat(100_000);
+        for (site, state, pattern, why) in [
+            ("a.test/x", "", "", "`a.test/x` is no site"),
+            ("", "fetched", "", "`fetched` is no state"),
+            ("", "", long.as_str(), "the pattern"),
+            ("", "", "/x/", "--patterns `/x/` matches no URL"),
+        ] {
+            let [site, state, pattern] = [site, state, pattern].map(str::to_owned);
+            let error = Filter { site, state, pattern, ..Filter::default() }.selection().expect_err(why).to_string();
+            assert!(error.starts_with(why) && error.len() < 1_000, "{error}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_numbers() {
+        for (status, depth, why) in
+            [("4o4", "", "the status: `4o4`"), ("70000", "", "the status"), ("", "-1", "the depth")]
+        {
+            let [status, depth] = [status, depth].map(str::to_owned);
+            let filter = Filter { status, depth, ..Filter::default() };
+            let error = filter.status().map(drop).and(filter.depth().map(drop)).expect_err(why).to_string();
+            assert!(error.starts_with(why), "{error}");
+        }
+    }
+}
