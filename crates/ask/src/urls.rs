@@ -8,6 +8,8 @@ use model::{Candidate, Outcome, Purpose, Timestamp, Visit};
 use store::{CrawlView, Entry, StoreError};
 use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
+pub use export::kvs::KeyPart;
+
 /// URLs that an answer looks at, at most, or as many as it may have, where somebody waits for a page: so it comes in time, whatever is asked.
 pub const LOOKED_AT_MAX: usize = 5_000;
 /// URLs read from the state at once, at most. The first read takes no more than a page has.
@@ -90,6 +92,8 @@ pub struct Selection {
     pub status: Option<u16>,
     /// Only those so many links from a seed.
     pub depth: Option<u32>,
+    /// Only those with such a key in the table `crawl` of a key-value store ([`export::kvs`]).
+    pub key: Option<KeyPart>,
     /// Neither sitemaps nor requisites, which totals do not count by outcome either.
     pub only_counted: bool,
     /// As the report counts: pages only, each as it is now ([`Originals::now`]); and excluded ones only if their state is chosen.
@@ -294,6 +298,7 @@ impl Selection {
             && (self.states.is_empty() || self.states.contains(&state))
             && self.status.is_none_or(|status| entry.visit.as_ref().is_some_and(|visit| visit.status == status))
             && self.depth.is_none_or(|depth| entry.candidate.depth == depth)
+            && self.key.as_ref().is_none_or(|key| key.is_of(url))
             && (self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(url.as_str())));
         Ok(is_chosen.then(|| Listed::from(entry)))
     }
@@ -403,6 +408,17 @@ mod tests {
         check(&Selection { depth: Some(1), ..Selection::default() }, &[]);
         assert_eq!(all(&Selection { depth: Some(0), ..Selection::default() }, 5).len(), 12);
         check(&Selection { status: Some(404), ..Selection::default() }, &[]);
+    }
+
+    #[test]
+    fn urls_are_chosen_by_their_keys() {
+        let key = export::kvs::key_of(&url("http://b.test/3"));
+        for part in [&key[..], &key[..8]] {
+            let of_key = Selection { key: Some(part.parse().expect("a key")), ..Selection::default() };
+            check(&of_key, &["http://b.test/3"]);
+        }
+        let other = Selection { key: Some("00000000".parse().expect("a key")), ..Selection::default() };
+        check(&other, &[]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! KEY is the SHA-1 digest of the URL in lower-case hexadecimal digits, LENGTH the number of BYTES, in decimal digits.
 
 mod anchors;
+mod key;
 mod row;
 
 use std::io::Write;
@@ -14,11 +15,13 @@ use std::path::Path;
 
 use model::{Outcome, Visit};
 use replay::Replay;
-use weburl::CanonicalUrl;
 
 use crate::{Crawl, ExportError, Filter, Progress, Selected};
 use anchors::Anchors;
+use key::{text_with_port, with_port};
 use row::RowWriter;
+
+pub use key::{KeyError, KeyPart, key_of};
 
 /// Writes a row for every URL that was requested. `target` names what is written to, in errors; what has to be sorted lies
 /// beside it.
@@ -88,14 +91,4 @@ fn add_answer(
 fn is_html(visit: &Visit) -> bool {
     let content_type = visit.content_type.as_deref().unwrap_or_default();
     content_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/html")
-}
-
-/// A URL with its port, the usual one too.
-fn with_port(url: &CanonicalUrl) -> String {
-    let site = url.site();
-    format!("{}://{}{}", site.scheme(), site.authority_with_port(), url.path_and_query())
-}
-
-fn text_with_port(url: &str) -> String {
-    CanonicalUrl::from_canonical(url).map_or_else(|| url.to_owned(), |url| with_port(&url))
 }

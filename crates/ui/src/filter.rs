@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use ask::order::Order;
 use ask::sites;
-use ask::urls::{Selection, State};
+use ask::urls::{KeyPart, Selection, State};
 use settings::plan;
 use settings::site_name::SiteName;
 use settings::usage;
@@ -21,6 +21,8 @@ pub(crate) struct Filter {
     pub(crate) pattern: String,
     pub(crate) status: String,
     pub(crate) depth: String,
+    /// A key of the table `crawl` of a key-value store, or its beginning.
+    pub(crate) key: String,
     /// Not empty: the pages that link to each URL are shown.
     pub(crate) linked: String,
     /// Not empty: URLs are chosen as the report counts them.
@@ -57,6 +59,7 @@ impl Filter {
             pattern: get("match"),
             status: get("status"),
             depth: get("depth"),
+            key: get("key"),
             linked: get("linked"),
             reported: get("reported"),
             sort: get("sort"),
@@ -81,6 +84,9 @@ impl Filter {
             // The refusal of one that is too long does not repeat it.
             Pattern::new(&self.pattern).map_err(|error| usage(format!("the pattern: {error}")))?;
             selection.patterns = vec![plan::pattern("patterns", &self.pattern)?];
+        }
+        if !self.key.is_empty() {
+            selection.key = Some(self.key.parse::<KeyPart>().map_err(|error| usage(format!("the key: {error}")))?);
         }
         selection.status = self.status()?;
         selection.depth = self.depth()?;
@@ -130,14 +136,15 @@ impl Filter {
     }
 
     /// What is chosen, as fields of a request.
-    pub(crate) fn fields(&self) -> [(&'static str, &str); 8] {
-        let Filter { site, state, pattern, status, depth, linked, reported, sort } = self;
+    pub(crate) fn fields(&self) -> [(&'static str, &str); 9] {
+        let Filter { site, state, pattern, status, depth, key, linked, reported, sort } = self;
         [
             ("site", site),
             ("state", state),
             ("match", pattern),
             ("status", status),
             ("depth", depth),
+            ("key", key),
             ("linked", linked),
             ("reported", reported),
             ("sort", sort),

@@ -143,6 +143,7 @@ fn form(filter: &Filter, asks: Asks) -> Markup {
                 label { (label) input.short type="text" inputmode="numeric" name=(name) value=(value); }
             }
             @if asks == Asks::OfDirectory {
+                label { "Key" input type="text" name="key" value=(filter.key) placeholder="SHA-1, or its beginning" spellcheck="false"; }
                 label { "Order" select name="sort" {
                     option value="" { "by site" }
                     @for (order, name) in orders() { option value=(order) selected[filter.sort == order] { (name) } }

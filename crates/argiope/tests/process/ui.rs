@@ -87,6 +87,13 @@ fn a_crawl_that_has_ended_is_shown_and_nothing_becomes_markup() {
     let states: Vec<usize> =
         ["html", "http_error"].iter().map(|state| sorted.rfind(&format!("<td>{state}</td>")).unwrap()).collect();
     assert!(sorted.matches("class=\"url\"").count() == 4 && states.is_sorted(), "{sorted}");
+    let key = export::kvs::key_of(&CanonicalUrl::from_canonical("http://ui.test/gone").unwrap());
+    for key in [&key[..], &key[..12]] {
+        let found = ui.page(&format!("/urls?key={key}"));
+        assert!(found.contains(">http://ui.test/gone</a>") && found.matches("class=\"url\"").count() == 1, "{found}");
+        assert_eq!(ui.page(&format!("/urls.jsonl?key={key}")).lines().count(), 1);
+    }
+    assert!(ui.page("/urls?key=0123456789abcdef").contains("No URL."));
     let by_size = ui.page("/urls?sort=-size");
     let sizes: Vec<u64> = by_size
         .split("<td class=\"number\">")
@@ -244,6 +251,8 @@ fn what_cannot_be_shown_is_named() {
         ("/search?q=page&site=ui.tset", 404, "nearest: ui.test"),
         ("/changes?since=7d&site=ui.tset", 404, "nearest: ui.test"),
         ("/urls?match=%2Fx%2F", 400, "“Pattern” `/x/` matches no URL"),
+        ("/urls?key=ba7", 400, "a key has 40 hexadecimal digits"),
+        ("/urls.csv?key=http%3A%2F%2Fui.test%2F", 400, "a key has 40 hexadecimal digits"),
         ("/urls.csv?match=%2Fx%2F", 400, "“Pattern” `/x/` matches no URL"),
         ("/search?q=(&regex=yes", 400, "is no regular expression"),
         ("/graph/path?from=http://ui.test/&to=http://ui.test/never", 404, "the crawl knows no such URL"),

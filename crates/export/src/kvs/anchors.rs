@@ -7,7 +7,7 @@ use dataset::schema::Table;
 use sort::{Sorted, Sorter};
 use weburl::UrlKey;
 
-use super::text_with_port;
+use super::key::text_with_port;
 use crate::{Crawl, ExportError};
 
 /// The kind of link that has a text of its own.

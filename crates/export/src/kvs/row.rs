@@ -1,7 +1,6 @@
 //! A row as bytes.
 
-use data_encoding::HEXLOWER;
-use sha1::{Digest, Sha1};
+use super::key::key_of_text;
 
 /// What ends a row.
 pub(super) const END: &[u8] = b"\n";
@@ -12,7 +11,7 @@ pub(super) struct RowWriter<'b>(pub(super) &'b mut Vec<u8>);
 impl<'b> RowWriter<'b> {
     /// Begins the row of a URL: its key, and the column `url`.
     pub(super) fn begin(bytes: &'b mut Vec<u8>, url: &str) -> Self {
-        bytes.extend_from_slice(key_of(url).as_bytes());
+        bytes.extend_from_slice(key_of_text(url).as_bytes());
         bytes.push(b' ');
         let mut row = RowWriter(bytes);
         row.column("url", url.as_bytes());
@@ -26,11 +25,6 @@ impl<'b> RowWriter<'b> {
         self.0.extend_from_slice(value);
         self.0.push(b' ');
     }
-}
-
-/// The key of a URL.
-fn key_of(url: &str) -> String {
-    HEXLOWER.encode(&Sha1::digest(url.as_bytes()))
 }
 
 #[cfg(test)]

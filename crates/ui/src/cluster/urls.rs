@@ -24,6 +24,9 @@ fn request(filter: &Filter, after: &str, limit: u32) -> anyhow::Result<UrlsReque
     if !filter.sort.is_empty() {
         return Err(usage("a server cannot sort its table: it is in the order of sites. Sort the file"));
     }
+    if !filter.key.is_empty() {
+        return Err(usage("a server does not find URLs by their keys"));
+    }
     let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     Ok(UrlsRequest {
         site: filter.site.clone(),

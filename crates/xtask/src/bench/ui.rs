@@ -237,6 +237,7 @@ fn requests(interface: &Interface) -> anyhow::Result<Vec<(&'static str, String)>
         ("URLs by status", "/urls?status=404".to_owned()),
         ("URLs by size, too many to sort", "/urls?sort=-size".to_owned()),
         ("URLs that failed, by size", "/urls?state=failed&sort=-size".to_owned()),
+        ("URLs by key", "/urls?key=0123456789".to_owned()),
         ("URLs by depth", "/urls?depth=3".to_owned()),
         ("URLs by a pattern that none matches", "/urls?match=*%2Fnone".to_owned()),
         ("search, empty", "/search".to_owned()),
