@@ -1,4 +1,5 @@
-//! A crawl's directory: `crawl.toml`, `changes.jsonl`, `history.jsonl`, `secrets.toml`, `cookies.jsonl`, `archive/`, `state/`, `dataset/`.
+//! A crawl's directory: `crawl.toml`, `changes.jsonl`, `history.jsonl`, `views.json`, `secrets.toml`, `cookies.jsonl`, `archive/`, `state/`,
+//! `dataset/`.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ pub const SETTINGS: &str = "crawl.toml";
 /// The name of the file with the changes.
 pub const CHANGES: &str = "changes.jsonl";
 const HISTORY: &str = "history.jsonl";
+const VIEWS: &str = "views.json";
 /// The name of the file with the cookies.
 pub const COOKIES: &str = "cookies.jsonl";
 const DATASET: &str = "dataset";
@@ -219,6 +221,12 @@ impl CrawlDir {
     #[must_use]
     pub fn history(&self) -> PathBuf {
         self.root.join(HISTORY)
+    }
+
+    /// The views of its table of URLs that somebody saved.
+    #[must_use]
+    pub fn views(&self) -> PathBuf {
+        self.root.join(VIEWS)
     }
 
     /// The WARC segments and their indexes.

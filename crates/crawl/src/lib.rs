@@ -40,6 +40,7 @@ pub mod summary;
 pub mod tables;
 pub mod trouble;
 mod unready;
+pub mod views;
 mod waits;
 pub mod watch;
 pub mod watch_lock;

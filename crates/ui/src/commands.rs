@@ -92,7 +92,8 @@ mod tests {
         let paths = routes.filter_map(|route| route.split('"').next());
         // Files and parts of a screen belong to it.
         let is_screen = |path: &&str| {
-            let is_part = path.starts_with("/steer/") || ["/events", "/workers/drain"].contains(path);
+            let is_below = ["/steer/", "/urls/"].iter().any(|screen| path.starts_with(screen));
+            let is_part = is_below || ["/events", "/workers/drain"].contains(path);
             !path.contains('.') && !is_part
         };
         paths.filter(is_screen).collect()

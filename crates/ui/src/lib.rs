@@ -44,6 +44,7 @@ mod steer;
 mod story;
 mod urls;
 mod verbatim;
+mod views;
 mod wording;
 
 use std::path::PathBuf;
@@ -110,6 +111,8 @@ fn screens(ui: Ui) -> Router {
         .route("/", get(overview::show))
         .route("/sites", get(sites::show))
         .route("/urls", get(urls::show))
+        .route("/urls/views", post(views::save))
+        .route("/urls/views/delete", post(views::delete))
         .route("/urls.csv", get(urls::csv))
         .route("/urls.jsonl", get(urls::jsonl))
         .route("/urls.parquet", get(urls::parquet))

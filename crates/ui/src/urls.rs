@@ -7,6 +7,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::{Html, Response};
 use crawl::standing::Standing;
 use dataset::Layout;
+use maud::html;
 use store::CrawlView;
 use tokio::runtime::Handle;
 use weburl::{CanonicalUrl, UrlKey};
@@ -16,7 +17,7 @@ use crate::files::{File, Format};
 use crate::filter::{Filter, Next};
 use crate::query::Fields;
 use crate::rows::{Asks, Page, Row, Sorted, URLS_ON_PAGE, table};
-use crate::{FILES_MAX, Ui, blocking, frame};
+use crate::{FILES_MAX, Ui, blocking, frame, views};
 
 /// URLs of a file that are read from the state at once.
 const URLS_AT_ONCE: usize = 1_000;
@@ -105,7 +106,9 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     } else {
         ui.large(&ui.large, move |crawl| with_links(crawl, &asked, &selection, &from)).await?
     };
-    Ok(frame::page("URLs", "/urls", &table(&filter, Asks::OfDirectory, &page)))
+    let saved = ui.ask(views::all).await?;
+    let body = html! { (views::list(&saved, &filter)) (table(&filter, Asks::OfDirectory, &page)) };
+    Ok(frame::page("URLs", "/urls", &body))
 }
 
 /// A page of the table, and the pages that link to its URLs, if there is a dataset.

@@ -31,6 +31,7 @@ mod told;
 mod ui;
 mod ui_of_pages;
 mod ui_of_runs;
+mod ui_of_views;
 mod unwritten;
 mod usage;
 mod viewers;

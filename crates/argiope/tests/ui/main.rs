@@ -13,3 +13,4 @@ mod screens;
 mod side_by_side;
 mod site;
 mod undo;
+mod views;
