@@ -7,6 +7,7 @@ pub mod explain;
 pub mod follow;
 pub mod freshness;
 pub mod importance;
+pub mod latest;
 pub mod links;
 pub mod order;
 pub mod overlap;

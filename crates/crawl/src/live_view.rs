@@ -9,7 +9,7 @@ use store::{CrawlView, Layer, Mark, Outlines, Slice, StoreError};
 use view_wire::RemoteView;
 use weburl::SiteKey;
 
-use crate::scheduler::Asked;
+use crate::scheduler::{Asked, RunningProcess};
 
 /// The state of a running crawl after one commit. Its scheduler answers as of the moment when it is asked.
 pub struct LiveView(RemoteView<UnixStream>);
@@ -33,6 +33,14 @@ impl LiveView {
     /// The crawl has ended.
     pub fn waits(&self) -> anyhow::Result<Option<SiteWaits>> {
         self.ask(&Asked::Waits)
+    }
+
+    /// The process that crawls, and what it did last. `None` if it cannot be asked.
+    ///
+    /// # Errors
+    /// The crawl has ended.
+    pub fn process(&self) -> anyhow::Result<Option<RunningProcess>> {
+        self.ask(&Asked::Process)
     }
 
     fn ask<T: DeserializeOwned>(&self, asked: &Asked) -> anyhow::Result<Option<T>> {

@@ -3,7 +3,11 @@
 use engine::{Prospect, Question, SiteWaits};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
-use weburl::SiteKey;
+use weburl::{SiteKey, UrlKey};
+
+use crate::latest::{Latest, LatestSink};
+
+pub use crate::latest::LATEST_MAX;
 
 /// Questions that wait for the scheduler, at most. Further clients wait.
 const QUESTIONS_MAX: usize = 64;
@@ -15,18 +19,37 @@ pub(crate) enum Asked {
     Site(SiteKey),
     /// What holds the sites of the crawl up.
     Waits,
+    /// How the process is, and what it did last.
+    Process,
+}
+
+/// The process of a run, and what it did last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunningProcess {
+    /// Bytes of memory that it has; `None` if the system does not tell.
+    pub memory_bytes: Option<u64>,
+    /// The URLs that it visited last, the last one first: at most [`LATEST_MAX`].
+    pub latest: Vec<UrlKey>,
 }
 
 /// The scheduler of a run. It gives no answer if the run has ended.
 #[derive(Clone, Debug)]
-pub struct Scheduler(mpsc::Sender<Question>);
+pub struct Scheduler {
+    asking: mpsc::Sender<Question>,
+    latest: Latest,
+}
 
 impl Scheduler {
     /// The two ends: to ask, and for [`engine::Shell`].
     #[must_use]
     pub fn new() -> (Self, mpsc::Receiver<Question>) {
         let (asking, questions) = mpsc::channel(QUESTIONS_MAX);
-        (Scheduler(asking), questions)
+        (Scheduler { asking, latest: Latest::default() }, questions)
+    }
+
+    /// Takes note of what is visited.
+    pub(crate) fn latest(&self) -> LatestSink {
+        LatestSink(self.latest.clone())
     }
 
     /// What is next for a site.
@@ -44,18 +67,59 @@ impl Scheduler {
         match serde_json::from_str(asked).ok()? {
             Asked::Site(site) => self.answer_on_thread(|answer| Question::Site(site, answer)),
             Asked::Waits => self.answer_on_thread(Question::Waits),
+            Asked::Process => {
+                let process = RunningProcess { memory_bytes: memory_bytes(), latest: self.latest.keys() };
+                serde_json::to_string(&process).ok()
+            }
         }
     }
 
     async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> Option<T> {
         let (answer, answered) = oneshot::channel();
-        self.0.send(question(answer)).await.ok()?;
+        self.asking.send(question(answer)).await.ok()?;
         answered.await.ok()
     }
 
     fn answer_on_thread<T: Serialize>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> Option<String> {
         let (answer, answered) = oneshot::channel();
-        self.0.blocking_send(question(answer)).ok()?;
+        self.asking.blocking_send(question(answer)).ok()?;
         serde_json::to_string(&answered.blocking_recv().ok()?).ok()
+    }
+}
+
+/// The memory of this process, as Linux tells it (proc(5), `VmRSS`).
+fn memory_bytes() -> Option<u64> {
+    resident_bytes(&std::fs::read_to_string("/proc/self/status").ok()?)
+}
+
+/// The resident memory in the text of a process's status, whose unit is always 1,024 bytes.
+fn resident_bytes(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+    kibibytes.checked_mul(1_024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_read_as_the_system_writes_it() {
+        let status = "Name:\tVmRSS\nVmHWM:\t    9 kB\nVmRSS:\t   12345 kB\nThreads:\t1\n";
+        assert_eq!(resident_bytes(status), Some(12_345 * 1_024));
+        for other in ["", "VmRSS:\t12", "VmRSS:\t12 MB", "VmRSS:\t-1 kB", "VmRSS:\t99999999999999999999 kB"] {
+            assert_eq!(resident_bytes(other), None, "{other}");
+        }
+        assert!(memory_bytes().is_none_or(|bytes| bytes > 100_000));
+    }
+
+    #[test]
+    fn the_process_answers_without_the_scheduler() {
+        let (scheduler, _questions) = Scheduler::new();
+        let asked = serde_json::to_string(&Asked::Process).expect("JSON");
+        let process: RunningProcess =
+            serde_json::from_str(&scheduler.answer(&asked).expect("an answer")).expect("JSON");
+        assert_eq!(process.latest, []);
+        assert_eq!(scheduler.answer("\"Colour\""), None, "a question of a later version");
     }
 }

@@ -292,6 +292,7 @@ impl Builder {
         let events = broadcast::Sender::new(events::WAITING_MAX);
         let weak = events.downgrade();
         recorder = recorder.with_sink(Box::new(EventSink { events, store: Arc::downgrade(&store) }));
+        recorder = recorder.with_sink(Box::new(scheduler.latest()));
         for sink in sinks.into_iter().chain(stream_sink).chain(tables.as_ref().map(Writer::sink)) {
             recorder = recorder.with_sink(sink);
         }

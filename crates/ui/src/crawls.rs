@@ -13,6 +13,7 @@ use settings::units::human_bytes;
 
 use crate::failure::Failure;
 use crate::guarded::missing;
+use crate::standing_status::Stand;
 use crate::{Ui, base, frame};
 
 /// The crawls, in the order in which they were named.
@@ -58,17 +59,17 @@ async fn show(State(crawls): State<Crawls>) -> Html<String> {
     frame::of_all("Crawls", &body)
 }
 
-async fn status(ui: &Ui) -> Result<Arc<Status>, Failure> {
+async fn status(ui: &Ui) -> Result<Arc<Stand>, Failure> {
     let (status, survey) = (ui.status.clone(), ui.survey.clone());
     ui.ask(move |crawl| status.of(crawl, &survey)).await
 }
 
-fn row(number: usize, directory: &str, status: &Result<Arc<Status>, Failure>) -> Markup {
+fn row(number: usize, directory: &str, stand: &Result<Arc<Stand>, Failure>) -> Markup {
     let name = html! { td { a.url href=(format!("/{number}")) { (Printable(directory)) } } };
-    match status {
+    match stand {
         Err(failure) => html! { tr { (name) td colspan="7" { (Printable(failure.text())) } } },
-        Ok(status) => {
-            let summary = &status.summary;
+        Ok(stand) => {
+            let (status, summary) = (&stand.status, &stand.status.summary);
             html! {
                 tr {
                     (name)

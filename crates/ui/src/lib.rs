@@ -19,6 +19,7 @@ mod changes_page;
 pub mod cluster;
 pub mod commands;
 mod crawls;
+mod disk;
 mod effects;
 mod failure;
 mod files;
@@ -58,11 +59,13 @@ use report::Statistics;
 use store::StoreError;
 use tokio::sync::Semaphore;
 
+use crate::disk::LastDisk;
 use crate::effects::Effects;
 use crate::failure::Failure;
 use crate::graph_page::Pictures;
 use crate::kept::Kept;
 use crate::live::Live;
+use crate::overview::Latest;
 use crate::sites_by_state::Troubled;
 use crate::standing_status::StandingStatus;
 
@@ -87,6 +90,9 @@ struct Ui {
     survey: Arc<Kept<Survey>>,
     troubled: Arc<Kept<Troubled>>,
     status: Arc<StandingStatus>,
+    disk: Arc<LastDisk>,
+    /// The pages that a crawl at rest visited last.
+    latest: Arc<Kept<Latest>>,
     effects: Arc<Effects>,
     pictures: Arc<Pictures>,
     large: Arc<Semaphore>,
@@ -174,6 +180,8 @@ impl Ui {
             survey: Arc::default(),
             troubled: Arc::default(),
             status: Arc::default(),
+            disk: Arc::default(),
+            latest: Arc::default(),
             effects: Arc::default(),
             pictures: Arc::default(),
             large: large.clone(),

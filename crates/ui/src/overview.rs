@@ -1,10 +1,16 @@
 //! Where a crawl stands, as `argiope status` says it; its numbers go on while it runs.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use ask::latest;
 use ask::status::Status;
+use ask::urls::Listed;
 use axum::extract::State;
 use axum::response::Html;
 use crawl::Changed;
-use crawl::outlook::waits_in_words;
+use crawl::opened::Opened;
+use crawl::outlook::{Disk, Outlook, waits_in_words};
 use crawl::standing::Standing;
 use crawl::trouble::InTrouble;
 use maud::{Markup, html};
@@ -15,7 +21,12 @@ use crate::base::to;
 use crate::board::{Number, board, chart};
 use crate::failure::Failure;
 use crate::query::with_fields;
-use crate::{Ui, frame, links};
+use crate::rows::second;
+use crate::standing_status::Stand;
+use crate::{Ui, frame, has_ended, links};
+
+/// The pages visited last, or why they cannot be read.
+pub(crate) type Latest = Result<Vec<Listed>, String>;
 
 /// Seeds shown.
 const SEEDS_SHOWN: usize = 20;
@@ -23,17 +34,95 @@ const SEEDS_SHOWN: usize = 20;
 /// Answers with the overview.
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
     let (status, survey) = (ui.status.clone(), ui.survey.clone());
-    let status = ui.ask(move |crawl: &Standing| status.of(crawl, &survey)).await?;
+    let (disk, latest) = (ui.disk.clone(), ui.latest.clone());
+    let read = move |crawl: &Standing| {
+        let stand = status.of(crawl, &survey)?;
+        let latest = match &stand.latest {
+            Some(pages) => Arc::new(Ok(pages.clone())),
+            // Of a crawl that runs there is one view a second, which has told them if it can.
+            None if is_running(&stand.status) => Arc::new(Ok(Vec::new())),
+            None => latest.answer(&crawl.now()?, at_rest)?,
+        };
+        Ok((stand, latest, disk.of(crawl.root())))
+    };
+    let (stand, latest, disk) = ui.ask(read).await?;
+    let status = &stand.status;
     let body = html! {
-        (numbers(&status))
+        (numbers(status))
         // The script reads this part again now and then.
-        div #rest { (state(&status)) (outcomes(&status)) (trouble(&status)) (details(&status)) }
+        div #rest {
+            (state(status)) (outcomes(status)) (trouble(status)) (visited_last(&latest)) (needs(&stand, disk)) (details(status))
+        }
     };
     Ok(frame::page(&status.summary.directory, "/", &body))
 }
 
+fn is_running(status: &Status) -> bool {
+    status.summary.end == "running"
+}
+
+/// The pages that a crawl at rest visited last. A dataset that cannot be read is no reason to show no overview.
+fn at_rest(opened: &Opened) -> anyhow::Result<Latest> {
+    match latest::pages(opened, None) {
+        Err(error) if has_ended(&error) => Err(error),
+        pages => Ok(pages.map(Option::unwrap_or_default).map_err(|error| format!("{error:#}"))),
+    }
+}
+
+/// The pages visited last.
+fn visited_last(latest: &Latest) -> Markup {
+    let pages = match latest {
+        Ok(pages) => pages,
+        Err(why) => return html! { section { h2 { "Latest pages" } p.failure { (Printable(why)) } } },
+    };
+    html! {
+        @if !pages.is_empty() {
+            section {
+                h2 { "Latest pages" }
+                div.rows role="region" aria-label="Latest pages" tabindex="0" {
+                    table {
+                        thead { tr { th { "Visited" } th { "State" } th { "URL" } th { "Title or reason" } } }
+                        tbody {
+                            @for page in pages {
+                                tr {
+                                    td.date { (page.visited().map(second).unwrap_or_default()) }
+                                    td { (page.state.as_str()) }
+                                    td { (links::story(page.url.as_str())) }
+                                    td { (Printable(page.said().unwrap_or_default())) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the crawl needs of its machine.
+fn needs(stand: &Stand, disk: Disk) -> Markup {
+    // Rates of the run are not asked for.
+    let outlook = Outlook::of(&stand.totals, 0, Duration::ZERO, disk);
+    let expected = outlook.disk_bytes_expected.filter(|_| stand.has_own_state && outlook.waiting > 0);
+    html! {
+        section {
+            h2 { "Disk and memory" }
+            p {
+                "The directory has " (human_bytes(disk.used)) ", its archive " (human_bytes(stand.status.archive_bytes)) ". "
+                "Its disk has " (human_bytes(disk.left)) " left."
+                @if let Some(expected) = expected {
+                    " The " (counted(outlook.waiting, "URL")) " in the queue will add about " (human_bytes(expected))
+                    ", if they are like those before."
+                    @if outlook.is_disk_short() { " " strong { "That is more than the disk has left." } }
+                }
+            }
+            @if let Some(bytes) = stand.memory_bytes { p { "The process that crawls has " (human_bytes(bytes)) " of memory." } }
+        }
+    }
+}
+
 fn state(status: &Status) -> Markup {
-    let is_running = status.summary.end == "running";
+    let is_running = is_running(status);
     let words = match status.summary.end.as_str() {
         "running" => "A crawl is running.",
         "finished" => "Finished: every URL found has its outcome.",
@@ -63,7 +152,7 @@ fn numbers(status: &Status) -> Markup {
     .flatten()
     .collect();
     html! {
-        (board(summary.end == "running", &numbers))
+        (board(is_running(status), &numbers))
         @if let Some(round) = &summary.round {
             p { "Round " (round.number) " began " (round.began_at) "." }
         }

@@ -3,20 +3,50 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use ask::latest;
 use ask::status::{Status, Survey};
-use crawl::live;
+use ask::urls::Listed;
+use crawl::opened::Opened;
 use crawl::standing::Standing;
+use crawl::{LiveView, live};
 use engine::clock::Clock;
 use model::Timestamp;
+use store::Totals;
 
 use crate::kept::Kept;
 
 /// How long a status of a running crawl is shown. One that rests is read for each request, since a change leaves no commit.
 const HOLDS: Duration = Duration::from_secs(1);
 
+/// Where a crawl stands, and what only one that runs tells.
+pub(crate) struct Stand {
+    pub(crate) status: Status,
+    pub(crate) totals: Totals,
+    /// The state is in the directory, and so is all that the crawl needs of its disk.
+    pub(crate) has_own_state: bool,
+    /// Bytes of memory of the process that crawls.
+    pub(crate) memory_bytes: Option<u64>,
+    /// The pages that a running crawl visited last.
+    pub(crate) latest: Option<Vec<Listed>>,
+}
+
+impl Stand {
+    fn of(opened: &Opened, survey: Survey) -> anyhow::Result<Self> {
+        let process = opened.live().map(LiveView::process).transpose()?.flatten();
+        let latest = if opened.is_running() { latest::pages(opened, process.as_ref())? } else { None };
+        Ok(Stand {
+            status: Status::with(opened, survey)?,
+            totals: opened.view().totals()?,
+            has_own_state: opened.options()?.store.is_none(),
+            memory_bytes: process.and_then(|process| process.memory_bytes),
+            latest,
+        })
+    }
+}
+
 /// The last status of a running crawl.
 pub(crate) struct StandingStatus {
-    last: Mutex<Option<(Timestamp, Arc<Status>)>>,
+    last: Mutex<Option<(Timestamp, Arc<Stand>)>>,
     clock: Clock,
 }
 
@@ -31,7 +61,7 @@ impl StandingStatus {
     ///
     /// # Errors
     /// The crawl cannot be read.
-    pub(crate) fn of(&self, crawl: &Standing, survey: &Kept<Survey>) -> anyhow::Result<Arc<Status>> {
+    pub(crate) fn of(&self, crawl: &Standing, survey: &Kept<Survey>) -> anyhow::Result<Arc<Stand>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((read, status)) = &*last
             && self.clock.now().since(*read) < HOLDS
@@ -41,7 +71,7 @@ impl StandingStatus {
         }
         let opened = crawl.now()?;
         let survey = survey.answer(&opened, Survey::of)?;
-        let status = Arc::new(Status::with(&opened, Survey::clone(&survey))?);
+        let status = Arc::new(Stand::of(&opened, Survey::clone(&survey))?);
         *last = opened.is_running().then(|| (self.clock.now(), status.clone()));
         Ok(status)
     }

@@ -53,6 +53,12 @@ fn a_crawl_that_has_ended_is_shown_and_nothing_becomes_markup() {
     for expect in ["Finished: every URL found has its outcome.", "/urls?state=http_error", "http://ui.test/"] {
         assert!(overview.contains(expect), "{expect}: {overview}");
     }
+    let latest = overview.split_once("<h2>Latest pages</h2>").unwrap().1.split_once("</section>").unwrap().0;
+    assert_eq!(latest.matches("class=\"url\"").count(), 4, "{latest}");
+    assert!(latest.contains("<td>http_error</td>") && latest.contains("&lt;script&gt;"), "{latest}");
+    let needs = overview.split_once("<h2>Disk and memory</h2>").unwrap().1.split_once("</section>").unwrap().0;
+    assert!(needs.contains("The directory has ") && needs.contains(" left."), "{needs}");
+    assert!(!needs.contains("in the queue") && !needs.contains("of memory"), "nothing runs: {needs}");
     let sites = ui.page("/sites");
     assert!(sites.contains(">http://ui.test</a>") && sites.contains("active"), "{sites}");
     let urls = ui.page("/urls");

@@ -29,7 +29,20 @@ fn a_running_crawl_is_watched_and_steered_by_its_own_pages_alone() {
     let crawl = Running::start(command.args(served.flags()).arg("-o").arg(&dir));
     until("pages were fetched", || served.requests() > 10);
     let ui = Ui::start(&dir);
-    assert!(ui.page("/").contains("A crawl is running."));
+    let overview = ui.page("/");
+    assert!(overview.contains("A crawl is running."), "{overview}");
+    // The queue of such a site is as long as it is: the forecast is there, and what the process has.
+    let needs = overview.split_once("<h2>Disk and memory</h2>").unwrap().1.split_once("</section>").unwrap().0;
+    assert!(needs.contains("in the queue will add about ") && needs.contains(" of memory."), "{needs}");
+    let latest = || {
+        let overview = ui.page("/");
+        let (_, latest) = overview.split_once("<h2>Latest pages</h2>").unwrap();
+        latest.split_once("</section>").unwrap().0.to_owned()
+    };
+    let before = latest();
+    assert!(before.contains("<td>html</td>") && before.contains(">http://ui.test/"), "{before}");
+    until("other pages are the latest", || latest() != before);
+    assert!(latest().matches("class=\"url\"").count() <= 20, "{}", latest());
 
     // Events, as a browser reads them.
     let mut stream = TcpStream::connect(&ui.address).unwrap();

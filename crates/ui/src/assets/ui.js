@@ -104,6 +104,8 @@ if (board) {
 
   // Outcomes, sites in trouble, pause and changes.
   const reread = async () => {
+    // Who is at a link in it stays there.
+    if (document.getElementById("rest").contains(document.activeElement)) return;
     const answer = await fetch(base || "/");
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
