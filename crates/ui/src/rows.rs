@@ -279,7 +279,7 @@ fn line(row: &Row, has_links: bool) -> Markup {
             td { (links::story(&row.url)) }
             td { (row.state) }
             td.number { (row.status.map(|status| status.to_string()).unwrap_or_default()) }
-            td { (Printable(essence)) }
+            td.type { (Printable(essence)) }
             td.number { (row.length.map(human_bytes).unwrap_or_default()) }
             td.number { (row.depth) }
             td.date { (row.visited.map(second).unwrap_or_default()) }
