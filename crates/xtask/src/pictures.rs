@@ -22,9 +22,10 @@ const LEFT_OUT: &str = "nav, section:not(#picture), #picture table { display: no
 /// The picture of the report, in pixels.
 const WINDOW: &str = "1000,950";
 /// The screens of the interface in the documents: names, paths, windows in pixels.
-const SCREENS: [(&str, &str, &str); 4] = [
+const SCREENS: [(&str, &str, &str); 5] = [
     ("ui-overview", "/", "1000,820"),
     ("ui-urls", "/urls?site=http%3A%2F%2Fs0001.synthetic.test", "1000,620"),
+    ("ui-url", "/url?u=http%3A%2F%2Fs0001.synthetic.test%2Fp%2F1", "1000,720"),
     ("ui-graph", "/graph?of=pages", "1000,900"),
     ("ui-steer", "/steer", "1000,820"),
 ];
