@@ -71,22 +71,39 @@ pub enum Notice {
     Items {
         /// The rule.
         table: String,
-        /// The last round with any; 0 in the archive of another tool.
+        /// The last round that visited pages of the rule; 0 in the archive of another tool.
         round: u32,
         /// Rows of that round.
         rows: u64,
-        /// How many of them have a value, by field, in percent.
+        /// How many of them have a value, by field, in percent; nothing without rows.
         filled: Vec<(String, u64)>,
+        /// Pages that had rows at the visit before, and have none now.
+        lost: u64,
+        /// Pages that had rows at the visit before, and are gone or moved.
+        gone: u64,
     },
     /// A rule has found nothing.
     NoItems(String),
-    /// A field is found less often than in the round before.
+    /// Pages that were visited again have fewer rows than at the visit before.
+    RowsDropped {
+        /// The rule.
+        table: String,
+        /// Rows that they had.
+        before: u64,
+        /// Rows that they have now.
+        now: u64,
+        /// How many of them had any.
+        pages: u64,
+        /// How many of these have none now.
+        lost: u64,
+    },
+    /// A field is found less often than before.
     FillDropped {
         /// The rule.
         table: String,
         /// The field.
         field: String,
-        /// Rows with a value in the round before, in percent.
+        /// Rows with a value before, in percent.
         before: u64,
         /// The same now.
         now: u64,
@@ -252,7 +269,7 @@ impl fmt::Display for Notice {
                  ARGIOPE_BROWSER",
                 settings.display()
             ),
-            Notice::Items { table, round, rows, filled } => {
+            Notice::Items { table, round, rows, filled, lost, gone } => {
                 let filled: Vec<String> =
                     filled.iter().map(|(field, percent)| format!("{field} {percent} %")).collect();
                 write!(f, "items/{table}")?;
@@ -260,15 +277,29 @@ impl fmt::Display for Notice {
                 if *round > 0 {
                     write!(f, ", round {round}")?;
                 }
-                write!(f, ": {}: {}", counted(*rows, "row"), filled.join(", "))
+                write!(f, ": {}", counted(*rows, "row"))?;
+                if !filled.is_empty() {
+                    write!(f, ": {}", filled.join(", "))?;
+                }
+                let lost = (*lost > 0).then(|| format!("{} with rows before without any now", counted(*lost, "page")));
+                let gone = (*gone > 0).then(|| format!("{} with rows before gone or moved", counted(*gone, "page")));
+                lost.into_iter().chain(gone).try_for_each(|what| write!(f, "; {what}"))
             }
             Notice::NoItems(table) => write!(
                 f,
                 "items/{table}: no rows: no page matched; `argiope inspect extract FILE --url URL --rules RULES` shows what a page gives"
             ),
+            Notice::RowsDropped { table, before, now, pages, lost } => {
+                let rows = counted(*now, "row");
+                write!(f, "items/{table}: {rows} on pages that had {before} at the visit before")?;
+                if *lost > 0 {
+                    write!(f, ", and none on {lost} of the {}", counted(*pages, "page"))?;
+                }
+                f.write_str(": the pages may have changed")
+            }
             Notice::FillDropped { table, field, before, now } => write!(
                 f,
-                "items/{table}: {field} has a value in {now} % of the rows, {before} % in the round before: the pages may have changed"
+                "items/{table}: {field} has a value in {now} % of the rows, {before} % before: the pages may have changed"
             ),
             Notice::SeedLeftOut { file, line, why } => write!(f, "{file} line {line}: {}; left out", Printable(why)),
             Notice::SeedsLeftOut { file, lines } => write!(f, "{file}: {} left out in all", counted(*lines, "line")),

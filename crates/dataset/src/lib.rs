@@ -40,7 +40,7 @@ mod write;
 
 pub use copy::{copy_items, copy_table};
 pub use error::DatasetError;
-pub use fill::{Fill, fill_of};
+pub use fill::{Fill, ItemCounts, ItemRound, item_counts};
 pub use item_values::item_values;
 pub use items::ItemTables;
 pub use layout::{Layout, UNRECORDED};

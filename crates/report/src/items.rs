@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use dataset::{Fill, Layout, fill_of};
+use dataset::{Fill, ItemCounts, Layout, item_counts};
 use serde::{Deserialize, Serialize};
 
 use crate::ReportError;
 use crate::statistics::{FilledField, Ranked};
 use crate::top::ROWS_MAX;
 
-/// Rows, by table and round.
+/// Rows, by table.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Items(BTreeMap<String, BTreeMap<u32, Fill>>);
+pub(crate) struct Items(BTreeMap<String, ItemCounts>);
 
 impl Items {
     /// Counts the tables of a dataset.
@@ -20,43 +20,36 @@ impl Items {
     /// The dataset cannot be read.
     pub(crate) fn read(&mut self, dataset: &Layout) -> Result<(), ReportError> {
         for table in dataset.item_tables()? {
-            let rounds = fill_of(dataset, &table)?;
-            self.add_all(Items(BTreeMap::from([(table, rounds)])));
+            let counts = item_counts(dataset, &table)?;
+            self.0.entry(table).or_default().add(&counts);
         }
         Ok(())
     }
 
     /// Adds the rows of other datasets.
     pub(crate) fn add_all(&mut self, other: Items) {
-        for (table, rounds) in other.0 {
-            let all = self.0.entry(table).or_default();
-            for (round, more) in rounds {
-                let fill = all.entry(round).or_default();
-                fill.rows += more.rows;
-                for (name, count) in more.filled {
-                    match fill.filled.iter_mut().find(|(known, _)| *known == name) {
-                        Some((_, sum)) => *sum += count,
-                        None => fill.filled.push((name, count)),
-                    }
-                }
-            }
+        for (table, counts) in other.0 {
+            self.0.entry(table).or_default().add(&counts);
         }
     }
 
     /// The fields of all tables, in the order of their names and columns.
     pub(crate) fn ranked(self) -> Ranked<FilledField> {
         let mut all = Ranked { total: 0, rows: Vec::new() };
-        for (table, rounds) in self.0 {
-            let mut rounds = rounds.into_values().rev();
-            let Some(now) = rounds.next() else { continue };
-            let before = rounds.next();
-            for (field, filled) in &now.filled {
+        for (table, ItemCounts { current, rounds }) in self.0 {
+            let last = rounds.into_values().next_back().unwrap_or_default();
+            for (field, filled) in &current.filled {
                 all.total += 1;
                 if all.rows.len() < ROWS_MAX {
-                    let (table, field) = (table.clone(), field.clone());
-                    let filled_before = before.as_ref().and_then(|before| share_in(before, &field));
-                    let filled = share(*filled, now.rows);
-                    all.rows.push(FilledField { table, field, rows: now.rows, filled, filled_before });
+                    all.rows.push(FilledField {
+                        table: table.clone(),
+                        field: field.clone(),
+                        rows: current.rows,
+                        filled: share(*filled, current.rows),
+                        filled_before: share_in(&last.before, field),
+                        pages_lost: last.pages_lost,
+                        pages_gone: last.pages_gone,
+                    });
                 }
             }
         }
@@ -66,7 +59,7 @@ impl Items {
 
 fn share_in(fill: &Fill, field: &str) -> Option<f64> {
     let (_, filled) = fill.filled.iter().find(|(name, _)| name == field)?;
-    Some(share(*filled, fill.rows))
+    (fill.rows > 0).then(|| share(*filled, fill.rows))
 }
 
 fn share(part: u64, whole: u64) -> f64 {

@@ -88,12 +88,16 @@ pub struct FilledField {
     pub table: String,
     /// The field.
     pub field: String,
-    /// Rows of the last round that has any.
+    /// The rows that no later visit has superseded: those of `export items`.
     pub rows: u64,
     /// The share of them with a value, 0 to 1.
     pub filled: f64,
-    /// The share in the round before; `None` without one.
+    /// The share among the rows that the pages of the last round had at the visit before; `None` if they had none.
     pub filled_before: Option<f64>,
+    /// Pages that had rows at the visit before, and have none since the last round.
+    pub pages_lost: u64,
+    /// Pages that had rows at the visit before, and are gone since the last round.
+    pub pages_gone: u64,
 }
 
 /// The crawl at a glance.

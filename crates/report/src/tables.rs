@@ -137,13 +137,17 @@ fn items(statistics: &Statistics) -> Table {
         ("field", Text),
         ("rows", Number),
         ("filled", Share),
-        ("in the round before", Share),
+        ("at the visit before", Share),
+        ("pages without rows by now", Number),
+        ("pages gone", Number),
     ]);
     let rows = list.rows.iter().map(|row| {
-        let FilledField { table, field, rows, filled, filled_before } = row;
-        vec![json!(shown(table)), json!(shown(field)), json!(rows), json!(filled), json!(filled_before)]
+        let FilledField { table, field, rows, filled, filled_before, pages_lost, pages_gone } = row;
+        let numbers = [json!(rows), json!(filled), json!(filled_before), json!(pages_lost), json!(pages_gone)];
+        [json!(shown(table)), json!(shown(field))].into_iter().chain(numbers).collect()
     });
-    let note = "rows of the last round, and the share of them that has a value";
+    let note =
+        "rows as of now, and the share of them that has a value; of the pages of the last round what they had before";
     let (title, rows, behind) = ("Items taken out of pages", rows.collect(), behind::none);
     Table { id: "items", title, note, columns, rows, total: list.total, behind }
 }

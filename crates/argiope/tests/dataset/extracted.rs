@@ -109,7 +109,10 @@ fn twelve_lines_give_typed_rows_of_a_shop_during_a_crawl_and_afterwards() {
     assert!(ran.stderr.contains(fill), "{ran:?}");
     check_products(without.dir());
     let items = without.run("report", &["--json"]).json()["items"].clone();
-    let stock = json!({"table": "product", "field": "stock", "rows": PRODUCTS, "filled": 0.8, "filled_before": null});
+    let stock = json!({
+        "table": "product", "field": "stock", "rows": PRODUCTS, "filled": 0.8, "filled_before": null,
+        "pages_lost": 0, "pages_gone": 0,
+    });
     assert_eq!((&items["total"], &items["rows"][2]), (&json!(9), &stock));
     // Nothing is derived twice, and another rule replaces the rows.
     let again = without.run("derive", &["--extract", &rules]);

@@ -8,6 +8,7 @@ mod documents;
 mod examples;
 mod extracted;
 mod kept;
+mod lost_items;
 mod moved_on;
 mod restored;
 mod retried;
