@@ -6,7 +6,7 @@ mod functions;
 
 use extract::html::dom::{Document, Node};
 
-use crate::query::{Axis, Budget, Expr, Operator, OutOfSteps, Place, Start, Step, Test};
+use crate::query::{Axis, Budget, Expr, Operator, OutOfSteps, Place, Start, Step, Test, children_of, inside, nodes_in};
 
 /// The longest text of a node that a query looks at, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;
@@ -241,14 +241,11 @@ impl<'a> Evaluator<'a, '_> {
             return self.take_nodes(above.into_iter(), &step.test, into);
         }
         match step.axis {
-            Axis::Child => self.take_nodes(node.children(), &step.test, into),
-            Axis::Descendant => {
-                let ids = from.max(node.id() + 1)..node.end();
-                self.take_nodes(ids.map(|id| self.document.node(id)), &step.test, into)
-            }
+            Axis::Child => self.take_nodes(children_of(node), &step.test, into),
+            Axis::Descendant => self.take_nodes(inside(node, from), &step.test, into),
             Axis::DescendantOrSelf => {
-                let ids = from.max(node.id())..node.end();
-                self.take_nodes(ids.map(|id| self.document.node(id)), &step.test, into)
+                let itself = (node.id() >= from).then_some(node);
+                self.take_nodes(itself.into_iter().chain(inside(node, from)), &step.test, into)
             }
             Axis::Parent => self.take_nodes(node.parent().into_iter(), &step.test, into),
             Axis::Ancestor => self.take_nodes(node.ancestors(), &step.test, into),
@@ -264,11 +261,12 @@ impl<'a> Evaluator<'a, '_> {
             }
             Axis::Following => {
                 let last = u32::try_from(self.document.len()).unwrap_or(u32::MAX);
-                self.take_nodes((node.end()..last).map(|id| self.document.node(id)), &step.test, into)
+                self.take_nodes(nodes_in(self.document, node.end()..last), &step.test, into)
             }
             Axis::Preceding => {
-                let before = (1..node.id()).rev().map(|id| self.document.node(id));
-                self.take_nodes(before.filter(|other| other.end() <= node.id()), &step.test, into)
+                let before = nodes_in(self.document, 1..node.id()).filter(|other| other.end() <= node.id());
+                let before: Vec<Node<'a>> = before.collect();
+                self.take_nodes(before.into_iter().rev(), &step.test, into)
             }
             Axis::Itself => self.take_nodes(std::iter::once(node), &step.test, into),
             Axis::NextElement => {

@@ -253,6 +253,10 @@ impl<'a> Reader<'a> {
                     (Place::Attribute(..), _) => place.text(READ_BYTES_MAX).into_owned(),
                     (Place::Node(_), Some(attribute)) => node.attribute(attribute).unwrap_or_default().into_owned(),
                     (Place::Node(_), None) if field.kind == Kind::Html => node.markup(READ_BYTES_MAX),
+                    // What may link says where in its attribute, or not at all.
+                    (Place::Node(_), None) if field.kind == Kind::Url && link_attribute(node).is_some() => {
+                        link_attribute(node).and_then(|name| node.attribute(name)).unwrap_or_default().into_owned()
+                    }
                     // What is to be a date, a number or a link says so best in its attributes.
                     (Place::Node(_), None) => {
                         attribute_for(field.kind, node).unwrap_or_else(|| node.visible_text(READ_BYTES_MAX))
@@ -290,4 +294,16 @@ fn attribute_for(kind: Kind, node: extract::html::dom::Node<'_>) -> Option<Strin
         _ => &["content"],
     };
     names.iter().find_map(|name| node.attribute(name)).map(std::borrow::Cow::into_owned)
+}
+
+/// The attribute that says where an element leads, or what it shows. Its text says something else, if anything.
+fn link_attribute(node: extract::html::dom::Node<'_>) -> Option<&'static str> {
+    let is = |names: &[&str]| names.iter().any(|name| node.is(name));
+    match () {
+        () if is(&["a", "area", "link"]) => Some("href"),
+        () if is(&["img", "script", "iframe", "embed", "source", "track", "audio", "video", "frame", "input"]) => {
+            Some("src")
+        }
+        () => None,
+    }
 }

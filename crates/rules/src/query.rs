@@ -1,7 +1,9 @@
 //! What selects nodes, whichever way it is written: CSS selectors and XPath become the same expression.
 
-use extract::html::dom::{Document, Node};
 use std::borrow::Cow;
+use std::ops::Range;
+
+use extract::html::dom::{Document, Node, Tag};
 
 use crate::function::Function;
 
@@ -41,10 +43,50 @@ impl<'a> Place<'a> {
     pub(crate) fn text(self, bytes_max: usize) -> Cow<'a, str> {
         match self {
             Place::Node(node) if node.is_text() => node.own_text(),
-            Place::Node(node) => node.text_content(bytes_max).into(),
+            Place::Node(node) => text_of(node, bytes_max).into(),
             Place::Attribute(node, at) => node.attributes().nth(at).map(|(_, value)| value).unwrap_or_default(),
         }
     }
+}
+
+/// Whether what stands in an element is no part of the page: that of a `template` is a document of its own in a browser. One that opens a shadow
+/// tree is shown.
+pub(crate) fn is_inert(node: Node<'_>) -> bool {
+    node.tag() == Some(Tag::Template) && !node.has_attribute("shadowrootmode")
+}
+
+/// The children of a node, of which a template has none.
+pub(crate) fn children_of<'a>(node: Node<'a>) -> impl Iterator<Item = Node<'a>> {
+    node.children().take(if is_inert(node) { 0 } else { usize::MAX })
+}
+
+/// The nodes of the page with these numbers, without what templates hold. The first one is in no template.
+pub(crate) fn nodes_in<'a>(document: &'a Document<'a>, numbers: Range<u32>) -> impl Iterator<Item = Node<'a>> {
+    let mut next = numbers.start;
+    std::iter::from_fn(move || {
+        let node = (next < numbers.end).then(|| document.node(next))?;
+        next = if is_inert(node) { node.end() } else { next + 1 };
+        Some(node)
+    })
+}
+
+/// The nodes inside of a node, from a number on.
+pub(crate) fn inside<'a>(node: Node<'a>, from: u32) -> impl Iterator<Item = Node<'a>> {
+    let end = if is_inert(node) { 0 } else { node.end() };
+    nodes_in(node.document(), from.max(node.id() + 1)..end)
+}
+
+/// All text in a node, up to a number of bytes.
+fn text_of(node: Node<'_>, bytes_max: usize) -> String {
+    let mut text = String::new();
+    for inner in inside(node, 0).filter(|inner| inner.is_text()) {
+        let (own, room) = (inner.own_text(), bytes_max.saturating_sub(text.len()));
+        text.push_str(&own[..own.floor_char_boundary(room)]);
+        if text.len() >= bytes_max || own.len() > room {
+            break;
+        }
+    }
+    text
 }
 
 /// Steps that are left. Each look at a node is one.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::evaluate::{self, Value as Selected};
 use crate::items::{Body, parsed};
-use crate::query::{Budget, Place};
+use crate::query::{Budget, Place, inside};
 use crate::selector::{Language, Selector};
 
 /// Elements for which selectors are suggested, at most.
@@ -46,7 +46,7 @@ pub fn suggest(body: Body<'_>, text: &str) -> Vec<Suggestion> {
     let Body::Html(document) = body else { return found };
     let mut budget = Budget::of(document);
     let mut elements = 0;
-    for element in document.elements() {
+    for element in inside(document.root(), 0).filter(|node| node.is_element()) {
         let Some(attribute) = place_of(element, &wanted) else { continue };
         if elements == ELEMENTS_MAX {
             break;

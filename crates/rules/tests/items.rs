@@ -52,6 +52,78 @@ fn fields_of_every_kind_are_typed() {
 }
 
 #[test]
+fn a_url_is_what_the_attribute_of_a_link_says_or_nothing() {
+    let page = "<base href=/base/><a name=q>noh</a><a href=h>text</a><area><img alt=i><img src=i.png><video>fallback</video>\
+        <link><iframe>f</iframe><span>s</span><meta content=m><u href=u>x</u><a href='http://[/'>bad</a><svg><a>svg</a></svg>";
+    for (selector, expect) in [
+        ("a", json!(["https://shop.test/base/h"])),
+        ("a[name]", json!(null)),
+        ("svg a", json!(null)),
+        ("area", json!(null)),
+        ("link", json!(null)),
+        ("img", json!(["https://shop.test/base/i.png"])),
+        ("video", json!(null)),
+        ("iframe", json!(null)),
+        // What is no link may say it in its text.
+        ("span", json!(["https://shop.test/base/s"])),
+        ("meta", json!(["https://shop.test/base/m"])),
+        ("u", json!(["https://shop.test/base/u"])),
+    ] {
+        let text = format!("[extract.a.fields]\nx = {{ css = '{selector}', type = 'url', list = true }}\nb = 'span'");
+        assert_eq!(rows(&text, page)[0]["x"], expect, "{selector}");
+    }
+    // An attribute that is named is the one that counts.
+    let text = "[extract.a.fields]\nx = { css = 'a', attr = 'name', type = 'url' }";
+    assert_eq!(rows(text, page), json!([{"x": "https://shop.test/base/q"}]));
+}
+
+#[test]
+fn what_a_template_holds_is_no_part_of_the_page() {
+    let page = "<base href=/b/><div id=d><p>one</p><template id=t><base href=/c/><p class=x>two</p><p>three</p></template><p id=l>four</p></div>\
+        <table><tr><template><td>cell</td></template><td>own</td></tr></table>\
+        <b><template shadowrootmode=open><i>shown</i></template></b>";
+    let xpaths = [
+        ("//p[1]/text()", json!(["one"])),
+        ("//p", json!(["one", "four"])),
+        ("//p[2]", json!(["four"])),
+        ("/descendant::p[2]", json!(["four"])),
+        ("//p[@id]/preceding::p", json!(["one"])),
+        ("//p[@id]/preceding-sibling::*[1]/@id", json!(["t"])),
+        ("//p[1]/following::p", json!(["four"])),
+        ("//template[@id]/node()", json!(null)),
+        ("//template[@id]/descendant-or-self::*/@id", json!(["t"])),
+        ("string(//div)", json!(["onefour"])),
+        ("count(//td)", json!(["1"])),
+        ("count(//p[contains(., 't')])", json!(["0"])),
+    ];
+    let selectors = [
+        ("p", json!(["one", "four"])),
+        ("template p", json!(null)),
+        ("#t > p", json!(null)),
+        (".x", json!(null)),
+        ("div:has(.x)", json!(null)),
+        ("div:contains('two')", json!(null)),
+        ("td", json!(["own"])),
+        ("#t:empty + p", json!(["four"])),
+        ("p:nth-of-type(2)", json!(["four"])),
+        // The content of a shadow tree is shown.
+        ("b i", json!(["shown"])),
+    ];
+    let all = xpaths.iter().map(|case| ("xpath", case)).chain(selectors.iter().map(|case| ("css", case)));
+    for (language, (selector, expect)) in all {
+        let field = json!(selector).to_string();
+        let bases = "{ css = 'base', attr = 'href', list = true }";
+        let text = format!("[extract.a.fields]\nx = {{ {language} = {field}, list = true }}\nbases = {bases}");
+        let row = &rows(&text, page)[0];
+        assert_eq!((&row["x"], &row["bases"]), (expect, &json!(["/b/"])), "{selector}");
+    }
+    let suggested = suggest(Body::Html(&Document::parse(page)), "two");
+    assert_eq!(suggested, []);
+    let base = rows("[extract.a.fields]\nx = { css = 'p', type = 'url' }", &page.replacen("<base href=/b/>", "", 1));
+    assert_eq!(base, json!([{"x": "https://shop.test/p/one"}]));
+}
+
+#[test]
 fn a_script_that_is_selected_has_its_text() {
     let text = r#"
         [extract.a.fields]

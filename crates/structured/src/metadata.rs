@@ -152,7 +152,10 @@ fn bounded(value: &str) -> &str {
 /// The URL against which the references of a page at `url` are resolved: a `base` element counts.
 #[must_use]
 pub fn base_of(document: &Document<'_>, url: Option<&Url>) -> Option<Url> {
-    let base = document.elements().find(|element| element.tag() == Some(Tag::Base) && element.has_attribute("href"));
+    let is_inert = |element: &Node<'_>| element.ancestors().any(|above| above.tag() == Some(Tag::Template));
+    let is_base =
+        |element: &Node<'_>| element.tag() == Some(Tag::Base) && element.has_attribute("href") && !is_inert(element);
+    let base = document.elements().find(is_base);
     let base = base.and_then(|base| url?.join(base.attribute("href")?.trim()).ok());
     base.or_else(|| url.cloned())
 }

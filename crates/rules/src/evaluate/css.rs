@@ -3,7 +3,7 @@
 use extract::html::dom::Node;
 
 use super::{Context, Evaluator, passes, truth};
-use crate::query::{Css, Matching, OutOfSteps};
+use crate::query::{Css, Matching, OutOfSteps, children_of};
 
 impl<'a> Evaluator<'a, '_> {
     pub(super) fn meets(&mut self, condition: &Css, context: Context<'a>) -> Result<bool, OutOfSteps> {
@@ -25,7 +25,7 @@ impl<'a> Evaluator<'a, '_> {
                 let distance = place - offset;
                 if *step == 0 { distance == 0 } else { distance % step == 0 && distance / step >= 0 }
             }
-            Css::Empty => node.children().next().is_none(),
+            Css::Empty => children_of(node).next().is_none(),
             Css::Root => node.parent().is_some_and(|parent| parent.id() == 0),
             Css::Itself(test) => passes(node, test),
             Css::Contains(text) => self.text_of(context.place)?.contains(text.as_str()),
