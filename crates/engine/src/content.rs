@@ -529,7 +529,7 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
         url_bytes_max: settings.canonical.url_bytes_max,
         ..sitemap::Limits::default()
     };
-    let sitemap = sitemap::parse(&response.body, &limits);
+    let sitemap = sitemap::parse_at(&response.body, Some(&url.to_string()), &limits);
     let mut resolver = Resolver::new(url.clone(), "UTF-8", &settings.canonical, sitemap.entries.len());
     let (site, mut announced) = (url.key().site, Vec::new());
     for entry in &sitemap.entries {

@@ -77,7 +77,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// As written, entities decoded, cleaned as [`href::clean`](crate::href::clean) says. Feeds may
-    /// give relative ones.
+    /// give relative ones; where an `xml:base` says what they are relative to, they are resolved.
     pub loc: String,
     /// Date of the last change (`lastmod`, `pubDate`, `updated`) as written, at most 64 bytes.
     pub lastmod: Option<String>,
@@ -114,12 +114,18 @@ pub struct Flaws {
 /// ```
 #[must_use]
 pub fn parse(bytes: &[u8], limits: &Limits) -> Sitemap {
+    parse_at(bytes, None, limits)
+}
+
+/// The same of one with a URL, to which an `xml:base` in it may be relative.
+#[must_use]
+pub fn parse_at(bytes: &[u8], url: Option<&str>, limits: &Limits) -> Sitemap {
     let mut sitemap = Sitemap::default();
     let content = gzip::content(bytes, limits, &mut sitemap);
     let document = decode(&content);
     let document = document.trim_start();
     if document.starts_with('<') {
-        xml::read(document, limits, &mut sitemap);
+        xml::read(document, url, limits, &mut sitemap);
     } else {
         text::read(document, limits, &mut sitemap);
     }

@@ -1,6 +1,6 @@
 //! Sitemaps and feeds: well-formed, sloppy, broken and hostile ones.
 
-use extract::sitemap::{Kind, Limits, Sitemap, parse};
+use extract::sitemap::{Kind, Limits, Sitemap, parse, parse_at};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
@@ -96,6 +96,78 @@ fn text_sitemaps_have_one_url_a_line() {
     let sitemap = read("http://x/a\nUser-agent: *\nx\n");
     assert_eq!((sitemap.entries.len(), sitemap.flaws.without_url), (1, 2));
     check("\u{feff}http://x/a", Kind::Text, &["http://x/a"]);
+}
+
+#[test]
+fn lines_of_text_sitemaps_end_in_any_way() {
+    for end in ["\n", "\r\n", "\r", "\r\r", "\n\r"] {
+        let document = ["http://x/a", "http://x/b", "", " http://x/c "].join(end);
+        check(&document, Kind::Text, &["http://x/a", "http://x/b", "http://x/c"]);
+    }
+}
+
+#[test]
+fn a_guid_is_the_url_of_an_item_without_link() {
+    let check = |items: &str, expect: &[&str]| {
+        check(&format!("<rss version='2.0'><channel><link>http://x/</link>{items}</channel></rss>"), Kind::Rss, expect);
+    };
+    check(
+        "<item><guid isPermaLink='true'>http://x/a?b&amp;c</guid><pubDate>2026</pubDate></item>",
+        &["http://x/a?b&c|2026"],
+    );
+    check(
+        "<item><guid>http://x/a</guid></item><item><guid>\n http://x/b\n</guid></item>",
+        &["http://x/a", "http://x/b"],
+    );
+    // The link is the page's own, wherever it stands.
+    check("<item><guid>http://x/a</guid><link>http://x/b</link></item>", &["http://x/b"]);
+    check("<item><link/><guid>http://x/a</guid></item>", &["http://x/a"]);
+    check("<item><link>http://x/a</link></item><item><guid>http://x/b</guid>", &["http://x/a"]);
+    // Identifiers are none, and nothing of one item is another's.
+    check(
+        "<item><guid isPermaLink='false'>http://x/a</guid></item><item><link>http://x/b</link></item>",
+        &["http://x/b"],
+    );
+    check("<item><guid isPermaLink=' False '>http://x/a</guid><title>t</title></item>", &[]);
+    check("<item><guid>tag:x,2026:a</guid></item><item><guid>4711</guid></item>", &[]);
+    check("<item><guid>http://x/a</guid><item><link>http://x/b</link></item>", &["http://x/a", "http://x/b"]);
+    check("<item><media:group><guid>http://x/a</guid></media:group></item>", &[]);
+    let atom = read("<feed><entry><guid>http://x/a</guid></entry></feed>");
+    assert_eq!((atom.kind, entries(&atom)), (Kind::Atom, vec![]));
+}
+
+#[test]
+fn links_of_atom_feeds_are_relative_to_their_base() {
+    let read = |document: &str, url: Option<&str>| {
+        let sitemap = parse_at(document.as_bytes(), url, &Limits::default());
+        entries(&sitemap)
+    };
+    let feed = "http://x/feeds/atom.xml";
+    for (document, expect) in [
+        ("<feed xml:base='http://y/b/'><entry><link href='a'/></entry></feed>", "http://y/b/a"),
+        ("<feed xml:base='http://y/b/'><entry><link href='//z/a'/></entry></feed>", "http://z/a"),
+        ("<feed xml:base='http://y/b/'><entry><link href='http://z/a'/></entry></feed>", "http://z/a"),
+        ("<feed xml:base='http://y/b/'><entry xml:base='c/'><link href='a'/></entry></feed>", "http://y/b/c/a"),
+        ("<feed><entry><link xml:base='http://y/?a&amp;b' href='?c'/></entry></feed>", "http://y/?c"),
+        // To the URL of the feed.
+        ("<feed xml:base='/b/'><entry><link href='a'/></entry></feed>", "http://x/b/a"),
+        ("<feed xml:base='../c/'><entry><link href='a'/></entry></feed>", "http://x/c/a"),
+        // Its scope is the element.
+        ("<feed><title xml:base='http://y/'>t</title><entry><link href='a'/></entry></feed>", "a"),
+        ("<feed><author xml:base='http://y/'/><entry><link href='a'/></entry></feed>", "a"),
+        // One that is none counts for nothing.
+        ("<feed xml:base='http://y/'><entry xml:base='http://[/'><link href='a'/></entry></feed>", "http://y/a"),
+        // Only feeds of Atom have it.
+        ("<rss xml:base='http://y/'><channel><item><link>a</link></item></channel></rss>", "a"),
+    ] {
+        assert_eq!(read(document, Some(feed)), [expect], "{document}");
+    }
+    let relative = "<feed xml:base='/b/'><entry><link href='a'/></entry></feed>";
+    assert_eq!(read(relative, None), ["a"], "where the feed is, is not known");
+    let (long, many) = ("b".repeat(9_000), "<entry><link href='a'/></entry>".repeat(3));
+    assert_eq!(read(&format!("<feed xml:base='http://y/{long}/'>{many}</feed>"), Some(feed)), ["a"; 3]);
+    let two = "<feed><entry xml:base='http://y/'><link href='a'/></entry><entry><link href='b'/></entry></feed>";
+    assert_eq!(read(two, None), ["http://y/a", "b"]);
 }
 
 #[test]

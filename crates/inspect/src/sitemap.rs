@@ -1,6 +1,6 @@
 //! The URLs that a sitemap or feed offers.
 
-use extract::sitemap::{Entry, Flaws, Kind, Limits, Sitemap, Truncated, parse};
+use extract::sitemap::{Entry, Flaws, Kind, Limits, Sitemap, Truncated, parse_at};
 use model::Limit;
 use serde::Serialize;
 use weburl::{CanonicalRules, CanonicalUrl};
@@ -81,8 +81,9 @@ fn answer(Place { url, rules }: &Place, content: &Content) -> SitemapAnswer {
         url_bytes_max: rules.url_bytes_max,
         ..Limits::default()
     };
-    let Sitemap { kind, entries, truncated, flaws } = parse(&content.bytes, &limits);
     let resolver = Resolver::new(url.as_ref().map(|url| by_rules(url, rules)), rules);
+    let at = resolver.base.as_ref().map(ToString::to_string);
+    let Sitemap { kind, entries, truncated, flaws } = parse_at(&content.bytes, at.as_deref(), &limits);
     let entry = |Entry { loc, lastmod }| EntryAnswer { target: resolver.resolve(loc), lastmod };
     SitemapAnswer {
         url: resolver.base.as_ref().map(ToString::to_string),

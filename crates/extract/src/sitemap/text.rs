@@ -7,7 +7,8 @@ use crate::href;
 /// then this is no sitemap.
 pub(super) fn read(document: &str, limits: &Limits, sitemap: &mut Sitemap) {
     let mut others: u32 = 0;
-    for line in document.lines().filter(|line| !line.trim().is_empty()) {
+    // A line ends with LF, CRLF or CR.
+    for line in document.split(['\n', '\r']).filter(|line| !line.trim().is_empty()) {
         let loc = href::clean(line);
         if !href::is_absolute(&loc) {
             others = others.saturating_add(1);

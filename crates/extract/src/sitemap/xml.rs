@@ -1,13 +1,19 @@
 //! Sitemaps and feeds in XML, read as a stream of events.
 
 use super::{Kind, Limits, Sitemap};
+use crate::href;
 use quick_xml::Reader;
+use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesRef, BytesStart, Event};
+use url::Url;
 
 /// Elements nested deeper than this are not told apart; no sitemap or feed needs so many.
 const DEPTH_MAX: usize = 64;
 /// The longest date kept, in bytes.
 const LASTMOD_BYTES_MAX: usize = 64;
+
+/// The longest `xml:base` that counts, in bytes: each reference may be resolved by it.
+const BASE_BYTES_MAX: usize = 8 << 10;
 
 /// The elements that matter, by local name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,13 +22,15 @@ enum Tag {
     Item,
     /// `loc` in a sitemap, `link` in a feed.
     Loc,
+    /// `guid` of an RSS item, which is its URL unless `isPermaLink` says no.
+    Guid,
     /// `lastmod`, `pubDate`, `updated`, `date`.
     Date,
     Other,
 }
 
 /// Reads as much of the document as is XML.
-pub(super) fn read(document: &str, limits: &Limits, sitemap: &mut Sitemap) {
+pub(super) fn read(document: &str, url: Option<&str>, limits: &Limits, sitemap: &mut Sitemap) {
     let mut xml = Reader::from_str(document);
     let config = xml.config_mut();
     config.check_end_names = false;
@@ -32,10 +40,13 @@ pub(super) fn read(document: &str, limits: &Limits, sitemap: &mut Sitemap) {
     let mut items = Items {
         limits,
         sitemap,
+        url: url.and_then(|url| Url::parse(url).ok()),
         open: Vec::new(),
+        bases: Vec::new(),
         too_deep: 0,
         text: String::new(),
         loc: None,
+        guid: None,
         lastmod: None,
         done: false,
     };
@@ -49,18 +60,24 @@ pub(super) fn read(document: &str, limits: &Limits, sitemap: &mut Sitemap) {
             }
         }
     }
-    // A URL that was complete counts even if its item was not.
+    // A URL that was complete counts even if its item was not. Behind a `guid` there may have been a link.
+    items.guid = None;
     items.end_item();
 }
 
 struct Items<'s> {
     limits: &'s Limits,
     sitemap: &'s mut Sitemap,
+    /// Where the document is.
+    url: Option<Url>,
     /// The open elements, at most [`DEPTH_MAX`], and how many more are open inside them.
     open: Vec<Tag>,
     too_deep: usize,
+    /// What references are relative to by the `xml:base` of an open element, by how many are open with it.
+    bases: Vec<(usize, Url)>,
     text: String,
     loc: Option<String>,
+    guid: Option<String>,
     lastmod: Option<String>,
     done: bool,
 }
@@ -89,15 +106,43 @@ impl Items<'_> {
             self.too_deep += 1;
             return;
         }
-        let tag = self.tag(name);
+        let mut tag = self.tag(name);
+        if tag == Tag::Guid && !is_permalink(element) {
+            tag = Tag::Other;
+        }
         if tag == Tag::Item {
             self.end_item();
         }
         self.open.push(tag);
         self.text.clear();
-        if tag == Tag::Loc && self.sitemap.kind == Kind::Atom {
-            self.atom_link(element);
+        if self.sitemap.kind == Kind::Atom {
+            self.base(element);
+            if tag == Tag::Loc {
+                self.atom_link(element);
+            }
         }
+    }
+
+    /// RFC 4287, 2: an element may have an `xml:base`, which is relative to that of the elements around it, and to the document's URL. One that is
+    /// no URL, or too long, says nothing.
+    fn base(&mut self, element: &BytesStart<'_>) {
+        let is_base = |attribute: &Attribute<'_>| attribute.key.as_ref().eq_ignore_ascii_case("xml:base");
+        let found = element.html_attributes().with_checks(false).flatten().find(is_base).map(|base| value(&base));
+        let Some(base) = found.filter(|base| base.len() <= BASE_BYTES_MAX) else { return };
+        let around = self.bases.last().map(|(_, url)| url).or(self.url.as_ref());
+        let base = Url::options().base_url(around).parse(&href::clean(&base));
+        let base = base.ok().filter(|base| base.as_str().len() <= BASE_BYTES_MAX);
+        self.bases.extend(base.map(|base| (self.open.len(), base)));
+    }
+
+    /// A reference, resolved where an `xml:base` says what it is relative to. A whole URL stays as it is written.
+    fn resolved(&self, reference: String) -> String {
+        let cleaned = href::clean(&reference);
+        let Some((_, base)) = self.bases.last().filter(|_| href::scheme(&cleaned).is_none()) else { return reference };
+        if cleaned.len() > self.limits.url_bytes_max {
+            return reference;
+        }
+        base.join(&cleaned).map_or(reference, String::from)
     }
 
     /// The first element that says what the document is.
@@ -130,6 +175,7 @@ impl Items<'_> {
         match () {
             () if item => Tag::Item,
             () if loc && in_item => Tag::Loc,
+            () if self.sitemap.kind == Kind::Rss && is("guid") && in_item => Tag::Guid,
             () if date && in_item => Tag::Date,
             () => Tag::Other,
         }
@@ -142,19 +188,18 @@ impl Items<'_> {
             let key = attribute.key.local_name();
             let key: &str = key.as_ref();
             if key.eq_ignore_ascii_case("href") {
-                let value = quick_xml::escape::unescape(&attribute.value);
-                href = Some(value.map_or_else(|_| attribute.value.to_string(), Into::into));
+                href = Some(value(&attribute));
             } else if key.eq_ignore_ascii_case("rel") {
                 is_alternate = attribute.value.trim().eq_ignore_ascii_case("alternate");
             }
         }
         if is_alternate && self.loc.is_none() {
-            self.loc = href;
+            self.loc = href.map(|href| self.resolved(href));
         }
     }
 
     fn text(&mut self, text: &str) {
-        let wanted = self.too_deep == 0 && matches!(self.open.last(), Some(Tag::Loc | Tag::Date));
+        let wanted = self.too_deep == 0 && matches!(self.open.last(), Some(Tag::Loc | Tag::Guid | Tag::Date));
         if wanted {
             // There may be any amount of padding in front. The rest is kept to the end, whatever its length: only then
             // is it known how much is padding, and a URL that is too long is never cut.
@@ -197,6 +242,7 @@ impl Items<'_> {
         match () {
             () if self.open.last() == Some(&Tag::Other) && self.tag(name) != Tag::Item => Tag::Other,
             () if is("loc") || is("link") => Tag::Loc,
+            () if is("guid") => Tag::Guid,
             () if is("lastmod") || is("pubDate") || is("date") || is("updated") => Tag::Date,
             () => self.tag(name),
         }
@@ -204,9 +250,15 @@ impl Items<'_> {
 
     fn pop(&mut self) {
         let text = std::mem::take(&mut self.text);
+        let depth = self.open.len();
+        self.bases.pop_if(|(open, _)| *open == depth);
         match self.open.pop() {
             Some(Tag::Loc) if self.loc.is_none() => {
                 self.loc = Some(text).filter(|text| !text.trim().is_empty());
+            }
+            // What is no whole URL is an identifier, whatever `isPermaLink` says or leaves out.
+            Some(Tag::Guid) if self.guid.is_none() => {
+                self.guid = Some(text).filter(|text| href::is_absolute(&href::clean(text)));
             }
             Some(Tag::Date) if self.lastmod.is_none() => {
                 let date = text.trim();
@@ -220,14 +272,29 @@ impl Items<'_> {
 
     /// Ends an item that the next one cuts off.
     fn end_item(&mut self) {
-        if self.loc.is_some() {
+        if self.loc.is_some() || self.guid.is_some() {
             self.end_item_even_empty();
         }
     }
 
     fn end_item_even_empty(&mut self) {
-        let loc = self.loc.take().unwrap_or_default();
+        let guid = self.guid.take();
+        let loc = self.loc.take().or(guid).unwrap_or_default();
         let lastmod = self.lastmod.take();
         self.done |= !self.sitemap.add(&loc, lastmod, self.limits);
     }
+}
+
+/// RSS 2.0, `guid`: it is the URL of the item unless `isPermaLink` is `false`.
+fn is_permalink(element: &BytesStart<'_>) -> bool {
+    element.html_attributes().with_checks(false).flatten().all(|attribute| {
+        let is_said = attribute.key.local_name().as_ref().eq_ignore_ascii_case("isPermaLink");
+        !(is_said && attribute.value.trim().eq_ignore_ascii_case("false"))
+    })
+}
+
+/// The value of an attribute, references resolved.
+fn value(attribute: &Attribute<'_>) -> String {
+    let value = quick_xml::escape::unescape(&attribute.value);
+    value.map_or_else(|_| attribute.value.to_string(), Into::into)
 }
