@@ -277,7 +277,7 @@ impl CrawlDir {
         Options::of_others(&text).map_err(|error| usage(format!("{}: {error}", path.display())))
     }
 
-    /// The plan of the crawl, to read what it recorded. It has no certificates: those are for fetching, and their files may be gone.
+    /// The plan of the crawl, to read what it recorded. It has no certificates: those are for fetching.
     ///
     /// # Errors
     /// The file cannot be read.

@@ -65,6 +65,15 @@ pub enum Notice {
     },
     /// The browser that this file names is not used.
     BrowserNotUsed(PathBuf),
+    /// The settings of an earlier version name a file, whose content they have from now on.
+    FileKept {
+        /// The setting.
+        key: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The settings.
+        settings: PathBuf,
+    },
     /// Requisites are fetched from now on: those of pages that were fetched before are not.
     RequisitesFromNow,
     /// What a rule has taken out of pages in a round.
@@ -267,6 +276,12 @@ impl fmt::Display for Notice {
                 f,
                 "{}: the browser that is named there is not used, since the directory may be somebody else's: give it with --browser, or in \
                  ARGIOPE_BROWSER",
+                settings.display()
+            ),
+            Notice::FileKept { key, path, settings } => write!(
+                f,
+                "{key}: what {} says is kept in {} from now on; the file is not read again",
+                path.display(),
                 settings.display()
             ),
             Notice::Items { table, round, rows, filled, lost, gone } => {

@@ -69,6 +69,7 @@ pub fn resumed_plan(dir: &CrawlDir, given: &Options, unset: &[String]) -> anyhow
         notices.push(Notice::SecretsMoved { options: moved.join(", "), from: dir.settings(), to: dir.secrets_path() });
     }
     let stored = dir.secrets()?.put_into(on_disk);
+    let stored_files = stored.unread_files();
     let mut unset = unset.to_vec();
     if given.info_url.is_some() && given.user_agent.is_none() && stored.has_default_user_agent() {
         // The page is named in it.
@@ -78,7 +79,11 @@ pub fn resumed_plan(dir: &CrawlDir, given: &Options, unset: &[String]) -> anyhow
         // It has one from now on.
         unset.push("cookie-jar".to_owned());
     }
-    let plan = Plan::new(&given.over(&stored.without(&unset)?)?)?;
+    let wanted = given.over(&stored.without(&unset)?)?;
+    let of_earlier = wanted.unread_files().into_iter().filter(|file| stored_files.contains(file));
+    notices.extend(of_earlier.map(|(key, path)| Notice::FileKept { key, path, settings: dir.settings() }));
+    let unusable = |error: anyhow::Error| usage(format!("{}: {error}", dir.settings().display()));
+    let plan = Plan::new(&wanted.with_files_of_earlier().map_err(unusable)?)?;
     if names_browser && plan.settings.render.is_some() && given.browser.is_none() {
         notices.push(Notice::BrowserNotUsed(dir.settings()));
     }

@@ -81,13 +81,13 @@ pub enum Change {
 }
 
 impl Change {
-    /// The change to the given settings.
+    /// The change to the given settings, with the content of the files that they name.
     ///
     /// # Errors
-    /// Never in practice: options always have a form as a table.
+    /// A file cannot be read.
     pub fn set(given: &Options) -> anyhow::Result<Self> {
         let mut lines = String::new();
-        for (key, value) in toml::Table::try_from(given)? {
+        for (key, value) in toml::Table::try_from(given.clone().with_files()?)? {
             lines.push_str(&format!("{key} = {value}\n"));
         }
         Ok(Change::Set(lines))
@@ -200,7 +200,12 @@ impl Change {
             Change::Unset(keys) => changed = options.without(keys)?,
             Change::Set(given) => {
                 refuse_without_effect(given)?;
-                changed = Options::parse(given)?.over(options)?;
+                let given = Options::parse(given)?;
+                // Whoever asks may be another user, and the file may be for its owner alone.
+                if let Some((key, _)) = given.unread_files().first() {
+                    bail!(usage(format!("{key}: files are for `argiope steer`, which reads them once")));
+                }
+                changed = given.over(options)?;
             }
             Change::Retry(words) => return Retried::read(words).map(|_| None),
             Change::Remove(words) => return Removed::read(words).map(|_| None),

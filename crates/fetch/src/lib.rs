@@ -58,4 +58,4 @@ pub use proxy::{ProxyUrl, ProxyUrlError};
 pub use replayed::{Replayed, read_http1};
 pub use request::PageRequest;
 pub use route::{ConnectTo, Resolve, RouteError};
-pub use tls::check_ca_cert;
+pub use tls::{certificates_in, check_ca_cert};

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use data_encoding::BASE64;
 use rustls::client::Resumption;
 use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::{ClientConfig, RootCertStore};
 
 use crate::ConfigError;
 
 /// Sites whose TLS session is remembered for resumption.
 const SESSIONS_MAX: usize = 4096;
+/// Bytes of a line of PEM (RFC 7468 §2).
+const PEM_LINE_BYTES: usize = 64;
 
 /// Trusts the system's roots (Mozilla's where the system has none) and those in `ca_certs`, each a PEM file; offers
 /// HTTP/2 and HTTP/1.1 by ALPN.
@@ -42,10 +45,39 @@ pub fn check_ca_cert(pem: &[u8]) -> Result<(), String> {
     add_pem(&mut RootCertStore::empty(), pem)
 }
 
+/// The certificates of a PEM file as PEM, without its other parts.
+///
+/// # Errors
+/// It is no PEM, or has none.
+pub fn certificates_in(pem: &[u8]) -> Result<String, String> {
+    let mut all = String::new();
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        let certificate = certificate.map_err(|error| format!("not PEM: {}", kind_of(&error)))?;
+        all.push_str("-----BEGIN CERTIFICATE-----\n");
+        let encoded = BASE64.encode(&certificate);
+        for line in encoded.as_bytes().chunks(PEM_LINE_BYTES) {
+            all.push_str(&String::from_utf8_lossy(line));
+            all.push('\n');
+        }
+        all.push_str("-----END CERTIFICATE-----\n");
+    }
+    if all.is_empty() { Err("no certificate in it".to_owned()) } else { Ok(all) }
+}
+
+/// What is wrong with a text that is no PEM. The text itself is not shown: it may be another file than the user thinks.
+fn kind_of(error: &pem::Error) -> &'static str {
+    match error {
+        pem::Error::MissingSectionEnd { .. } => "the end of a section is missing",
+        pem::Error::IllegalSectionStart { .. } => "a section begins with a malformed line",
+        pem::Error::Base64Decode(_) => "a section is not base64",
+        _ => "it cannot be read",
+    }
+}
+
 fn add_pem(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), String> {
     let mut found = false;
     for certificate in CertificateDer::pem_slice_iter(pem) {
-        let certificate = certificate.map_err(|error| format!("not PEM: {error}"))?;
+        let certificate = certificate.map_err(|error| format!("not PEM: {}", kind_of(&error)))?;
         roots.add(certificate).map_err(|error| error.to_string())?;
         found = true;
     }

@@ -204,7 +204,7 @@ fn options(request: &Request) -> anyhow::Result<Options> {
         }
         options.scope = Some(format!("{}*", internal_prefix(prefix)?));
     }
-    Ok(options)
+    options.with_files()
 }
 
 /// The plan of a new crawl: what this command has other defaults for than `crawl` lies below what is given.

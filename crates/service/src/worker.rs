@@ -101,6 +101,8 @@ impl Crew {
 /// The plan of the settings of the crawl, with secrets, and with the browser on this machine.
 fn plan(settings: &str, browser: Option<&Path>, secrets: &Secrets) -> anyhow::Result<Plan> {
     let (options, _) = Options::of_others(settings).context("the settings of the crawl cannot be read")?;
+    // A crawl that an earlier version set up names files of the workers.
+    let options = options.with_files_of_earlier().context("the settings of the crawl")?;
     Plan::new(&secrets.put_into(Options { browser: browser.map(Path::to_owned), ..options }))
 }
 

@@ -8,6 +8,7 @@ mod error;
 pub mod extract;
 pub mod files;
 pub mod login;
+pub mod of_file;
 pub mod options;
 pub mod plan;
 mod reading;

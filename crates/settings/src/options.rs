@@ -13,6 +13,7 @@ use crate::behaviour::BehaviourOption;
 use crate::deny_private::DenyPrivateOption;
 use crate::extract::ExtractOption;
 use crate::login::LoginOption;
+use crate::of_file::{Certificates, OfFile, Patterns};
 use crate::secret::{Headers, HeadersFor, ProxyText};
 use crate::site_name::{SiteDelay, SiteName};
 use crate::store_address::StoreAddress;
@@ -89,7 +90,7 @@ pub struct Options {
     pub exclude: Vec<String>,
     /// A file of exclude patterns, one per line; lines that begin with # are comments
     #[arg(long, value_name = "FILE", help_heading = "What to crawl")]
-    pub exclude_file: Option<PathBuf>,
+    pub exclude_file: Option<OfFile<Patterns>>,
     /// The largest number of pages and documents to fetch
     #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "What to crawl")]
     pub max_pages: Option<u64>,
@@ -284,7 +285,7 @@ pub struct Options {
     /// Trust the certificates in this PEM file too
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub ca_cert: Vec<PathBuf>,
+    pub ca_cert: Vec<OfFile<Certificates>>,
     /// Refuse addresses that are not public: auto (except sites that a seed names by such an address, and addresses given by hand), always or never
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "always", value_name = "WHEN", help_heading = "Fetching")]
     pub deny_private: Option<DenyPrivateOption>,
@@ -485,7 +486,10 @@ impl Options {
             table.insert("sitemaps".to_owned(), toml::Value::Boolean(false));
         }
         let mut options: Options = table.try_into()?;
-        // As a table they are without their secrets, and not what the user said; a program and files of cookies are no part of it.
+        // As a table they are without their secrets, and not what the user said; a program and files of cookies are no part of it. A file that
+        // the user names would be one that a text names.
+        options.exclude_file = self.exclude_file.clone().or_else(|| below.exclude_file.clone());
+        options.ca_cert = if self.ca_cert.is_empty() { &below.ca_cert } else { &self.ca_cert }.clone();
         options.store = self.store.clone().or_else(|| below.store.clone());
         options.browser = self.browser.clone().or_else(|| below.browser.clone());
         options.cookies = if self.cookies.is_empty() { &below.cookies } else { &self.cookies }.clone();
@@ -507,6 +511,8 @@ impl Options {
         let is_kept = |key: &str| keys.iter().all(|left_out| left_out != key);
         // As in `over`.
         Ok(Options {
+            exclude_file: self.exclude_file.clone().filter(|_| is_kept("exclude-file")),
+            ca_cert: if is_kept("ca-cert") { self.ca_cert.clone() } else { Vec::new() },
             store: self.store.clone().filter(|_| is_kept("store")),
             browser: self.browser.clone().filter(|_| is_kept("browser")),
             cookies: if is_kept("cookies") { self.cookies.clone() } else { Vec::new() },

@@ -6,7 +6,6 @@ mod pictures;
 mod settled;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,14 +19,18 @@ use robots::Matching;
 use rules::RuleSet;
 use store_postgres::Schema;
 use warc::Compression;
-use weburl::{CanonicalRules, CanonicalUrl, HashRoutes, Pattern, Scope, ScopeKind, Site, UserInfo, without_user_info};
+use weburl::{
+    CanonicalRules, CanonicalUrl, HashRoutes, Pattern, PatternError, Scope, ScopeKind, Site, UserInfo,
+    without_user_info,
+};
 
 use self::fetching::fetch_config;
 use self::pictures::with_pictures;
 pub(crate) use self::settled::Settled;
+use crate::of_file::OfFile;
 use crate::options::Options;
 use crate::site_name::SiteDelay;
-use crate::text_file::{read_secret, read_text};
+use crate::text_file::read_secret;
 use crate::units::{Bytes, Span};
 use crate::usage;
 
@@ -92,11 +95,13 @@ fn given_cookies(options: &Options) -> anyhow::Result<Vec<Cookie>> {
 }
 
 impl Plan {
-    /// Checks the options and completes them.
+    /// Checks the options and completes them. Files that the user names are read. Those that a `crawl.toml` names are not
+    /// ([`Options::unread_files`]): the plan is then for reading what the crawl recorded.
     ///
     /// # Errors
     /// A value that cannot be used; the message names the flag.
     pub fn new(given: &Options) -> anyhow::Result<Self> {
+        let given = &given.clone().with_files()?;
         let Settled {
             options,
             politeness,
@@ -423,17 +428,10 @@ fn matching(robots: &str) -> anyhow::Result<Option<Matching>> {
 
 fn excludes(options: &Options) -> anyhow::Result<Vec<Pattern>> {
     let mut all = patterns("exclude", &options.exclude)?;
-    if let Some(path) = &options.exclude_file {
-        all.extend(patterns("exclude-file", &excluded_in(path)?)?);
+    if let Some(OfFile::Kept(of_file)) = &options.exclude_file {
+        all.extend(of_file.patterns()?);
     }
     Ok(all)
-}
-
-/// The patterns of a file, one per line.
-pub fn excluded_in(path: &Path) -> anyhow::Result<Vec<String>> {
-    let text = read_text(path).map_err(|error| usage(format!("--exclude-file {}: {error}", path.display())))?;
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    Ok(lines.map(str::to_owned).collect())
 }
 
 fn patterns(flag: &str, texts: &[String]) -> anyhow::Result<Vec<Pattern>> {
@@ -445,14 +443,35 @@ fn patterns(flag: &str, texts: &[String]) -> anyhow::Result<Vec<Pattern>> {
 /// # Errors
 /// It is no pattern, or can match no URL; the error names the flag.
 pub fn pattern(flag: &str, text: &str) -> anyhow::Result<Pattern> {
-    let pattern = parsed(flag, text, Pattern::new)?;
-    let is_url = || CanonicalUrl::from_canonical(pattern.as_str()).is_some();
-    if pattern.as_str().contains('*') || is_url() {
-        return Ok(pattern);
+    pattern_of(text).map_err(|error| match error {
+        NoPattern::Form(error) => usage(format!("--{flag} `{text}`: {error}")),
+        NoPattern::MatchesNothing => usage(format!("--{flag} `{text}` {MATCHES_NOTHING} (*{text}*)")),
+    })
+}
+
+const MATCHES_NOTHING: &str = "matches no URL: a pattern is compared with the whole URL, `*` stands for any characters";
+
+/// Why a text is no pattern.
+pub(crate) enum NoPattern {
+    Form(PatternError),
+    MatchesNothing,
+}
+
+impl NoPattern {
+    /// The reason, without the text.
+    pub(crate) fn without_text(&self) -> String {
+        match self {
+            NoPattern::Form(error) => error.to_string(),
+            NoPattern::MatchesNothing => MATCHES_NOTHING.to_owned(),
+        }
     }
-    Err(usage(format!(
-        "--{flag} `{text}` matches no URL: a pattern is compared with the whole URL, `*` stands for any characters (*{text}*)"
-    )))
+}
+
+/// As [`pattern`], with the reason alone.
+pub(crate) fn pattern_of(text: &str) -> Result<Pattern, NoPattern> {
+    let pattern = Pattern::new(text).map_err(NoPattern::Form)?;
+    let is_url = || CanonicalUrl::from_canonical(pattern.as_str()).is_some();
+    if pattern.as_str().contains('*') || is_url() { Ok(pattern) } else { Err(NoPattern::MatchesNothing) }
 }
 
 /// Reads a value, with the flag in the error.

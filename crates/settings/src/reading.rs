@@ -31,16 +31,16 @@ impl Options {
         Ok((options, browser.is_some()))
     }
 
-    /// Reads a configuration file.
+    /// Reads a configuration file of the user, and the files that it names.
     ///
     /// # Errors
-    /// The file cannot be read; or as [`Options::parse`].
+    /// A file cannot be read; or as [`Options::parse`].
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let text = read_text(path).with_context(|| path.display().to_string())?;
         let unusable = |error: &dyn std::fmt::Display| usage(format!("{}: {error}", path.display()));
         let mut options = Options::parse(&text).map_err(|error| unusable(&error))?;
         options.login = options.login.map(LoginOption::resolved).transpose().map_err(|error| unusable(&error))?;
-        Ok(options)
+        options.with_own_files().map_err(|error| unusable(&error))
     }
 }
 
@@ -82,6 +82,12 @@ fn form_of(setting: &Setting) -> String {
         _ if setting.key == "login" => "the tables [login.NAME] themselves; the flag --login names a file of them",
         _ if setting.key == "behaviour" => {
             "tables [[behaviour]], each with `name` and `script`; the flag --behaviour names a file with a script"
+        }
+        _ if setting.key == "exclude-file" => {
+            "a table with `name` and `patterns`; the flag --exclude-file names a file with patterns"
+        }
+        _ if setting.key == "ca-cert" => {
+            "a list of tables, each with `name` and `pem`; the flag --ca-cert names a file with certificates"
         }
         "N" => "a whole number from 0 on, without quotes",
         "K" => "a number, without quotes",
@@ -128,6 +134,14 @@ mod tests {
             (
                 "depth = 1\nbehaviour = [\"b.js\"]",
                 "line 2: `behaviour` takes tables [[behaviour]], each with `name` and `script`; the flag --behaviour names a file with a script",
+            ),
+            (
+                "exclude-file = 3",
+                "line 1: `exclude-file` takes a table with `name` and `patterns`; the flag --exclude-file names a file with patterns",
+            ),
+            (
+                "depth = 1\nca-cert = [\"a.pem\", 3]",
+                "line 2: `ca-cert` takes a list of tables, each with `name` and `pem`; the flag --ca-cert names a file with certificates",
             ),
             ("exclude = \"*.pdf\"", "line 1: `exclude` takes a list of texts in quotes, such as [\"a\", \"b\"]"),
             (

@@ -14,6 +14,23 @@ pub fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     read_file(&std::fs::File::open(path)?)
 }
 
+/// The same of a regular file: neither a pipe, which might have no other end, nor a device.
+///
+/// # Errors
+/// As [`read_bytes`]; or it is something else.
+pub(crate) fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
+    // What a link leads to: the user's own file may be one.
+    read_file(&fresh::open_to_read(&std::fs::canonicalize(path)?)?)
+}
+
+/// Refuses a content that is longer.
+///
+/// # Errors
+/// It is: this is said in words.
+pub(crate) fn of_limited_size(bytes: &[u8], bytes_max: usize) -> Result<(), String> {
+    if bytes.len() > bytes_max { Err(format!("is longer than {bytes_max} bytes")) } else { Ok(()) }
+}
+
 fn read_file(file: &std::fs::File) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;

@@ -144,7 +144,8 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
             args.options.over(&read.without(&args.unset)?)?
         }
         None => args.options.clone(),
-    };
+    }
+    .with_files()?;
     if !args.unset.is_empty() && args.config.is_none() {
         CrawlDir::existing(dir.root()).context("--unset")?;
     }

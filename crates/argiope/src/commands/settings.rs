@@ -16,8 +16,8 @@ of the file that `--config` names. Flags win over that file, and both over `craw
 
 Forms: N is a number, D a duration of at most 100 years (`250ms`, `1m 30s`), B bytes (`10MB`, `500KiB`). A switch is a flag alone, or `--flag=false`. A list is given by repeating the flag.
 
-Some flags name a file: of tables (`--extract`, `--login`), or of a script (`--behaviour`). A file of settings has the tables itself: `[extract.NAME]`, `[login.NAME]`, `[[behaviour]]`. A table of `behaviour` has `name` and
-`script`.
+Some flags name a file: of tables (`--extract`, `--login`), a script (`--behaviour`), patterns (`--exclude-file`) or certificates (`--ca-cert`). It is read once: `crawl.toml` keeps its content, as `[extract.NAME]`, `[login.NAME]`, and tables
+with `name` and `script`, `patterns` or `pem`. In a file for `--config`, `exclude-file` and `ca-cert` may be paths, too, relative to the working directory.
 ";
 
 /// The arguments of `argiope settings`.

@@ -110,6 +110,54 @@ fn a_crawl_of_the_sandbox_goes_on_in_the_sandbox() {
     assert!(nothing.stdout.starts_with("this run: 0 pages and documents fetched (0 B) in "), "{}", nothing.stdout);
 }
 
+/// Runs the binary in a directory, with arguments split at spaces.
+fn run_in(place: &Path, text: &str) -> Ended {
+    let mut command = std::process::Command::new(binary::BINARY);
+    command.current_dir(place).args(text.split(' ').filter(|argument| !argument.is_empty()));
+    binary::Running::start(&mut command).end()
+}
+
+#[test]
+fn a_file_of_patterns_is_read_once_and_goes_with_the_crawl() {
+    let (served, dirs) = (Served::start(Web::sandboxes()), tempfile::tempdir().unwrap());
+    let (first, second) = (dirs.path().join("first"), dirs.path().join("second"));
+    for (place, patterns) in [(&first, "# ours\n*/page-none*\n*.pdf\n"), (&second, "*\n")] {
+        std::fs::create_dir(place).unwrap();
+        std::fs::write(place.join("ex.txt"), patterns).unwrap();
+    }
+    let flags = format!("--delay 0 --ip-delay 0 --no-sitemaps --progress none {}", served.flags().join(" "));
+    let run = format!("crawl -o c http://simple.test/ --exclude-file ex.txt --max-pages 1 {flags}");
+    run_in(&first, &run).expect_code(3);
+    // Elsewhere, beside another file of the name, and later without any.
+    std::fs::rename(first.join("c"), second.join("c")).unwrap();
+    run_in(&second, &format!("crawl -o c --unset max-pages {flags}")).expect_code(0);
+    check(&second.join("c"), 10);
+    let explained = run_in(&second, "explain c http://simple.test/page-none-x").expect_code(0);
+    assert!(explained.stdout.contains("*/page-none*"), "{}", explained.stdout);
+    std::fs::remove_file(second.join("ex.txt")).unwrap();
+    for command in [
+        "status c",
+        "explain c http://simple.test/",
+        "report c",
+        "export c jsonl",
+        "check c",
+        "derive c",
+        "search c page",
+    ] {
+        run_in(&second, command).expect_code(0);
+    }
+    for change in ["pause", "resume", "exclude *.pdf"] {
+        run_in(&second, &format!("steer c {change}")).expect_code(0);
+    }
+    let refused = run_in(&second, "steer c set --exclude-file ex.txt").expect_code(2);
+    assert!(refused.stderr.contains("--exclude-file ex.txt: No such file"), "{}", refused.stderr);
+    std::fs::write(second.join("ex.txt"), "*/new/*\n").unwrap();
+    run_in(&second, "steer c set --exclude-file ex.txt").expect_code(0);
+    std::fs::remove_file(second.join("ex.txt")).unwrap();
+    let explained = run_in(&second, "explain c http://simple.test/new/x").expect_code(0);
+    assert!(explained.stdout.contains("*/new/*"), "{}", explained.stdout);
+}
+
 /// Each kind of value: number, text, list, file, size, duration as text and as number, switch, fraction.
 const SETTINGS: &str = r#"
 depth = 5

@@ -53,6 +53,51 @@ fn no_program_that_a_directory_names_is_run() {
     assert!(!ran.exists());
 }
 
+#[test]
+fn no_file_that_a_directory_names_is_read_where_a_command_only_reads() {
+    let crawled = Crawled::small();
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| elsewhere.path().join(name).display().to_string();
+    assert!(Command::new("mkfifo").arg(at("pipe")).status().expect("mkfifo").success());
+    let crawl = |more: &[&str]| with(&[], &[&["crawl", "-o", crawled.dir(), "--progress", "none"], more].concat());
+    for (path, why) in [
+        (at("pipe"), "is not a regular file"),
+        ("/etc/passwd".to_owned(), "line 1: matches no URL"),
+        (at("missing"), "No such file"),
+        ("ex.txt".to_owned(), "relative to the directory"),
+    ] {
+        for (key, value) in [("exclude-file", format!("\"{path}\"")), ("ca-cert", format!("[\"{path}\"]"))] {
+            set(crawled.dir(), key, &value);
+            for (command, arguments) in [
+                ("check", &[][..]),
+                ("explain", &["http://a.test/"]),
+                ("export", &["jsonl"]),
+                ("derive", &[]),
+                ("steer", &["pause"]),
+                ("steer", &["resume"]),
+            ] {
+                let ran = crawled.run(command, arguments);
+                assert!(ran.code == 0 && !format!("{ran:?}").contains("root:"), "{key} {path}: {command}: {ran:?}");
+                if (command, key) == ("explain", "exclude-file") {
+                    assert!(ran.stdout.contains("are not kept with the crawl"), "{}", ran.stdout);
+                }
+            }
+            let refused = crawl(&[]);
+            assert!(refused.code == 2 && !refused.stderr.contains("root:"), "{key} {path}: {refused:?}");
+            assert!(refused.stderr.contains(&format!("give it again with --{key} FILE")), "{refused:?}");
+            assert!(key == "ca-cert" || refused.stderr.contains(why), "{refused:?}");
+            assert_eq!(crawl(&["--unset", key]).code, 0);
+        }
+    }
+    // One that is there, as crawls of earlier versions name it, is kept from now on.
+    std::fs::write(at("patterns"), "*/nothing/*\n").expect("written");
+    set(crawled.dir(), "exclude-file", &format!("\"{}\"", at("patterns")));
+    let kept = crawl(&[]);
+    assert!(kept.code == 0 && kept.stderr.contains("the file is not read again"), "{kept:?}");
+    let text = std::fs::read_to_string(Path::new(crawled.dir()).join("crawl.toml")).expect("settings");
+    assert!(text.contains("*/nothing/*") && !text.contains(&at("patterns")), "{text}");
+}
+
 /// What a database that wants a password is sent after it said so.
 fn sent_to(listener: &TcpListener) -> Vec<u8> {
     let (mut stream, _) = listener.accept().expect("a client");

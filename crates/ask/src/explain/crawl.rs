@@ -1,5 +1,7 @@
 //! A crawl with its settings and its scheduler.
 
+use std::path::PathBuf;
+
 use crawl::steer::Retried;
 use crawl::{Change, Changed, CrawlDir, LiveView};
 use engine::clock::Clock;
@@ -36,6 +38,8 @@ pub struct Crawl<'a> {
     pub(super) view: &'a dyn CrawlView,
     pub(super) settings: Settings,
     pub(super) keeps_archive: bool,
+    /// A file of exclude patterns that the settings name, whose patterns they do not have.
+    pub(super) patterns_unread: Option<PathBuf>,
     /// The run under way.
     live: Option<&'a LiveView>,
     pub(super) now: Timestamp,
@@ -50,14 +54,25 @@ impl<'a> Crawl<'a> {
     /// # Errors
     /// The settings or the state cannot be read.
     pub fn new(dir: &'a CrawlDir, view: &'a dyn CrawlView, live: Option<&'a LiveView>) -> anyhow::Result<Self> {
-        // Certificates are for fetching; that their file has gone is nobody's trouble here.
+        // Certificates are for fetching.
         let options = settings::options::Options { ca_cert: Vec::new(), ..dir.options()? };
+        let unread = options.unread_files().into_iter().map(|(_, path)| path).next();
         let Plan { mut settings, archive, .. } = Plan::new(&options)?;
         for seed in view.seeds()? {
             settings.filter.scope.add_seed(&seed);
         }
         let (changes, now) = (Changed::all_of(dir)?, Clock::start().date());
-        Ok(Crawl { dir, view, settings, keeps_archive: archive, live, now, looks: Looks::LONG, changes })
+        Ok(Crawl {
+            dir,
+            view,
+            settings,
+            keeps_archive: archive,
+            patterns_unread: unread,
+            live,
+            now,
+            looks: Looks::LONG,
+            changes,
+        })
     }
 
     /// The same for a page that somebody waits for: an explanation looks at no more than [`LOOKED_AT_MAX`] URLs of a site.

@@ -1,5 +1,7 @@
 //! What the rules say of a URL now: scope and patterns, traps, robots.txt.
 
+use std::path::Path;
+
 use frontier::yields::groups_of;
 use frontier::{Counts, RobotsState};
 use model::{Candidate, Purpose, Queued, Via};
@@ -12,7 +14,7 @@ use super::waiting::SiteNow;
 /// What one rule says.
 #[derive(Debug, Serialize)]
 pub struct Rule {
-    /// `scope`, `trap` or `robots`.
+    /// `scope`, `trap`, `robots`, or `exclude` of patterns that cannot be told.
     pub rule: &'static str,
     /// `null`: it cannot be told yet.
     pub allows: Option<bool>,
@@ -38,6 +40,15 @@ fn scope(url: &CanonicalUrl, is_seed: bool, known: Option<&Candidate>, site: &Si
         (Ok(()), None) => format!("scope {}", filter.scope.kind()),
     };
     Rule { rule: "scope", allows: Some(verdict.is_ok()), by }
+}
+
+/// What is said of a file of exclude patterns that was not read.
+pub(super) fn unread(path: &Path) -> Rule {
+    let by = format!(
+        "exclude-file: the patterns of {} are not kept with the crawl; `argiope crawl` with --exclude-file keeps them",
+        path.display()
+    );
+    Rule { rule: "exclude", allows: None, by }
 }
 
 fn is_requisite(known: Option<&Candidate>) -> bool {

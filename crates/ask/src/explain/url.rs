@@ -138,6 +138,7 @@ impl UrlStory {
         story.changes = crawl.changes_of(&url.site(), Some(url));
         story.linked_as = LinkedAs::of(&Layout::at(crawl.dir.dataset()), url.key())?;
         story.rules = rules::judge(url, is_seed, entry.as_ref().map(|entry| &entry.candidate), &site);
+        story.rules.extend(crawl.patterns_unread.as_deref().map(rules::unread));
         match &entry {
             None => story.why = story.what_would_be(crawl, &crawl.similar(url)?),
             Some(entry) => {

@@ -16,8 +16,9 @@ use crate::joining::Placement;
 use crawl::dir;
 use settings::deny_private::DenyPrivateOption;
 use settings::login::LoginOption;
+use settings::of_file::OfFile;
 use settings::options::Options;
-use settings::plan::{Plan, excluded_in};
+use settings::plan::Plan;
 use settings::secrets_file::Secrets;
 use settings::store_address::StoreAddress;
 use settings::units::Span;
@@ -140,9 +141,10 @@ pub fn place(mut given: Options) -> anyhow::Result<(StoreAddress, Schema, Option
             "--cookies, --cookie-jar and --login by a form are for a crawl by one process: workers share no jar of cookies",
         ));
     }
-    // Workers have no such file.
-    if let Some(path) = given.exclude_file.take() {
-        given.exclude.extend(excluded_in(&path)?);
+    given = given.with_files()?;
+    // In a cluster only `exclude` can change.
+    if let Some(OfFile::Kept(of_file)) = given.exclude_file.take() {
+        given.exclude.extend(of_file.patterns);
     }
     Ok((store, schema, given))
 }

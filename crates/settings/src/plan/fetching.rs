@@ -8,9 +8,9 @@ use weburl::UrlPattern;
 
 use super::parsed;
 use crate::files;
+use crate::of_file::{Certificates, OfFile};
 use crate::options::Options;
 use crate::secret::HeaderText;
-use crate::text_file::read_bytes;
 use crate::usage;
 
 /// The default port of name servers.
@@ -71,11 +71,10 @@ pub(super) fn fetch_config(
     for text in &options.dns_servers {
         config.name_servers.push(parsed("dns-servers", text, name_server)?);
     }
-    for path in &options.ca_cert {
-        let unusable = |reason: &dyn std::fmt::Display| usage(format!("--ca-cert {}: {reason}", path.display()));
-        let pem = read_bytes(path).map_err(|error| unusable(&error))?;
-        fetch::check_ca_cert(&pem).map_err(|reason| unusable(&reason))?;
-        config.ca_certs.push(pem);
+    for of_file in &options.ca_cert {
+        let OfFile::Kept(Certificates { name, pem }) = of_file else { continue };
+        fetch::check_ca_cert(pem.as_bytes()).map_err(|reason| usage(format!("ca-cert {name}: {reason}")))?;
+        config.ca_certs.push(pem.as_bytes().to_vec());
     }
     Ok(config)
 }
