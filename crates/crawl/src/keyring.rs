@@ -28,14 +28,7 @@ pub fn fill(
     fresh: &[CanonicalUrl],
     notices: &mut Vec<Notice>,
 ) -> anyhow::Result<()> {
-    let missing = plan.options.missing_secrets();
-    if !missing.is_empty() {
-        bail!(usage(format!(
-            "{}: the secret values are not in {SECRETS} beside it: give again {}",
-            dir.settings().display(),
-            missing.join(", ")
-        )));
-    }
+    check(dir, plan)?;
     let mut secrets = Secrets { credentials: dir.secrets()?.credentials, ..Secrets::of(&plan.options) };
     secrets.credentials.extend(plan.credentials.clone());
     secrets.write(&dir.secrets_path())?;
@@ -44,7 +37,23 @@ pub fn fill(
     Ok(())
 }
 
-/// The same, but writes nothing.
+/// Makes sure that all secrets are there.
+///
+/// # Errors
+/// One is missing: it is named.
+pub(crate) fn check(dir: &CrawlDir, plan: &Plan) -> anyhow::Result<()> {
+    let missing = plan.options.missing_secrets();
+    if !missing.is_empty() {
+        bail!(usage(format!(
+            "{}: the secret values are not in {SECRETS} beside it: give again {}",
+            dir.settings().display(),
+            missing.join(", ")
+        )));
+    }
+    Ok(())
+}
+
+/// The same as [`fill`], but writes nothing.
 pub(crate) fn put_keys(dir: &CrawlDir, plan: &Plan, store: &dyn Store, fresh: &[CanonicalUrl]) -> anyhow::Result<()> {
     let keyring = &plan.fetch.keyring;
     for (site, user) in dir.secrets()?.credentials.iter().chain(&plan.credentials) {

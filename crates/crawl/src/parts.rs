@@ -16,22 +16,18 @@ use store::Store;
 
 use crate::{CrawlDir, Notice};
 
-/// A browser for the crawl.
-///
-/// # Errors
-/// There is none on this machine, or it does not start.
+/// Rendering by the browser of the crawl.
 pub fn browsing(
-    mode: RenderMode,
+    (mode, renderer): (RenderMode, Renderer),
     plan: &Plan,
     fetcher: Arc<Fetcher>,
     clock: Clock,
     notices: &mut Vec<Notice>,
-) -> anyhow::Result<Browsing> {
-    let renderer = Renderer::with_browser(plan.options.browser.as_deref(), plan.rendering.clone())?;
+) -> Browsing {
     if Renderer::is_sandbox_off() {
         notices.push(Notice::NoSandbox);
     }
-    Ok(Browsing::new(renderer, mode, fetcher, Arc::new(plan.settings.clone()), clock))
+    Browsing::new(renderer, mode, fetcher, Arc::new(plan.settings.clone()), clock)
 }
 
 /// The archive of the crawl, if it keeps one.

@@ -33,9 +33,10 @@ use crate::retry::Retry;
 use crate::seeds::fresh_seeds;
 use crate::steer::{self, Change, OrderId, Steering};
 use crate::stream::{Stream, StreamTo};
-use crate::tables::{Deriver, Writer};
+use crate::tables::{Deriver, Writer, complete_dataset};
+use crate::tried::Tried;
 use crate::trouble::InTrouble;
-use crate::{CrawlDir, Notice, Scheduler, SignIn, fill, fixed, jar, keyring, parts};
+use crate::{Again, CrawlDir, Notice, Scheduler, SignIn, fill, fixed, jar, keyring, parts};
 
 /// The outcomes of a seed whose site could not be reached.
 const UNREACHED: [Outcome; 5] =
@@ -100,8 +101,21 @@ pub struct Builder {
     hooks: Vec<Arc<dyn Hook>>,
     stream: Option<StreamTo>,
     against: Vec<PathBuf>,
+    tried: Option<Tried>,
+    begin: Begin,
     member: Option<Member>,
     sign_in: Option<SignIn>,
+}
+
+/// What a run begins with.
+#[derive(Default)]
+pub struct Begin {
+    /// URLs with these outcomes are visited again.
+    pub retry: Vec<Outcome>,
+    /// A round, in which pages are visited again.
+    pub again: Option<Again>,
+    /// The stream of earlier runs ends, and its unread lines are lost.
+    pub forgets_stream: bool,
 }
 
 /// Access to a crawl from outside, for any number of tasks and threads.
@@ -183,6 +197,18 @@ impl Builder {
         Builder { against, ..self }
     }
 
+    /// What was tried before the directory was made, in place of a stream and of earlier archives.
+    #[must_use]
+    pub fn tried(self, tried: Tried) -> Self {
+        Builder { tried: Some(tried), ..self }
+    }
+
+    /// What the run begins with, once all else is ready.
+    #[must_use]
+    pub fn begin(self, begin: Begin) -> Self {
+        Builder { begin, ..self }
+    }
+
     /// Makes the session one of several workers: it crawls the sites that it owns in the shared state, which is its store. It has no seeds of
     /// its own, and its server makes changes. Its directory exists, and holds nothing of an earlier session.
     #[must_use]
@@ -191,17 +217,20 @@ impl Builder {
     }
 
     /// Assembles the crawl. The directory is made, its store and archive are opened, and its dataset is completed. This may take long and blocks
-    /// the thread.
+    /// the thread. What can be refused comes first: then no round has begun, and no settings are stored.
     ///
     /// # Errors
     /// The directory cannot be used, is in use, or has no seeds.
     pub fn open(self) -> anyhow::Result<Session> {
-        let Builder { dir, mut plan, store, seeds, sinks, hooks, stream, against, member, sign_in } = self;
-        parts::check_against(&dir, &plan, &against)?;
-        // Before anything is fetched: later each document would seem to be at fault.
-        if let Some(reader) = &plan.settings.documents {
-            reader.probe()?;
-        }
+        let Builder { dir, mut plan, store, seeds, sinks, hooks, stream, against, tried, begin, member, sign_in } =
+            self;
+        let tried = match tried {
+            Some(tried) => tried.of(&dir, &plan)?,
+            None => {
+                let last = || if begin.forgets_stream { Ok(None) } else { StreamTo::last_of(&dir.stream()) };
+                Tried::new(&dir, &plan, stream.map_or_else(last, |stream| Ok(Some(stream)))?, against)?
+            }
+        };
         if member.is_none() {
             dir.create()?;
         }
@@ -209,44 +238,53 @@ impl Builder {
             Some(store) => store,
             None => dir.open_store(&plan.options)?,
         };
-        let stream = stream.map_or_else(|| StreamTo::last_of(&dir.stream()), |stream| Ok(Some(stream)))?;
-        plan.settings.details |= !hooks.is_empty() || stream.as_ref().is_some_and(|stream| !stream.fields.is_empty());
+        tried.check(&dir, store.as_ref())?;
+        let has_fields = tried.stream.as_ref().is_some_and(|(stream, _)| !stream.fields.is_empty());
+        plan.settings.details |= !hooks.is_empty() || has_fields;
         let mut notices = Vec::new();
         let clock = Clock::start();
-        let (seeds, before, sign_in) = match member {
-            Some(_) => {
-                dir.write_options(&plan.options)?;
-                (Vec::new(), Totals::default(), None)
-            }
-            None => {
+        let is_member = member.is_some();
+        let (ready, sign_in) = match is_member {
+            true => (None, None),
+            false => {
                 // Before the settings, which say that its cookies are there.
                 let mut sign_in = sign_in.map_or_else(|| SignIn::new(&dir, &plan), Ok)?;
-                notices.append(&mut sign_in.notices);
-                let (seeds, before) = prepared(&dir, &plan, &store, seeds, &mut sign_in, &mut notices)?;
-                (seeds, before, Some(sign_in))
+                let ready = Ready::of(&dir, &plan, &store, (seeds, begin), &mut sign_in)?;
+                (Some(ready), Some(sign_in))
             }
         };
         let cookies = sign_in.as_ref().and_then(|sign_in| sign_in.cookies.clone());
-        let mut archive = parts::open_archive(&dir, &plan, store.as_ref(), &mut notices)?;
-        let against = parts::open_against(&dir, &plan, &against, &mut notices)?;
-        let looked_up = against.as_ref().map(against::Against::tally);
         let mut config = FetchConfig { cookies: cookies.clone(), ..plan.fetch.clone() };
-        let mut shared = Shared::default();
-        if let Some(Member { ownership, steered, sealing, gate, numbered_by, on_sealed }) = member {
-            config.gate = gate;
-            archive = archive.map(|archive| archive.numbered_by(numbered_by));
+        let (mut shared, mut numbered_by) = (Shared::default(), None);
+        if let Some(member) = member {
+            config.gate = member.gate;
+            numbered_by = Some(member.numbered_by);
             shared = Shared {
-                ownership: Some(ownership),
-                steered: Some(steered),
-                sealing: Some(sealing),
-                on_sealed: Some(on_sealed),
+                ownership: Some(member.ownership),
+                steered: Some(member.steered),
+                sealing: Some(member.sealing),
+                on_sealed: Some(member.on_sealed),
             };
         }
         let fetcher = Arc::new(Fetcher::new(config, Arc::new(move || clock.date()))?);
-        let browsing = match plan.settings.render {
-            Some(mode) => Some(Arc::new(parts::browsing(mode, &plan, fetcher.clone(), clock, &mut notices)?)),
-            None => None,
+        // The run begins: nothing was changed up to here, and nothing is refused from here on.
+        let (seeds, before) = match ready {
+            Some(ready) => ready.begin(&dir, &plan, &store, &mut notices)?,
+            None => {
+                dir.write_options(&plan.options)?;
+                (Vec::new(), Totals::default())
+            }
         };
+        let archive = parts::open_archive(&dir, &plan, store.as_ref(), &mut notices)?;
+        let archive = archive.map(|archive| match numbered_by {
+            Some(serials) => archive.numbered_by(serials),
+            None => archive,
+        });
+        let against = parts::open_against(&dir, &plan, tried.against(), &mut notices)?;
+        let looked_up = against.as_ref().map(against::Against::tally);
+        let Tried { stream, browser, .. } = tried;
+        let browsing =
+            browser.map(|browser| Arc::new(parts::browsing(browser, &plan, fetcher.clone(), clock, &mut notices)));
         // Begun last: from here on nothing fails but the crawl itself, whose end completes the files.
         let held = dir.hold(plan.dataset)?;
         let tables = match (plan.dataset, shared.on_sealed) {
@@ -347,41 +385,95 @@ struct Shared {
     on_sealed: Option<Box<dyn FnMut(Sealed) + Send>>,
 }
 
-/// Brings a crawl's own state in line with what is given: the seeds that it does not have yet, and its totals before the run.
-fn prepared(
+/// A run of a crawl's own that can begin: nothing was changed yet.
+struct Ready {
+    /// The seeds that the crawl has.
+    known: HashSet<CanonicalUrl>,
+    /// Those that are given.
+    given: Vec<CanonicalUrl>,
+    begin: Begin,
+    notices: Vec<Notice>,
+}
+
+impl Ready {
+    /// Refuses what cannot begin, and logs in where something is to be visited again.
+    fn of(
+        dir: &CrawlDir,
+        plan: &Plan,
+        store: &Arc<dyn Store>,
+        (given, begin): (Vec<CanonicalUrl>, Begin),
+        sign_in: &mut SignIn,
+    ) -> anyhow::Result<Self> {
+        let known: HashSet<CanonicalUrl> = store.seeds()?.into_iter().collect();
+        if given.is_empty() && known.is_empty() {
+            bail!(usage("no seeds: give URLs, or --seeds FILE"));
+        }
+        let before = store.totals()?;
+        if before.round.is_choosing && begin.again.is_none() {
+            let (round, root) = (before.round.number, dir.root().display());
+            bail!(usage(format!(
+                "round {round} of {root} was about to begin when it broke off: --again, with what was given, begins it"
+            )));
+        }
+        keyring::check(dir, plan)?;
+        let retry = Retry::of_outcomes(dir, store.as_ref(), plan, &given, begin.retry.clone())?;
+        let begins_round = match &begin.again {
+            Some(again) => again.is_due(store.as_ref())?,
+            None => false,
+        };
+        // With a wrong password nothing is begun.
+        if begins_round || retry.is_due()? || unreached(dir, plan, store.as_ref(), &known)?.is_due()? {
+            sign_in.log_in(dir, plan, store, &given)?;
+        }
+        Ok(Ready { known, given, begin, notices: std::mem::take(&mut sign_in.notices) })
+    }
+
+    /// Begins it: the stream, the URLs and the round that are asked for, then the settings. Gives the seeds that the crawl does not have yet, and
+    /// its totals before the run.
+    fn begin(
+        self,
+        dir: &CrawlDir,
+        plan: &Plan,
+        store: &Arc<dyn Store>,
+        notices: &mut Vec<Notice>,
+    ) -> anyhow::Result<(Vec<CanonicalUrl>, Totals)> {
+        let Ready { known, given, begin, notices: of_sign_in } = self;
+        if begin.forgets_stream {
+            StreamTo::forget(&dir.stream())?;
+        }
+        if !begin.retry.is_empty() {
+            let retry = Retry::of_outcomes(dir, store.as_ref(), plan, &given, begin.retry)?;
+            notices.push(retry.run()?.notice());
+        }
+        if let Some(again) = begin.again {
+            // A round that cannot go on is not begun.
+            notices.extend(complete_dataset(dir, plan, store.as_ref())?);
+            notices.push(again.begin(store.as_ref(), &plan.settings)?);
+        }
+        notices.extend(of_sign_in);
+        let seeds = fresh_seeds(given, &known, store.as_ref())?;
+        let before = store.totals()?;
+        let retry = unreached(dir, plan, store.as_ref(), &known)?;
+        // Before the settings, which point to them.
+        keyring::fill(dir, plan, store.as_ref(), &seeds, notices)?;
+        dir.write_options(&plan.options)?;
+        fixed::keep(dir, &plan.options)?;
+        if retry.is_due()? {
+            retry.run()?;
+        }
+        Ok((seeds, before))
+    }
+}
+
+/// The seeds that failed, if the crawl has fetched nothing: the same command tries them again.
+fn unreached<'a>(
     dir: &CrawlDir,
-    plan: &Plan,
-    store: &Arc<dyn Store>,
-    seeds: Vec<CanonicalUrl>,
-    sign_in: &mut SignIn,
-    notices: &mut Vec<Notice>,
-) -> anyhow::Result<(Vec<CanonicalUrl>, Totals)> {
-    let known: HashSet<CanonicalUrl> = store.seeds()?.into_iter().collect();
-    if seeds.is_empty() && known.is_empty() {
-        bail!(usage("no seeds: give URLs, or --seeds FILE"));
-    }
-    let seeds = fresh_seeds(seeds, &known, store.as_ref())?;
-    let before = store.totals()?;
-    if before.round.is_choosing {
-        let (round, root) = (before.round.number, dir.root().display());
-        bail!(usage(format!(
-            "round {round} of {root} was about to begin when it broke off: --again, with what was given, begins it"
-        )));
-    }
-    // They failed, and the same command tries again.
-    let outcomes = if before.fetched() == 0 { BTreeSet::from(UNREACHED) } else { BTreeSet::new() };
-    let retry = Retry { outcomes, only: Some(&known), ..Retry::new(dir, store.as_ref(), plan) };
-    if retry.is_due()? {
-        sign_in.log_in(dir, plan, store, &seeds)?;
-    }
-    // Before the settings, which point to them.
-    keyring::fill(dir, plan, store.as_ref(), &seeds, notices)?;
-    dir.write_options(&plan.options)?;
-    fixed::keep(dir, &plan.options)?;
-    if retry.is_due()? {
-        retry.run()?;
-    }
-    Ok((seeds, before))
+    plan: &'a Plan,
+    store: &'a dyn Store,
+    known: &'a HashSet<CanonicalUrl>,
+) -> anyhow::Result<Retry<'a>> {
+    let outcomes = if store.totals()?.fetched() == 0 { BTreeSet::from(UNREACHED) } else { BTreeSet::new() };
+    Ok(Retry { outcomes, only: Some(known), ..Retry::new(dir, store, plan) })
 }
 
 impl Session {
@@ -389,7 +481,21 @@ impl Session {
     #[must_use]
     pub fn builder(dir: CrawlDir, plan: Plan) -> Builder {
         let (seeds, sinks, hooks, against) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Builder { dir, plan, store: None, seeds, sinks, hooks, stream: None, against, member: None, sign_in: None }
+        let (store, stream, tried, member, sign_in) = (None, None, None, None, None);
+        Builder {
+            dir,
+            plan,
+            store,
+            seeds,
+            sinks,
+            hooks,
+            stream,
+            against,
+            tried,
+            begin: Begin::default(),
+            member,
+            sign_in,
+        }
     }
 
     /// How many threads should drive the crawl: one a core, but leaving one core to the threads that record, where there is something to

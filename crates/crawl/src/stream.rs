@@ -152,6 +152,11 @@ impl StreamTo {
         Ok(Some(stream))
     }
 
+    /// Makes sure that the stream of a crawl can go on so; `dir` is [`CrawlDir::stream`](crate::CrawlDir::stream). Nothing is written.
+    pub(crate) fn check(&self, dir: &Path, view: &dyn CrawlView) -> anyhow::Result<()> {
+        outbox::check(dir, view, &self.target)
+    }
+
     /// Ends the stream of a crawl; `dir` is [`CrawlDir::stream`](crate::CrawlDir::stream). Unread lines are lost.
     ///
     /// # Errors
@@ -175,6 +180,41 @@ pub struct Asked {
     pub buffer: Option<u64>,
 }
 
+/// A target that is open, for a run that may still be refused.
+pub(crate) struct OpenTarget {
+    to: To,
+    made: MadeFile,
+}
+
+/// A file that was made for a stream. Unless the run begins, it is removed again, if it is empty.
+struct MadeFile(Option<PathBuf>);
+
+impl OpenTarget {
+    /// Opens the target of a stream; `dir` is [`CrawlDir::stream`](crate::CrawlDir::stream), which may be missing.
+    ///
+    /// # Errors
+    /// It cannot be used; or it is a file that is not of this stream.
+    pub(crate) fn of(dir: &Path, stream: &StreamTo) -> anyhow::Result<Self> {
+        let target = &stream.target;
+        outbox::refuse_taken(target, outbox::last(dir)?.as_ref().map(|(last, _)| last.as_str()))?;
+        let made = match target {
+            Target::File(path) if path.symlink_metadata().is_err() => Some(path.clone()),
+            _ => None,
+        };
+        Ok(OpenTarget { to: To::open(target)?, made: MadeFile(made) })
+    }
+}
+
+impl Drop for MadeFile {
+    fn drop(&mut self) {
+        let Some(path) = self.0.as_ref().filter(|path| path.metadata().is_ok_and(|found| found.len() == 0)) else {
+            return;
+        };
+        // An empty file is in nobody's way.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
 /// A stream while its session lives. Dropping it ends the sending thread; the next session sends the rest.
 pub(crate) struct Stream {
     shared: Arc<Shared>,
@@ -194,13 +234,13 @@ impl Stream {
     pub(crate) fn open(
         dir: &Path,
         store: Arc<dyn Store>,
-        to: StreamTo,
+        (to, target): (StreamTo, OpenTarget),
         stopping: watch::Sender<bool>,
     ) -> anyhow::Result<(Box<dyn Sink>, Self)> {
         let view: &dyn CrawlView = store.as_ref();
-        // First, so that nothing is remembered of a target that cannot be opened.
-        let target = To::open(&to.target)?;
         let outbox = Outbox::open(dir, view, &to, stopping)?;
+        let OpenTarget { to: target, mut made } = target;
+        made.0 = None;
         let output = Output::new(target, &outbox)?;
         let StreamTo { target, fields, .. } = to;
         let shared = outbox.shared();

@@ -11,14 +11,12 @@ use anyhow::{Context, bail};
 use ask::freshness::Freshness;
 use clap::Args;
 use crawl::resume::{Basis, resumed_plan};
-use crawl::retry::{self, Retry};
+use crawl::retry;
 use crawl::stream::{Asked, Field, StreamTo, Target};
 use crawl::summary::{Summary, TimeSpent};
-use crawl::tables::complete_dataset;
 use crawl::trouble::trouble_of;
 use crawl::{
-    Again, Builder, CrawlDir, Ended, Handle, Notice, Outlook, Recorded, SeedList, Session, SignIn, SinkError,
-    check_against,
+    Again, Begin, Builder, CrawlDir, Ended, Handle, Notice, Outlook, Recorded, SeedList, Session, SinkError, Tried,
 };
 use engine::clock::Clock;
 use engine::{End, Waiting};
@@ -178,7 +176,8 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         false => StreamTo::of_run(if dir.holds_crawl() { StreamTo::last_of(&dir.stream())? } else { None }, asked)?,
     };
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
-    check_against(&dir, &plan, &args.against)?;
+    let prints_lines = stream.as_ref().is_some_and(|stream| stream.target == Target::Stdout);
+    let tried = Tried::new(&dir, &plan, stream, args.against)?;
     dir.create()?;
     let store = dir.open_store(&plan.options)?;
     if !basis.holds(&dir)? {
@@ -186,38 +185,18 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     }
     let options = plan.options.clone();
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
-    let retry = Retry::of_outcomes(&dir, store.as_ref(), &plan, &seeds, args.retry)?;
     let only = args.only.iter().map(|text| plan::pattern("only", text)).collect::<anyhow::Result<_>>()?;
     let again = Again { older_than: args.older_than.map(|span| span.0), only, now: Clock::start().date() };
     let shown = |address| Beside::start(("--ui", address), ui::router(vec![dir.root().to_owned()]), REFUSAL);
     let beside = args.ui.as_deref().map(shown).transpose()?;
-    let mut sign_in = SignIn::new(&dir, &plan)?;
-    // With a wrong password nothing is begun.
-    if args.again && again.is_due(store.as_ref())? || retry.is_due()? {
-        sign_in.log_in(&dir, &plan, &store, &seeds)?;
-    }
-    if args.no_stream {
-        StreamTo::forget(&dir.stream())?;
-    }
-    if !retry.outcomes.is_empty() {
-        tell_all(&[retry.run()?.notice()]);
-    }
-    if args.again {
-        // A round that cannot go on is not begun.
-        tell_all(&complete_dataset(&dir, &plan, store.as_ref())?);
-        tell_all(&[again.begin(store.as_ref(), &plan.settings)?]);
-    }
+    let begin = Begin { retry: args.retry, again: args.again.then_some(again), forgets_stream: args.no_stream };
     let (threads, stages_before) = (Session::threads(&plan), stages::snapshot());
-    let prints_lines = stream.as_ref().is_some_and(|stream| stream.target == Target::Stdout);
-    let mut session = Session::builder(dir.clone(), plan).store(store.clone()).signed_in(sign_in);
-    session = session.seeds(seeds).against(args.against);
+    let mut session = Session::builder(dir.clone(), plan).store(store.clone()).tried(tried);
+    session = session.seeds(seeds).begin(begin);
     if args.verbose {
         session = session.sink(move |recorded: &Recorded<'_>| tell_visits(store.as_ref(), recorded));
     } else {
         drop(store);
-    }
-    if let Some(stream) = stream {
-        session = session.stream(stream);
     }
     // Lines about URLs would break one that changes.
     let show = match (args.progress, args.quiet, args.verbose) {

@@ -15,7 +15,7 @@ use crawl::importance::{Importance, Important};
 use crawl::stream::{StreamTo, Target};
 use crawl::watch::{Budget, Due, EVERY_MIN, Round, Watch};
 use crawl::watch_lock::WatchLock;
-use crawl::{CrawlDir, Session, SignIn};
+use crawl::{CrawlDir, Session, SignIn, Tried};
 use engine::End;
 use engine::clock::Clock;
 use model::Timestamp;
@@ -160,15 +160,27 @@ fn round(
     let mut plan = Watch::plan(plan);
     let began_at = Clock::start().date();
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
-    let mut sign_in = SignIn::new(dir, &plan)?;
-    let visits = match watch.choose(store.as_ref(), &plan, before, || sign_in.log_in(dir, &plan, &store, &[]))? {
+    let (mut sign_in, mut tried) = (SignIn::new(dir, &plan)?, None);
+    // What a round needs is tried before it begins.
+    let ready = || {
+        let new = Tried::new(dir, &plan, StreamTo::last_of(&dir.stream())?, Vec::new())?;
+        sign_in.log_in(dir, &plan, &store, &[])?;
+        new.check(dir, store.as_ref())?;
+        tried = Some(new);
+        Ok(())
+    };
+    let visits = match watch.choose(store.as_ref(), &plan, before, ready)? {
         Due::Visits(visits) => visits,
         Due::Nothing(round, reason) => {
             reason.iter().for_each(|reason| console::say!("{reason}"));
             return Ok(round);
         }
     };
-    let session = Session::builder(dir.clone(), plan).store(store).signed_in(sign_in).open()?;
+    let mut session = Session::builder(dir.clone(), plan).store(store).signed_in(sign_in);
+    if let Some(tried) = tried {
+        session = session.tried(tried);
+    }
+    let session = session.open()?;
     let (handle, mut progress) = (session.handle(), session.handle().progress());
     let mut printer = Printer::new(progress_as);
     let mut stop = stopped.clone();

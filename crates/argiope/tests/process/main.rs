@@ -19,6 +19,7 @@ mod followed;
 mod interrupt;
 mod live;
 mod real_documents;
+mod refused;
 mod renewed;
 mod replaced;
 mod restored;

@@ -198,6 +198,94 @@ fn write_log(dir: &Path, header: &Note, reached: Reached) -> anyhow::Result<File
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// Where a stream goes on.
+struct Place {
+    reached: Reached,
+    /// The byte of the stream with which the target begins.
+    from: u64,
+    /// The first byte that the target does not have.
+    position: u64,
+}
+
+impl Place {
+    /// The place in a target; `noted` is how much was given to a reader other than a file.
+    fn of(target: &Target, standing: Option<ResolvedLog>, noted: Option<u64>) -> anyhow::Result<Self> {
+        refuse_taken(target, standing.as_ref().map(|standing| standing.target.as_str()))?;
+        let reached = standing.as_ref().map(|standing| standing.reached).unwrap_or_default();
+        // What is beyond was never committed.
+        let noted = noted.unwrap_or(0).min(reached.bytes);
+        let from = match standing {
+            Some(standing) if standing.target == target.to_string() => standing.from,
+            Some(standing) => standing.target.parse::<Target>().map_or(noted, |before| match before {
+                Target::File(path) => file_position(&path, standing.from).unwrap_or(standing.from).min(reached.bytes),
+                Target::Stdout | Target::Unix(_) => noted,
+            }),
+            None => 0,
+        };
+        let position = match target {
+            Target::File(path) => file_position(path, from).unwrap_or(from),
+            Target::Stdout | Target::Unix(_) => noted.max(from),
+        };
+        if position > reached.bytes {
+            bail!("--stream {target}: is longer than what was written to it: give another file to --stream");
+        }
+        Ok(Place { reached, from, position })
+    }
+}
+
+/// Makes sure that the stream of a crawl, which is settled, can go on in a target. Nothing is written.
+///
+/// # Errors
+/// It cannot.
+pub(super) fn check(dir: &Path, view: &dyn CrawlView, target: &Target) -> anyhow::Result<()> {
+    let noted = fresh::open_to_read(&dir.join("sent")).ok().and_then(|mut sent| read_number(&mut sent));
+    let Place { reached, position, .. } = Place::of(target, standing(dir, view)?, noted)?;
+    match bases(dir) {
+        Ok(bases) => match bases.last() {
+            Some(base) => refuse_shorter(target, position, *base),
+            None => refuse_missing(dir, position, reached.bytes),
+        },
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error).with_context(|| dir.display().to_string()),
+    }
+}
+
+/// Refuses a new target, other than that of the last run, which is a file with something in it. A process that was killed may have left an
+/// empty one.
+pub(super) fn refuse_taken(target: &Target, last: Option<&str>) -> anyhow::Result<()> {
+    let Target::File(path) = target else { return Ok(()) };
+    let has_content = || std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+    if last.is_none_or(|last| last != target.to_string()) && has_content() {
+        bail!(usage(format!("--stream {target}: is there already, and is not the stream of this crawl")));
+    }
+    Ok(())
+}
+
+fn refuse_shorter(target: &Target, position: u64, base: u64) -> anyhow::Result<()> {
+    if position < base {
+        bail!("--stream {target}: is shorter than what was written to it: give another file to --stream");
+    }
+    Ok(())
+}
+
+fn refuse_missing(dir: &Path, position: u64, end: u64) -> anyhow::Result<()> {
+    if position < end {
+        bail!("{}: lines of the stream are missing: give another target to --stream", dir.display());
+    }
+    Ok(())
+}
+
+/// Where the files of lines begin, in order.
+fn bases(dir: &Path) -> std::io::Result<Vec<u64>> {
+    let mut bases = Vec::new();
+    for entry in dir.read_dir()? {
+        let name = entry?.file_name();
+        bases.extend(name.to_str().and_then(|name| name.strip_prefix("outbox.")?.parse::<u64>().ok()));
+    }
+    bases.sort_unstable();
+    Ok(bases)
+}
+
 fn line_of(note: &Note) -> std::io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(note)?;
     line.push(b'\n');
@@ -220,39 +308,12 @@ impl Outbox {
         };
         make().with_context(|| dir.display().to_string())?;
         let standing = standing(dir, view)?;
-        let standing_target = standing.as_ref().map(|standing| standing.target.clone());
-        let reached = standing.as_ref().map(|standing| standing.reached).unwrap_or_default();
         let sent_path = dir.join("sent");
         let sent = fresh::open(OpenOptions::new().read(true).write(true).create(true), &sent_path);
         let mut sent = sent.with_context(|| sent_path.display().to_string())?;
-        // What is beyond was never committed.
-        let noted = read_number(&mut sent).unwrap_or(0).min(reached.bytes);
-        let from = match standing {
-            Some(standing) if standing.target == target.to_string() => standing.from,
-            Some(standing) => standing.target.parse::<Target>().map_or(noted, |before| match before {
-                Target::File(path) => file_position(&path, standing.from).unwrap_or(standing.from).min(reached.bytes),
-                Target::Stdout | Target::Unix(_) => noted,
-            }),
-            None => 0,
-        };
-        let is_new = standing_target.is_none_or(|before| before != target.to_string());
-        if let Target::File(path) = target
-            && is_new
-            && std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
-        {
-            bail!(usage(format!("--stream {target}: is there already, and is not the stream of this crawl")));
-        }
-        let position = match target {
-            Target::File(path) => file_position(path, from).unwrap_or(from),
-            Target::Stdout | Target::Unix(_) => noted.max(from),
-        };
-        if position > reached.bytes {
-            bail!("--stream {target}: is longer than what was written to it: give another file to --stream");
-        }
+        let Place { reached, from, position } = Place::of(target, standing, read_number(&mut sent))?;
         let (file, base) = open_lines(dir, position, reached.bytes)?;
-        if position < base {
-            bail!("--stream {target}: is shorter than what was written to it: give another file to --stream");
-        }
+        refuse_shorter(target, position, base)?;
         let fields = fields.iter().map(ToString::to_string).collect();
         let header = Note::Stream { version: VERSION, target: target.to_string(), fields, from };
         let log = write_log(dir, &header, reached)?;
@@ -358,21 +419,14 @@ fn create_lines(dir: &Path, base: u64, bytes: &[u8]) -> anyhow::Result<File> {
 
 /// Opens the outbox, which must reach from `position` to `end`. What is beyond the end was never committed.
 fn open_lines(dir: &Path, position: u64, end: u64) -> anyhow::Result<(File, u64)> {
-    let mut bases = Vec::new();
-    for entry in dir.read_dir().with_context(|| dir.display().to_string())? {
-        let name = entry?.file_name();
-        bases.extend(name.to_str().and_then(|name| name.strip_prefix("outbox.")?.parse::<u64>().ok()));
-    }
-    bases.sort_unstable();
+    let mut bases = bases(dir).with_context(|| dir.display().to_string())?;
     let newest = bases.pop();
     // Killed before it removed them.
     for base in bases {
         std::fs::remove_file(lines_path(dir, base))?;
     }
     let Some(base) = newest else {
-        if position < end {
-            bail!("{}: lines of the stream are missing: give another target to --stream", dir.display());
-        }
+        refuse_missing(dir, position, end)?;
         return Ok((create_lines(dir, end, &[])?, end));
     };
     let path = lines_path(dir, base);
