@@ -317,7 +317,7 @@ CwIhAL1p1R38vtGeYl4O9XInZRqUM0MaSW/5dBXO5XPh/49d\n\
             assert!(plan.settings.filter.exclude.is_empty());
             assert_eq!(Options::default().over(&plan.options).expect("layered").unread_files(), options.unread_files());
             let read = options.with_files_of_earlier();
-            let error = read.as_ref().err().map(|error| error.to_string()).unwrap_or_default();
+            let error = read.as_ref().err().map(ToString::to_string).unwrap_or_default();
             assert_eq!(error.contains("--exclude-file FILE"), expect.is_some(), "{error}");
             assert!(error.contains(expect.unwrap_or_default()) && !error.contains("S3CRET"), "{error}");
         }
