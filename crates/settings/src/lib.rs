@@ -10,6 +10,7 @@ pub mod files;
 pub mod login;
 pub mod of_file;
 pub mod options;
+mod patterns;
 pub mod plan;
 mod reading;
 pub mod secret;
@@ -19,6 +20,7 @@ pub mod store_address;
 pub mod table;
 pub mod text_file;
 pub mod units;
+mod with_files;
 
 pub use error::{Usage, usage};
 pub use options::Options;

@@ -19,16 +19,14 @@ use robots::Matching;
 use rules::RuleSet;
 use store_postgres::Schema;
 use warc::Compression;
-use weburl::{
-    CanonicalRules, CanonicalUrl, HashRoutes, Pattern, PatternError, Scope, ScopeKind, Site, UserInfo,
-    without_user_info,
-};
+use weburl::{CanonicalRules, CanonicalUrl, HashRoutes, Pattern, Scope, ScopeKind, Site, UserInfo, without_user_info};
 
 use self::fetching::fetch_config;
 use self::pictures::with_pictures;
 pub(crate) use self::settled::Settled;
 use crate::of_file::OfFile;
 use crate::options::Options;
+use crate::patterns::{MATCHES_NOTHING, NoPattern, pattern_of};
 use crate::site_name::SiteDelay;
 use crate::text_file::read_secret;
 use crate::units::{Bytes, Span};
@@ -447,31 +445,6 @@ pub fn pattern(flag: &str, text: &str) -> anyhow::Result<Pattern> {
         NoPattern::Form(error) => usage(format!("--{flag} `{text}`: {error}")),
         NoPattern::MatchesNothing => usage(format!("--{flag} `{text}` {MATCHES_NOTHING} (*{text}*)")),
     })
-}
-
-const MATCHES_NOTHING: &str = "matches no URL: a pattern is compared with the whole URL, `*` stands for any characters";
-
-/// Why a text is no pattern.
-pub(crate) enum NoPattern {
-    Form(PatternError),
-    MatchesNothing,
-}
-
-impl NoPattern {
-    /// The reason, without the text.
-    pub(crate) fn without_text(&self) -> String {
-        match self {
-            NoPattern::Form(error) => error.to_string(),
-            NoPattern::MatchesNothing => MATCHES_NOTHING.to_owned(),
-        }
-    }
-}
-
-/// As [`pattern`], with the reason alone.
-pub(crate) fn pattern_of(text: &str) -> Result<Pattern, NoPattern> {
-    let pattern = Pattern::new(text).map_err(NoPattern::Form)?;
-    let is_url = || CanonicalUrl::from_canonical(pattern.as_str()).is_some();
-    if pattern.as_str().contains('*') || is_url() { Ok(pattern) } else { Err(NoPattern::MatchesNothing) }
 }
 
 /// Reads a value, with the flag in the error.
