@@ -23,6 +23,7 @@ impl State {
                 continue;
             }
             self.released.remove(site);
+            self.errands.keep(*site);
             self.spent.remove(site);
             let looks_through = self.looks_through(*site);
             match self.sites.get_mut(site) {

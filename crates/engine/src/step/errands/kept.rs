@@ -148,6 +148,11 @@ impl Errands {
         self.releases.push(site);
     }
 
+    /// Takes back that a site is to be let go of later.
+    pub(in crate::step) fn keep(&mut self, site: SiteKey) {
+        self.releases.retain(|later| *later != site);
+    }
+
     /// Forgets what the store has of a site that comes to front.
     pub(in crate::step) fn comes_to_front(&mut self, site: SiteKey) {
         self.records.remove(&site);

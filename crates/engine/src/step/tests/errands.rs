@@ -1,11 +1,13 @@
 //! robots.txt that redirects to another site.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use model::{FailureKind, Outcome};
 
 use super::driven::{Driven, url};
 use super::settings;
+use crate::{Event, Settings};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -29,6 +31,24 @@ fn what_a_site_has_fetched_for_itself_is_not_fetched_again_for_another() {
     crawl.target_resolved("http://target.test/robots.txt", Ok(&[2]));
     crawl.wait(SECOND);
     assert_eq!(crawl.asked(), ["http://moved.test/", "http://target.test/"]);
+}
+
+/// While an errand is under way, a site without a place is let go of only when the errand has ended. By then it may be on hold no more.
+#[test]
+fn a_site_that_is_on_hold_no_more_is_not_let_go_of_when_an_errand_ends() {
+    let mut crawl = Driven::begin(settings(), &["http://moved.test/"]);
+    crawl.resolved("http://moved.test/", Ok(&[1]));
+    crawl.answered("http://moved.test/robots.txt", 302, &[("Location", "http://target.test/robots.txt")], "");
+    crawl.target_resolved("http://target.test/robots.txt", Ok(&[2]));
+    assert_eq!(crawl.asked(), ["http://target.test/robots.txt"]);
+    let later = url("http://later.test/");
+    for held_sites in [BTreeSet::from([later.site().key()]), BTreeSet::new()] {
+        crawl.happen(Event::SettingsChanged(Box::new(Settings { held_sites, ..settings() })));
+    }
+    crawl.answered("http://target.test/robots.txt", 200, &[], RULES);
+    crawl.happen(Event::NewSeeds(vec![later.clone()]));
+    crawl.wait(SECOND);
+    assert!(crawl.names.contains(&later.site()), "{:?}", crawl.names);
 }
 
 const FILE: &str = "http://target.test/rules.txt";
