@@ -286,6 +286,10 @@ impl SiteState {
         self.stale_tries = self.stale_tries.saturating_add(1);
         self.set_robots(earlier.expiring_at(failed.at + Politeness::aside_wait(self.stale_tries)));
         self.heed(failed, politeness);
+        if failed.retry_after.is_some() {
+            // The record must tell that it does not wait because of a clock that was set back.
+            self.record.failures_in_a_row = self.record.failures_in_a_row.max(1);
+        }
     }
 
     /// Takes rules from the store. `None` means that the site's robots.txt must be fetched again.

@@ -194,6 +194,10 @@ fn an_earlier_robots_txt_counts_while_a_new_one_cannot_be_had() {
     assert!(matches!(site.next(&rules(), S(101)), Next::Settle(..)));
     assert!(matches!(site.next(&rules(), S(102)), Next::Fetch(_)));
     assert_eq!(site.next(&rules(), S(160)), Next::Robots, "asked for again after a minute");
+    site.robots_asked();
+    site.robots_failed(&failed(Trouble::Unreached, Some(3_600), 160), &politeness);
+    let record = site.record();
+    assert_eq!((record.failures_in_a_row, record.due_at), (1, S(3_760)), "the record tells that it was asked for");
     // Without one the site waits.
     let mut site = state();
     site.robots_asked();
