@@ -47,7 +47,7 @@ use store::{Committed, Relaxed};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use aside::Asides;
-use dates::Dates;
+use dates::{Ahead, Dates};
 use errands::Errands;
 use in_parts::InParts;
 use kept_out::KeptOut;
@@ -136,6 +136,7 @@ pub struct State {
     /// From when on it counts that nothing was fetched yet: since the beginning, or a pause.
     tried_since: Timestamp,
     dates: Dates,
+    ahead: Ahead,
     /// By how much the longest recorded wait of a site was cut.
     waits_cut: Option<Duration>,
     start: Start,
@@ -259,6 +260,7 @@ impl State {
             started_at: now,
             tried_since: now,
             dates: Dates::default(),
+            ahead: Ahead::default(),
             waits_cut: None,
             start,
             taken_over: HashMap::default(),

@@ -236,7 +236,7 @@ impl Oracle {
         Oracle {
             findings: Findings::default(),
             politeness: politeness::Judge::new(&scenario.wishes),
-            robots_txt: robots_txt::Judge::new(&scenario.web),
+            robots_txt: robots_txt::Judge::new(scenario),
             once: once::Judge::new(scenario),
             in_trouble: in_trouble::Judge::new(scenario),
             fair: fair::Judge::new(scenario),

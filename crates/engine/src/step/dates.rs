@@ -1,7 +1,25 @@
 //! Dates and the time for waiting. A run waits, and writes down what is due, by a time that nobody sets: it starts with the date, and goes on
 //! by the second. Dates are for people: when a page was visited, and what a server means by one.
 
+use foldhash::HashSet;
 use model::{RobotsRecord, SiteRecord, Timestamp};
+use weburl::SiteKey;
+
+use super::{Start, State};
+
+/// Sites whose robots.txt has a date ahead that are remembered, 16 bytes each. The files of more seem younger than they are when their date has come.
+const AHEAD_REMEMBERED_MAX: usize = 1_000_000;
+
+/// Sites whose stored robots.txt had a date ahead when it was read, and that have no new one yet.
+#[derive(Default)]
+pub(super) struct Ahead(HashSet<SiteKey>);
+
+impl Ahead {
+    /// Notes that a site has a new robots.txt.
+    pub(super) fn renewed(&mut self, site: SiteKey) {
+        self.0.remove(&site);
+    }
+}
 
 /// How far the date is ahead of the time for waiting, in microseconds. It changes when the system's clock is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,14 +40,26 @@ impl Dates {
     }
 }
 
-/// A record as a run goes by it. Nothing can have been fetched after now: a clock was set back since.
-pub(super) fn read_record(record: SiteRecord, now: Timestamp) -> SiteRecord {
-    SiteRecord { robots: record.robots.map(|robots| read_robots(robots, now)), ..record }
-}
+impl State {
+    /// A record as a run goes by it.
+    pub(super) fn read_record(&mut self, now: Timestamp, record: SiteRecord) -> SiteRecord {
+        let site = record.site.key();
+        SiteRecord { robots: record.robots.map(|robots| self.read_robots(now, site, robots)), ..record }
+    }
 
-/// A robots.txt as a run goes by it.
-pub(super) fn read_robots(robots: RobotsRecord, now: Timestamp) -> RobotsRecord {
-    RobotsRecord { fetched_at: robots.fetched_at.min(now), ..robots }
+    /// A robots.txt as a run goes by it. One with a date ahead is of an earlier run: a clock was set back since. So it is as old as this run, at least,
+    /// and that does not change when its date has come. Clocks of other workers differ a little.
+    pub(super) fn read_robots(&mut self, now: Timestamp, site: SiteKey, robots: RobotsRecord) -> RobotsRecord {
+        if self.start == Start::Shared {
+            return RobotsRecord { fetched_at: robots.fetched_at.min(now), ..robots };
+        }
+        if robots.fetched_at > now && self.ahead.0.len() < AHEAD_REMEMBERED_MAX {
+            self.ahead.0.insert(site);
+        }
+        let is_earlier = robots.fetched_at > now || self.ahead.0.contains(&site);
+        let fetched_at = if is_earlier { self.started_at } else { robots.fetched_at };
+        RobotsRecord { fetched_at, ..robots }
+    }
 }
 
 #[cfg(test)]

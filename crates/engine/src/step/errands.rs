@@ -16,7 +16,6 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 pub(super) use self::kept::Errands;
 use self::kept::{Answered, Errand, Stage, TargetAnswer, Walk};
-use super::dates::read_robots;
 use super::renewal::condition;
 use super::robots_txt::{FetchedRobots, File, Redirect, is_cut, is_final, is_hopeless, robots_txt_of};
 use super::shares::{Share, domain_of};
@@ -128,7 +127,8 @@ impl State {
         let is_own = robots_txt_of(&url.site()).as_ref() == Some(&url);
         let longest = self.settings.site_rules.politeness.longest_wait();
         let mut record = record.unwrap_or_else(|| SiteRecord::new(url.site()));
-        let robots = self.unread_robots(key.site).or(record.robots.take()).filter(|_| is_own);
+        let stored = record.robots.take().map(|robots| self.read_robots(now, key.site, robots));
+        let robots = self.unread_robots(key.site).or(stored).filter(|_| is_own);
         record.due_at = record.due_at.min(now + longest);
         let due_at = record.due_at;
         if self.is_on_hold(now, &url) {
@@ -143,7 +143,7 @@ impl State {
             let is_final = is_final(&record.answer, &self.settings);
             is_final && record.fetched_at + robots::ROBOTS_CACHE_MAX > now
         };
-        match robots.map(|robots| read_robots(robots, now)).filter(holds) {
+        match robots.filter(holds) {
             Some(record) => {
                 let at = record.fetched_at;
                 let renewal = record.renewal.map(|mut renewal| {

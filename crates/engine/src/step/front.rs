@@ -6,7 +6,6 @@ use frontier::{Politeness, Reason, SiteState};
 use model::{FailureKind, Purpose, Queued, SiteRecord, Timestamp};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
-use super::dates::read_record;
 use super::robots_txt::stored_robots;
 use super::shares::domain_of;
 use super::slot::{Earlier, Front, Leaving, Loading, Reading, Slot, Truth, Weight};
@@ -173,11 +172,11 @@ impl State {
     ) -> Option<Front> {
         self.errands.comes_to_front(site);
         let taken_over = self.taken_over.remove(&site);
-        let politeness = &self.settings.site_rules.politeness;
         let mut record = match record {
-            Some(record) => read_record(*record, now),
+            Some(record) => self.read_record(now, *record),
             None => SiteRecord::new(url?.site()),
         };
+        let politeness = &self.settings.site_rules.politeness;
         // Whether its address is refused is up to the settings and the seeds of this run.
         record.given_up.take_if(|failure| failure.kind == FailureKind::AddressDenied);
         let robots = stored_robots(record.robots.as_ref(), &self.settings);

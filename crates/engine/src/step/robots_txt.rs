@@ -197,6 +197,9 @@ impl State {
         }
         let mut site_record = front.state.record();
         site_record.robots = is_kept.then_some(record);
+        if is_kept {
+            self.ahead.renewed(site);
+        }
         let mut record = Record::of(site);
         record.exchanges = exchanges;
         let renewed = renewal.filter(|renewal| is_own && renewal.not_modified > 0);

@@ -3,6 +3,7 @@
 mod again;
 mod arms;
 mod budgets;
+mod dates;
 mod driven;
 mod errands;
 mod fairness;

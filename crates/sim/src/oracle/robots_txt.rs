@@ -8,9 +8,9 @@ use store::{Batch, Store};
 use weburl::SiteKey;
 
 use super::{Check, Findings, Request, RequestEnd};
-use crate::Served;
 use crate::time::TrueTime;
 use crate::web::{Name, Reach, Robots, RobotsReply, Site, Web, path_of};
+use crate::{Scenario, Served};
 
 /// How long a robots.txt holds (RFC 9309 §2.4).
 const HOLDS: Duration = Duration::from_secs(24 * 3600);
@@ -20,6 +20,8 @@ const HOLDS: Duration = Duration::from_secs(24 * 3600);
 pub(super) struct Judge {
     /// It is asked for once, and whatever comes of it holds for ever.
     is_once: bool,
+    /// Others crawl too, whose clocks differ.
+    is_shared: bool,
     /// When the site's word was had, by the clock by which the crawler waits, which starts with the date.
     known: BTreeMap<SiteKey, FetchTime>,
     in_flight: BTreeSet<SiteKey>,
@@ -44,11 +46,17 @@ impl FetchTime {
     fn stored(at: Timestamp, date: Timestamp) -> Self {
         FetchTime { earliest: at.min(date), latest: at }
     }
+
+    /// The latest time as it is known at this one: until its date has come, it was had before the run began.
+    fn latest_at(self, waited: Timestamp, is_shared: bool) -> Timestamp {
+        if waited < self.latest && !is_shared { self.earliest } else { self.latest }
+    }
 }
 
 impl Judge {
-    pub(super) fn new(web: &Web) -> Self {
-        Judge { is_once: web.robots_once, ..Judge::default() }
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        let is_shared = scenario.troubles.hand_overs > 0;
+        Judge { is_once: scenario.web.robots_once, is_shared, ..Judge::default() }
     }
 
     pub(super) fn begins(&mut self, web: &Web, request: &Request, findings: &mut Findings) {
@@ -74,7 +82,11 @@ impl Judge {
 
     /// When the word that holds for a site was had: its own, or that to which its own redirects, if both were had.
     fn had(&self, web: &Web, request: &Request) -> Option<FetchTime> {
-        let own = *self.known.get(&request.key.site)?;
+        let known = |site| {
+            let had: FetchTime = *self.known.get(&site)?;
+            Some(FetchTime { latest: had.latest_at(request.waited, self.is_shared), ..had })
+        };
+        let own = known(request.key.site)?;
         let redirect = web.site_of(&request.url).and_then(|(_, site)| match &site.robots.reply {
             RobotsReply::RedirectTo(other) if !self.is_once => weburl::Site::from_text(other),
             _ => None,
@@ -82,7 +94,7 @@ impl Judge {
         match redirect.filter(|_| !self.stored.contains(&request.key.site)) {
             None => Some(own),
             Some(target) => {
-                let target = *self.known.get(&target.key())?;
+                let target = known(target.key())?;
                 // That to which it leads may have been had long before, for another site.
                 Some(FetchTime { earliest: own.earliest.min(target.earliest), latest: own.latest.max(target.latest) })
             }

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::{
-    Exchange, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Method, Queued, Resolved, Response,
-    SiteRecord, Timestamp,
+    Candidate, Exchange, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Method, Queued, Resolved,
+    Response, SiteRecord, Timestamp,
 };
 use store::Committed;
 use weburl::{CanonicalRules, CanonicalUrl, Site, SiteKey};
@@ -55,8 +55,13 @@ pub struct Driven {
 impl Driven {
     /// A new crawl from these seeds.
     pub fn begin(settings: Settings, seeds: &[&str]) -> Self {
+        Driven::start(Start::New, settings, seeds)
+    }
+
+    /// A run of this kind, with these seeds.
+    pub fn start(start: Start, settings: Settings, seeds: &[&str]) -> Self {
         let mut driven = Driven {
-            state: State::new(settings, NOW, Start::New),
+            state: State::new(settings, NOW, start),
             now: NOW,
             fetches: Vec::new(),
             names: Vec::new(),
@@ -76,6 +81,14 @@ impl Driven {
         let seeds = seeds.iter().map(|text| url(text)).collect();
         driven.happen(Event::Begin { seeds, known_seeds: Vec::new(), round: 1, pages: 0, bytes: 0, requisites: 0 });
         driven
+    }
+
+    /// Has the store know a site from before, with these URLs in its queue.
+    pub fn stored(&mut self, record: SiteRecord, queue: &[&str]) {
+        let site = record.site.key();
+        let queue = queue.iter().map(|text| Queued::first(Candidate::seed(url(text))));
+        self.queues.entry(site).or_default().extend(queue);
+        self.records.insert(site, record);
     }
 
     /// Lets something happen, and the store answer.
