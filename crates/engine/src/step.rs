@@ -10,6 +10,7 @@ mod dispatch;
 mod errands;
 mod fetched;
 mod front;
+mod gone;
 mod in_parts;
 mod kept_out;
 mod known;
@@ -49,6 +50,7 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 use aside::Asides;
 use dates::{Ahead, Dates};
 use errands::Errands;
+use gone::Gone;
 use in_parts::InParts;
 use kept_out::KeptOut;
 use line::Line;
@@ -86,6 +88,7 @@ pub struct State {
     errands: Errands,
     shares: Shares,
     asides: Asides,
+    gone: Gone,
     network: OwnNetwork,
     places: Places,
     rulebook: Rulebook,
@@ -228,6 +231,7 @@ impl State {
             requisites: Requisites::default(),
             shares: Shares::default(),
             asides: Asides::default(),
+            gone: Gone::default(),
             network: OwnNetwork::default(),
             places: Places::default(),
             rulebook: Rulebook::default(),

@@ -119,7 +119,7 @@ impl State {
             self.asides.waiting_since = None;
             self.bring_to_front(site);
             if let Some(Slot::Loading(loading)) = self.sites.get_mut(&site) {
-                loading.left_behind = left_behind;
+                loading.left_behind = left_behind.or(loading.left_behind.take());
             }
         }
     }

@@ -44,7 +44,8 @@ impl State {
             return self.wait_outside(site, its);
         }
         self.first_sites.remove(&site);
-        self.sites.insert(site, Slot::Loading(Loading::default()));
+        let left_behind = self.gone.take(site);
+        self.sites.insert(site, Slot::Loading(Loading { left_behind, ..Loading::default() }));
         self.room.coming += 1;
         self.asked += 1;
         self.commands.push(Command::Load { site, with_record: true, after: None, max: self.window() });
@@ -134,6 +135,13 @@ impl State {
             && let Some(Slot::Loading(Loading { changed, leaving, left_behind })) = self.sites.remove(&site)
         {
             self.room.coming -= 1;
+            let left_behind = match left_behind {
+                Some(left_behind) if leaving || changed => {
+                    self.gone.insert(site, left_behind);
+                    None
+                }
+                left_behind => left_behind,
+            };
             if leaving {
                 // It was to be read since it has something to do.
                 self.note_held_up(site);

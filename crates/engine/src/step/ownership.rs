@@ -13,7 +13,9 @@ impl State {
     pub(super) fn sites_changed(&mut self, now: Timestamp, sites: &[SiteKey], taken_over: bool) {
         for site in sites {
             if taken_over {
-                self.asides.remove(*site);
+                if let Some(left_behind) = self.asides.remove(*site) {
+                    self.gone.insert(*site, left_behind);
+                }
                 self.places.forget(*site);
                 self.taken_over.insert(*site, now);
             }
@@ -113,9 +115,14 @@ impl State {
         if self.has_work(site) || self.spent.contains(&site) {
             self.note_held_up(site);
         }
-        let address = self.leave_front(site).and_then(|front| front.leaving.for_address());
+        let left_behind = self.asides.remove(site);
+        let front = self.leave_front(site);
+        let address = front.as_ref().and_then(|front| front.leaving.for_address());
+        let of_front = front.filter(|front| !front.is_finished()).map(|mut front| front.state.take_left_behind());
+        if let Some(left_behind) = of_front.or(left_behind) {
+            self.gone.insert(site, left_behind);
+        }
         self.taken_over.remove(&site);
-        self.asides.remove(site);
         self.places.forget(site);
         self.released.insert(site);
         self.commands.push(Command::Released { site, address });

@@ -7,6 +7,7 @@ mod dates;
 mod driven;
 mod errands;
 mod fairness;
+mod gone;
 mod in_parts;
 mod names;
 mod network;

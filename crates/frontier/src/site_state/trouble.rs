@@ -101,6 +101,14 @@ impl Chance {
 #[derive(Debug)]
 pub struct LeftBehind(Sweep);
 
+impl LeftBehind {
+    /// True if no URL has failed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.0.leaves_something() && !self.0.is_repeated
+    }
+}
+
 impl Sweep {
     /// True if some URL has not had its turn.
     pub(super) fn leaves_something(&self) -> bool {

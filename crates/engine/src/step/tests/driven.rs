@@ -91,6 +91,14 @@ impl Driven {
         self.records.insert(site, record);
     }
 
+    /// Has the store know these URLs, each of which has failed once.
+    pub fn failed_before(&mut self, queue: &[&str]) {
+        for text in queue {
+            let queued = Queued { attempts: 1, ..Queued::first(Candidate::seed(url(text))) };
+            self.queues.entry(queued.candidate.url.key().site).or_default().push(queued);
+        }
+    }
+
     /// Lets something happen, and the store answer.
     pub fn happen(&mut self, event: Event) {
         let mut events = VecDeque::from([event]);
