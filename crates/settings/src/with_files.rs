@@ -74,7 +74,7 @@ HRLiwYe0KvazRoB1IeYEpmt1VDZ9glvTiapm7PIquFhe+bZXvxV8RKA7SiJNmGum\n\
 HSMEGDAWgBT9AYI00wvIfTaAmIpHn7bdfEOnyzAPBgNVHRMBAf8EBTADAQH/MAoG\n\
 CCqGSM49BAMCA0kAMEYCIQCVICBZXvnfSa/QJhl+dXA2jwMEq5pneKovOHHUikwp\n\
 CwIhAL1p1R38vtGeYl4O9XInZRqUM0MaSW/5dBXO5XPh/49d\n\
------END CERTIFICATE-----\n\n";
+-----END CERTIFICATE-----\n";
 
     /// Options of flags, as a command line has them.
     fn given(flags: &[&str]) -> Options {
