@@ -1,6 +1,7 @@
 //! What the crawler says of its sites is what it does next. It is asked before a step, and before a run begins.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use engine::{Command, Event, Prospect, Turn};
 use frontier::{Held, Reason};
@@ -13,6 +14,8 @@ use crate::scenario::Sabotage;
 
 /// One step in so many is looked at: every site is asked for.
 const LOOKED_AT_ONE_IN: u64 = 16;
+/// A robots.txt is used for so long, at most (RFC 9309 §2.4).
+const ROBOTS_HOLDS: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What was said before.
 #[derive(Default)]
@@ -20,6 +23,8 @@ pub(super) struct Said {
     sites: Vec<SiteKey>,
     /// When the crawler was asked last for each step: at the end of the step before.
     stepped_at: Timestamp,
+    /// When the run began.
+    began_at: Timestamp,
     /// What was said before the run began, of sites that have not had a turn in it.
     before_run: BTreeMap<SiteKey, Prospect>,
 }
@@ -42,7 +47,7 @@ impl Process<'_> {
         let sites = self.world.scenario.web.sites.keys();
         self.said.sites = sites.filter_map(|site| Site::from_text(site)).map(|site| site.key()).collect();
         let now = self.clocks().0;
-        self.said.stepped_at = now;
+        (self.said.stepped_at, self.said.began_at) = (now, now);
         let asks = resumed && self.world.scenario.troubles.hand_overs == 0;
         for site in self.said.sites.iter().filter(|_| asks) {
             match engine::State::resumed(self.settings.clone(), &*self.store, *site, now) {
@@ -128,6 +133,10 @@ impl Process<'_> {
             return None;
         }
         let said = self.said.before_run.remove(&site)?;
+        // Every robots.txt from before the run has expired by then.
+        if done == Done::Robots && now.since(self.said.began_at) >= ROBOTS_HOLDS {
+            return None;
+        }
         is_another(said.turn.as_ref(), &done).then(|| format!("site {site}: {done:?}, and before the run: {said:?}"))
     }
 }
