@@ -201,7 +201,7 @@ impl Change {
             Change::Set(given) => {
                 refuse_without_effect(given)?;
                 let given = Options::parse(given)?;
-                // Whoever asks may be another user, and the file may be for its owner alone.
+                // Another user may send the request, and the file may be for its owner alone.
                 if let Some((key, _)) = given.unread_files().first() {
                     bail!(usage(format!("{key}: files are for `argiope steer`, which reads them once")));
                 }

@@ -14,7 +14,7 @@ use crate::{Replay, ReplayError};
 enum Beside {
     /// The request.
     Request,
-    /// What is said of the answer: why the page was rendered, what hooks found.
+    /// Notes on the answer: the reason for its rendering, the results of hooks.
     Metadata,
     /// The page as a browser showed it.
     Seen,

@@ -24,7 +24,7 @@ pub enum OfFile<T> {
     /// What counts of the file.
     Kept(T),
     /// A file that a text of settings names, such as the `crawl.toml` of an earlier version. It is not opened: the text may be somebody else's, and a
-    /// relative path is not relative to the one who reads it.
+    /// relative path belongs to the working directory of another command.
     Named(PathBuf),
     /// A file that the user names now. It is read by [`crate::Options::with_files`].
     #[serde(skip_deserializing)]

@@ -26,7 +26,7 @@ pub(crate) fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
 /// Refuses a content that is longer.
 ///
 /// # Errors
-/// It is: this is said in words.
+/// The content is longer; the error says so in words.
 pub(crate) fn of_limited_size(bytes: &[u8], bytes_max: usize) -> Result<(), String> {
     if bytes.len() > bytes_max { Err(format!("is longer than {bytes_max} bytes")) } else { Ok(()) }
 }

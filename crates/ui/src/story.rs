@@ -22,7 +22,7 @@ use crate::{Ui, frame};
 /// Visits on the timeline, the last ones; the others are counted.
 const VISITS_SHOWN: usize = 50;
 
-/// What is told of a URL, site or host.
+/// The answer to a question about a URL, site or host.
 struct Told {
     story: Story,
     /// The story in words.

@@ -6,7 +6,7 @@ use printable::Printable;
 /// Bytes of a text that are shown.
 pub(crate) const SHOWN_BYTES_MAX: usize = 256 << 10;
 
-/// A text with its lines and tabs below a title; nothing of it is markup. What is too long is cut, and how much is said.
+/// A text with its lines and tabs below a title. Nothing of it becomes markup. A longer text ends at [`SHOWN_BYTES_MAX`], and the page says so.
 pub(crate) fn verbatim(title: &str, text: &str) -> Markup {
     let shown = &text[..text.floor_char_boundary(SHOWN_BYTES_MAX)];
     html! {

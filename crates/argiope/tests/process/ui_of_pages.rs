@@ -1,4 +1,4 @@
-//! What `argiope ui` shows of one URL: its rows, what each visit recorded, and who has the same content.
+//! What `argiope ui` shows of one URL: its rows, the record of each visit, and the URLs with the same content.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -42,7 +42,7 @@ fn scope(url: &CanonicalUrl, is_seed: bool, known: Option<&Candidate>, site: &Si
     Rule { rule: "scope", allows: Some(verdict.is_ok()), by }
 }
 
-/// What is said of a file of exclude patterns that was not read.
+/// The sentence about a file of exclude patterns that was not read.
 pub(super) fn unread(path: &Path) -> Rule {
     let by = format!(
         "exclude-file: the patterns of {} are not kept with the crawl; `argiope crawl` with --exclude-file keeps them",
