@@ -14,7 +14,7 @@ use frontier::common_changes;
 use frontier::revisit::{Belief, Prior, Seen, Test};
 use frontier::signals;
 use frontier::yields::groups_of;
-use model::{Purpose, SiteRecord, Timestamp, Visit, can_be_compared, essence};
+use model::{Purpose, Timestamp, Visit, can_be_compared, essence};
 use store::{CrawlView, Entry, Store, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -39,6 +39,9 @@ const GONE_WAIT: Duration = Duration::from_secs(60 * 60);
 /// The longest.
 const GONE_WAIT_MAX: Duration = Duration::from_secs(30 * 86_400);
 
+/// How long a site that was given up gets no request. Then one of its pages is chosen: if it is answered, the site is as any other.
+const GIVEN_UP_REST: Duration = Duration::from_secs(86_400);
+
 /// Chooses the pages whose visits are worth most.
 #[derive(Clone, Debug)]
 pub struct Schedule {
@@ -58,7 +61,7 @@ pub struct Schedule {
 pub struct Picked {
     pages: Vec<UrlKey>,
     waits: Waits,
-    closed: BTreeSet<SiteKey>,
+    sites: Unusual,
     filter: Filter,
 }
 
@@ -68,6 +71,23 @@ impl Picked {
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
+}
+
+/// How many pages of a site may be chosen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Share {
+    All,
+    One,
+    None,
+}
+
+/// Sites whose pages are not chosen as those of others.
+#[derive(Default)]
+struct Unusual {
+    /// They get no request now: on hold, in trouble, or given up lately.
+    closed: BTreeSet<SiteKey>,
+    /// Given up some time ago.
+    given_up: BTreeSet<SiteKey>,
 }
 
 /// What is believed of the pages of each site, and how often they are to be visited.
@@ -192,10 +212,20 @@ fn left_of(store: &dyn Store, site: SiteKey) -> Result<u64, StoreError> {
     }
 }
 
+impl Unusual {
+    fn share_of(&self, site: SiteKey) -> Share {
+        match (self.closed.contains(&site), self.given_up.contains(&site)) {
+            (true, _) => Share::None,
+            (false, true) => Share::One,
+            (false, false) => Share::All,
+        }
+    }
+}
+
 impl Schedule {
     /// Begins a round with the pages whose visits are worth most. It reads the state twice: once to learn how fast the pages of each site
     /// change, once to choose. Pages that cannot be requested now are not chosen: those of sites on hold or in trouble, and those that a
-    /// rule has come to exclude. What a chosen page needs to be shown comes on top, with the page that it was found on. URLs that are left of
+    /// rule has come to exclude. Of a site that was given up, one page is chosen each day. What a chosen page needs to be shown comes on top, with the page that it was found on. URLs that are left of
     /// the last round stay in the queue beside the new ones.
     ///
     /// # Errors
@@ -209,14 +239,17 @@ impl Schedule {
     /// # Errors
     /// The state cannot be read.
     pub fn pick(&self, store: &dyn Store, settings: &Settings) -> Result<Picked, StoreError> {
-        let closed = self.closed_sites(store, settings)?;
+        let sites = self.unusual_sites(store, &settings.held_sites)?;
         let mut filter = settings.filter.clone();
         for seed in store.seeds()? {
             filter.scope.add_seed(&seed);
         }
-        let is_open = |url: &CanonicalUrl| !closed.contains(&url.key().site) && filter.judge(url).is_ok();
-        let (pages, waits) = self.choose(store, &is_open)?;
-        Ok(Picked { pages, waits, closed, filter })
+        let share_of = |url: &CanonicalUrl| match filter.judge(url) {
+            Ok(_) => sites.share_of(url.key().site),
+            Err(_) => Share::None,
+        };
+        let (pages, waits) = self.choose(store, &share_of)?;
+        Ok(Picked { pages, waits, sites, filter })
     }
 
     /// Begins a round with these pages.
@@ -224,12 +257,13 @@ impl Schedule {
     /// # Errors
     /// The state cannot be read or written.
     pub fn begin_with(&self, picked: Picked, store: &dyn Store, settings: &Settings) -> Result<Notice, StoreError> {
-        let Picked { pages: chosen, waits, closed, filter } = picked;
+        let Picked { pages: chosen, waits, sites, filter } = picked;
         let mut beginning = Beginning::new(store, settings, self.now)?;
         for urls in chosen.chunks(ENTRIES_AT_ONCE) {
             beginning.choose(urls.to_vec())?;
         }
-        let may_be_asked = |url: &CanonicalUrl| !closed.contains(&url.key().site) && filter.judge_seed(url).is_ok();
+        let may_be_asked =
+            |url: &CanonicalUrl| sites.share_of(url.key().site) != Share::None && filter.judge_seed(url).is_ok();
         choose_requisites(store, &chosen.into_iter().collect(), &may_be_asked, &mut beginning)?;
         Ok(match beginning.end()? {
             Notice::RoundOfNothing => Notice::NothingDue(waits),
@@ -244,7 +278,8 @@ impl Schedule {
     /// The state cannot be read.
     pub fn going_on(&self, store: &dyn Store, settings: &Settings) -> Result<Option<Notice>, StoreError> {
         let Some(Notice::RoundGoesOn { round, mut urls }) = going_on(store)? else { return Ok(None) };
-        for site in self.closed_sites(store, settings)? {
+        let Unusual { closed, given_up } = self.unusual_sites(store, &settings.held_sites)?;
+        for site in closed.union(&given_up).copied() {
             urls = urls.saturating_sub(left_of(store, site)?);
         }
         Ok((urls > 0).then_some(Notice::RoundGoesOn { round, urls }))
@@ -278,29 +313,31 @@ impl Schedule {
         }
     }
 
-    /// Sites that get no request now.
-    fn closed_sites(&self, store: &dyn Store, settings: &Settings) -> Result<BTreeSet<SiteKey>, StoreError> {
-        let mut closed: BTreeSet<SiteKey> = settings.held_sites.iter().copied().collect();
-        let mut after = None;
+    fn unusual_sites(&self, store: &dyn Store, held: &BTreeSet<SiteKey>) -> Result<Unusual, StoreError> {
+        let closed = held.clone();
+        let (mut unusual, mut after) = (Unusual { closed, ..Unusual::default() }, None);
         loop {
             let sites = store.sites(after, ENTRIES_AT_ONCE)?;
-            let Some(last) = sites.last() else { return Ok(closed) };
+            let Some(last) = sites.last() else { return Ok(unusual) };
             after = Some(last.site.key());
-            let is_closed = |site: &&SiteRecord| {
-                site.aside.as_ref().is_some_and(|_| site.due_at > self.now) || site.given_up.is_some()
-            };
-            closed.extend(sites.iter().filter(is_closed).map(|site| site.site.key()));
+            for record in &sites {
+                let is_in_trouble = record.aside.is_some() && record.due_at > self.now;
+                let is_given_up = record.given_up.is_some();
+                // A date in the future says by how much the clock was set back.
+                if is_in_trouble || is_given_up && self.now.apart(record.due_at) < GIVEN_UP_REST {
+                    unusual.closed.insert(record.site.key());
+                } else if is_given_up {
+                    unusual.given_up.insert(record.site.key());
+                }
+            }
         }
     }
 
-    /// The URLs among those that `is_open` admits, in no order, and those that wait.
-    ///
-    /// # Errors
-    /// The state cannot be read.
-    pub fn choose(
+    /// The URLs, of each site as many as its share, in no order, and those that wait.
+    fn choose(
         &self,
         view: &dyn CrawlView,
-        is_open: &dyn Fn(&CanonicalUrl) -> bool,
+        share_of: &dyn Fn(&CanonicalUrl) -> Share,
     ) -> Result<(Vec<UrlKey>, Waits), StoreError> {
         let mut waits = Waits::default();
         if self.visits == 0 {
@@ -310,6 +347,7 @@ impl Schedule {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number of tests")]
         let tests_max = (self.visits as f64 / TEST_ONE_IN) as usize;
         let (mut due, mut tests) = (BinaryHeap::new(), BinaryHeap::new());
+        let mut alone: BTreeMap<SiteKey, Candidate> = BTreeMap::new();
         each_page(view, &mut |entry, visits| {
             let Some(last) = visits.last() else { return };
             // A date in the future says by how much the clock was set back. It counts as one in the past, so that the page does not wait for it.
@@ -317,7 +355,8 @@ impl Schedule {
             if age < rest {
                 return waits.rest(last.at + rest);
             }
-            if !is_open(&entry.candidate.url) {
+            let share = share_of(&entry.candidate.url);
+            if share == Share::None {
                 waits.closed += 1;
                 return;
             }
@@ -327,11 +366,17 @@ impl Schedule {
                 false => learned.wait_and_test(&entry.candidate.url, visits, self.important.of(entry), self.now),
             };
             // Where more is due than may be visited, all wait longer by the same factor.
-            keep(&mut due, Candidate(age / wait, last.key), self.visits);
+            let candidate = Candidate(age / wait, last.key);
+            if share == Share::One {
+                alone.entry(last.key.site).and_modify(|best| *best = candidate.max(*best)).or_insert(candidate);
+                return;
+            }
+            keep(&mut due, candidate, self.visits);
             if let Some(test) = test.filter(|test| (test.wait..wait).contains(&age)) {
                 keep(&mut tests, Candidate(test.gain, last.key), tests_max);
             }
         })?;
+        alone.into_values().for_each(|candidate| keep(&mut due, candidate, self.visits));
         // The greatest first: `Reverse` has the least come last.
         let of = |heap: BinaryHeap<Reverse<Candidate>>| {
             heap.into_sorted_vec().into_iter().map(|Reverse(Candidate(_, key))| key).collect::<Vec<UrlKey>>()

@@ -444,7 +444,7 @@ impl State {
                     self.record_site(site);
                 }
             }
-            Err(failure) => front.state.give_up(failure),
+            Err(failure) => front.state.give_up(now, failure),
         }
         self.asked -= 1;
         self.prepare(now, site);

@@ -330,8 +330,9 @@ impl SiteState {
         }
     }
 
-    /// Gives up the site: all its URLs end with this.
-    pub fn give_up(&mut self, failure: Failure) {
+    /// Gives up the site: all its URLs end with this. Its record keeps the time as that of its last visit.
+    pub fn give_up(&mut self, at: Timestamp, failure: Failure) {
+        self.wait_until(at, Reason::Delay);
         self.record.aside = None;
         self.record.given_up.get_or_insert(failure);
     }

@@ -42,7 +42,7 @@ fn schedule(visits: usize, now: Timestamp, delay: Duration) -> Schedule {
 
 fn choose(store: &MemoryStore, visits: usize, now: Timestamp, delay: Duration) -> Vec<String> {
     let mut chosen: Vec<String> = schedule(visits, now, delay)
-        .choose(store, &|_| true)
+        .choose(store, &|_| Share::All)
         .expect("a state")
         .0
         .into_iter()
@@ -74,7 +74,7 @@ fn important_pages_come_before_others_that_change_as_often() {
     let number = |n: u32| (url(&n.to_string()).key(), if n.is_multiple_of(7) { 5.0 } else { 1.0 });
     let important = Important::ranked((0..20).map(number));
     let schedule = Schedule { important, ..schedule(3, Timestamp(14 * HOUR), Duration::ZERO) };
-    let chosen = schedule.choose(&store, &|_| true).expect("a state").0;
+    let chosen = schedule.choose(&store, &|_| Share::All).expect("a state").0;
     let expect: BTreeSet<UrlKey> = ["0", "7", "14"].map(|path| url(path).key()).into();
     assert_eq!(chosen.into_iter().collect::<BTreeSet<_>>(), expect);
 }
@@ -121,12 +121,30 @@ fn pages_of_a_clock_that_was_ahead_do_not_wait_for_their_dates() {
     assert_eq!(chosen(&store, 1, 0).len(), 1);
     let moment_before = Timestamp(HOUR - 1_000_000);
     let schedule = schedule(1, moment_before, Duration::ZERO);
-    let (chosen, waits) = schedule.choose(&store, &|_| true).expect("a state");
+    let (chosen, waits) = schedule.choose(&store, &|_| Share::All).expect("a state");
     assert_eq!(chosen, []);
     assert_eq!(waits, Waits { resting: 2, until: Some(Timestamp(HOUR + 60_000_000)), closed: 0 });
     let (chosen, waits) =
-        Schedule { now: Timestamp(9 * HOUR), ..schedule.clone() }.choose(&store, &|_| false).expect("a state");
+        Schedule { now: Timestamp(9 * HOUR), ..schedule.clone() }.choose(&store, &|_| Share::None).expect("a state");
     assert_eq!((chosen, waits), (Vec::new(), Waits { resting: 0, until: None, closed: 2 }));
+}
+
+#[test]
+fn a_site_that_was_given_up_is_tried_with_one_page_after_a_day() {
+    let store = store(&[("a", &[1]), ("b", &[1]), ("c", &[1])]);
+    let failure = model::Failure { kind: model::FailureKind::Tls, detail: "expired".to_owned() };
+    let site = model::SiteRecord {
+        given_up: Some(failure),
+        due_at: Timestamp(HOUR),
+        ..model::SiteRecord::new(url("a").site())
+    };
+    store.commit(&Batch { sites: vec![site], ..Batch::default() }).expect("a commit");
+    for (hours, expect, closed) in [(2, 0, 3), (24, 0, 3), (25, 1, 0), (1_000, 1, 0)] {
+        let schedule = schedule(10, Timestamp(hours * HOUR), Duration::ZERO);
+        let sites = schedule.unusual_sites(&store, &BTreeSet::new()).expect("a state");
+        let (chosen, waits) = schedule.choose(&store, &|url| sites.share_of(url.key().site)).expect("a state");
+        assert_eq!((chosen.len(), waits.closed), (expect, closed), "{hours}");
+    }
 }
 
 #[test]
@@ -199,10 +217,10 @@ fn signals_of_a_site_count_as_far_as_they_were_right() {
         let learned = schedule.learn(&store).expect("a state");
         let site = learned.of_sites.values().next().expect("a site");
         assert_eq!(site.outlook.is_some(), is_honest, "{:?}", site.beliefs.trust);
-        let chosen = schedule.choose(&store, &|_| true).expect("a state").0;
+        let chosen = schedule.choose(&store, &|_| Share::All).expect("a state").0;
         assert_eq!(chosen.len(), 1);
         // The sitemap is read more often where it tells changes, and the page comes first that it speaks of.
-        let due = Schedule { visits: 2, ..schedule.clone() }.choose(&store, &|_| true).expect("a state").0;
+        let due = Schedule { visits: 2, ..schedule.clone() }.choose(&store, &|_| Share::All).expect("a state").0;
         let first = [url("0").key(), url("sitemap.xml").key()];
         assert_eq!(first.iter().all(|key| due.contains(key)), is_honest, "{due:?}");
     }

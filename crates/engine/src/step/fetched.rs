@@ -102,7 +102,7 @@ impl State {
                     self.network.reached();
                 } else {
                     // It fails for all of its URLs alike.
-                    front.state.give_up(failure_of(&outcome.fetched, &reason));
+                    front.state.give_up(outcome.finished_at, failure_of(&outcome.fetched, &reason));
                 }
                 (attempts.saturating_add(1), Some((ended, reason)))
             }

@@ -177,7 +177,7 @@ impl State {
             front.state.wait_until(at + asked, Reason::BackOff);
         } else if is_hopeless(&record.answer) {
             front.state.robots_unanswered();
-            front.state.give_up(failure);
+            front.state.give_up(at, failure);
         } else {
             let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after, at };
             front.state.robots_failed(&failed, &politeness);

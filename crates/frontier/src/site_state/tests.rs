@@ -96,7 +96,7 @@ fn a_site_given_up_ends_all_its_urls_without_asking_for_robots_txt() {
         (FailureKind::Tls, Outcome::TlsError),
     ] {
         let mut site = state();
-        site.give_up(Failure { kind, detail: "why".to_owned() });
+        site.give_up(Timestamp::default(), Failure { kind, detail: "why".to_owned() });
         site.loaded(vec![waiting("/", 0)], true);
         assert_eq!(
             site.next(&rules(), Timestamp(0)),

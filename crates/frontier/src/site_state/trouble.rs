@@ -127,6 +127,15 @@ impl Sweep {
 }
 
 impl RobotsState {
+    /// True if there are rules, however old.
+    fn has_rules(&self) -> bool {
+        match self {
+            RobotsState::Known { .. } | RobotsState::Stored { .. } => true,
+            RobotsState::InFlight { earlier } => earlier.is_some(),
+            RobotsState::Unknown => false,
+        }
+    }
+
     /// The same rules with another expiry.
     fn expiring_at(self, expires_at: Timestamp) -> Self {
         match self {
@@ -173,22 +182,27 @@ impl SiteState {
     /// Notes that a URL failed in a way that may pass, after `attempts` earlier requests. Returns the requests that count for it now.
     ///
     /// The failure is the URL's own if it failed before and others of its site did not; only that counts. All other failures are the site's.
+    /// One counts for both: of a URL that is not answered where robots.txt is, once for each robots.txt.
     pub fn url_failed(&mut self, attempts: u8, failed: &Failed<'_>, politeness: &Politeness) -> u8 {
+        let few = FAIL_ALWAYS_MIN.max(self.record.pages_fetched / PAGES_A_FAILING);
+        let are_few = self.sweep.left_before <= few;
+        let is_first_since_answer = attempts > 0 && self.record.failures_in_a_row == 0;
         let is_own = match failed.trouble {
             Trouble::Unreached => false,
             // Since it was asked last, others were answered; or there are none but a few that fail always.
             Trouble::TooFast | Trouble::Answer => {
                 let others_succeeded = self.sweep.succeeded || self.sweep.succeeded_before;
-                let few = FAIL_ALWAYS_MIN.max(self.record.pages_fetched / PAGES_A_FAILING);
-                let are_few = self.sweep.left_before <= few;
-                attempts > 0 && self.record.failures_in_a_row == 0 && (others_succeeded || are_few)
+                is_first_since_answer && (others_succeeded || are_few)
             }
             Trouble::Own => true,
         };
         if !is_own {
+            // Only robots.txt leaves a site in trouble without a failure in a row. How many URLs fail is known from a whole sweep.
+            let is_beside_robots = is_first_since_answer && self.record.aside.is_some() && self.sweep.is_repeated;
+            let counts = failed.trouble == Trouble::Unreached && is_beside_robots && are_few;
             self.failed(failed, politeness);
             self.sweep.failure = Some(failed.failure.clone());
-            return attempts.max(1);
+            return attempts.max(1).saturating_add(u8::from(counts));
         }
         self.heed(failed, politeness);
         let first = u32::from(failed.trouble == Trouble::TooFast);
@@ -217,7 +231,7 @@ impl SiteState {
         let wait = politeness.backoff_after(*trouble, failures, *retry_after);
         self.wait_until(*at + wait, Reason::BackOff);
         let is_asked_to_wait = retry_after.is_some() && wait >= ASIDE_WAITS[0];
-        let is_again = self.record.aside.is_some() && *trouble == Trouble::Unreached;
+        let is_again = self.record.aside.is_some() && *trouble == Trouble::Unreached && failures > 1;
         if is_asked_to_wait || is_again || politeness.is_in_trouble(*trouble, failures) {
             self.put_aside(failure, *at, politeness);
             if *trouble != Trouble::Unreached {
@@ -237,7 +251,7 @@ impl SiteState {
         if round > politeness.rounds_before_giving_up() {
             let days = politeness.give_up_after.as_secs() / SECONDS_A_DAY;
             let detail = format!("in trouble for {days} days: {}", failure.detail);
-            return self.give_up(Failure { detail, ..failure.clone() });
+            return self.give_up(at, Failure { detail, ..failure.clone() });
         }
         self.wait_until(until, Reason::BackOff);
         self.aside_until = self.record.due_at;
@@ -266,12 +280,16 @@ impl SiteState {
         self.set_robots(RobotsState::InFlight { earlier });
     }
 
-    /// Takes the site's robots.txt. That ends the site's trouble, since no page is requested without it.
+    /// Takes the site's robots.txt: the site is reached. The first file ends its trouble, since no page was requested without one. Later ones do
+    /// not: a site that answers with nothing else comes nearer to being given up with each wait.
     pub fn robots_had(&mut self, robots: RobotsState) {
+        let is_first = !self.robots.has_rules();
         self.set_robots(robots);
         self.stale_tries = 0;
         self.record.failures_in_a_row = 0;
-        self.record.aside = None;
+        if is_first {
+            self.record.aside = None;
+        }
     }
 
     /// The request for robots.txt failed, but not because of the site: it is repeated as if it had not been sent.

@@ -2,6 +2,8 @@
 
 use super::*;
 
+const SECONDS_A_DAY: u64 = 24 * 3600;
+
 #[test]
 fn a_url_fails_by_its_own_fault_only_where_others_do_not() {
     let politeness = Politeness::default();
@@ -204,4 +206,59 @@ fn an_earlier_robots_txt_counts_while_a_new_one_cannot_be_had() {
     site.robots_failed(&failed(Trouble::Unreached, None, 0), &politeness);
     assert!(matches!(site.robots, RobotsState::Unknown));
     assert_eq!((site.record().failures_in_a_row, site.due_at()), (1, S(1)));
+}
+
+/// How a site goes on that answers a request for robots.txt each day, and nothing else: the days until a URL of it or the site itself counts
+/// as broken, and which.
+fn days_with_robots_alone(urls: u32, trouble: Trouble) -> (u64, Option<Broken>) {
+    let (rules, politeness) = (rules(), Politeness::default());
+    let mut site = state();
+    let mut queue: Vec<Queued> = (0..urls).map(|n| waiting(&format!("/{n}"), 1)).collect();
+    let mut now = 0;
+    site.loaded(queue.clone(), true);
+    for _ in 0..10_000 {
+        now = now.max(site.due_at().0 / 1_000_000);
+        match site.next(&rules, S(now)) {
+            Next::Robots => {
+                site.robots_asked();
+                let expires_at = S(now + SECONDS_A_DAY);
+                site.robots_had(RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at });
+            }
+            Next::Fetch(taken) => {
+                let attempts = site.url_failed(taken.attempts, &failed(trouble, None, now), &politeness);
+                let url = taken.candidate.position().url;
+                site.leave_behind(url, attempts);
+                let is_it = |one: &&mut Queued| one.candidate.position().url == url;
+                queue.iter_mut().filter(is_it).for_each(|one| one.attempts = attempts);
+                let broken = [(site.is_given_up(), Broken::Site), (attempts >= politeness.attempts_max, Broken::Url)];
+                if let Some((_, broken)) = broken.into_iter().find(|(is_it, _)| *is_it) {
+                    return (now / SECONDS_A_DAY, Some(broken));
+                }
+            }
+            _ if site.begin_sweep(S(now), &politeness) => site.loaded(queue.clone(), true),
+            _ => now += 1,
+        }
+    }
+    (now / SECONDS_A_DAY, None)
+}
+
+#[derive(Debug, PartialEq)]
+enum Broken {
+    Site,
+    Url,
+}
+
+#[test]
+fn a_site_that_answers_with_robots_txt_alone_is_given_up_unless_it_is_few_urls_that_fail() {
+    for (urls, trouble, expect) in [
+        (1, Trouble::Unreached, (3, Some(Broken::Url))),
+        (2, Trouble::Unreached, (3, Some(Broken::Url))),
+        (3, Trouble::Unreached, (7, Some(Broken::Site))),
+        (50, Trouble::Unreached, (7, Some(Broken::Site))),
+        (1, Trouble::TooFast, (1, Some(Broken::Url))),
+        (50, Trouble::TooFast, (7, Some(Broken::Site))),
+        (50, Trouble::Answer, (7, Some(Broken::Site))),
+    ] {
+        assert_eq!(days_with_robots_alone(urls, trouble), expect, "{urls} {trouble:?}");
+    }
 }
