@@ -182,27 +182,22 @@ impl SiteState {
     /// Notes that a URL failed in a way that may pass, after `attempts` earlier requests. Returns the requests that count for it now.
     ///
     /// The failure is the URL's own if it failed before and others of its site did not; only that counts. All other failures are the site's.
-    /// One counts for both: of a URL that is not answered where robots.txt is, once for each robots.txt.
     pub fn url_failed(&mut self, attempts: u8, failed: &Failed<'_>, politeness: &Politeness) -> u8 {
-        let few = FAIL_ALWAYS_MIN.max(self.record.pages_fetched / PAGES_A_FAILING);
-        let are_few = self.sweep.left_before <= few;
-        let is_first_since_answer = attempts > 0 && self.record.failures_in_a_row == 0;
         let is_own = match failed.trouble {
             Trouble::Unreached => false,
             // Since it was asked last, others were answered; or there are none but a few that fail always.
             Trouble::TooFast | Trouble::Answer => {
                 let others_succeeded = self.sweep.succeeded || self.sweep.succeeded_before;
-                is_first_since_answer && (others_succeeded || are_few)
+                let few = FAIL_ALWAYS_MIN.max(self.record.pages_fetched / PAGES_A_FAILING);
+                let are_few = self.sweep.left_before <= few;
+                attempts > 0 && self.record.failures_in_a_row == 0 && (others_succeeded || are_few)
             }
             Trouble::Own => true,
         };
         if !is_own {
-            // Only robots.txt leaves a site in trouble without a failure in a row. How many URLs fail is known from a whole sweep.
-            let is_beside_robots = is_first_since_answer && self.record.aside.is_some() && self.sweep.is_repeated;
-            let counts = failed.trouble == Trouble::Unreached && is_beside_robots && are_few;
             self.failed(failed, politeness);
             self.sweep.failure = Some(failed.failure.clone());
-            return attempts.max(1).saturating_add(u8::from(counts));
+            return attempts.max(1);
         }
         self.heed(failed, politeness);
         let first = u32::from(failed.trouble == Trouble::TooFast);

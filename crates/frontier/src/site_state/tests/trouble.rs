@@ -251,12 +251,11 @@ enum Broken {
 #[test]
 fn a_site_that_answers_with_robots_txt_alone_is_given_up_unless_it_is_few_urls_that_fail() {
     for (urls, trouble, expect) in [
-        (1, Trouble::Unreached, (3, Some(Broken::Url))),
-        (2, Trouble::Unreached, (3, Some(Broken::Url))),
-        (3, Trouble::Unreached, (7, Some(Broken::Site))),
+        (1, Trouble::Unreached, (7, Some(Broken::Site))),
         (50, Trouble::Unreached, (7, Some(Broken::Site))),
         (1, Trouble::TooFast, (1, Some(Broken::Url))),
         (50, Trouble::TooFast, (7, Some(Broken::Site))),
+        (1, Trouble::Answer, (1, Some(Broken::Url))),
         (50, Trouble::Answer, (7, Some(Broken::Site))),
     ] {
         assert_eq!(days_with_robots_alone(urls, trouble), expect, "{urls} {trouble:?}");
