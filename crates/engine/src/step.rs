@@ -420,8 +420,10 @@ impl State {
     fn resolved(&mut self, now: Timestamp, site: SiteKey, found: Result<Resolved, Failure>) {
         let politeness = self.settings.site_rules.politeness.clone();
         // A site that is being resolved stays in front. What was given up for lost may be answered after all.
-        let Some(front) = self.front(site).filter(|front| front.resolving) else { return };
-        front.resolving = false;
+        if !self.end_look_up(now, site) {
+            return;
+        }
+        let Some(front) = self.front(site) else { return };
         let has_address = front.state.addresses.is_some() && now < front.resolved_at + ADDRESS_KEPT_MAX;
         match found {
             Ok(Resolved { addresses, holds }) => {

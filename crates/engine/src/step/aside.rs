@@ -11,7 +11,7 @@ use weburl::SiteKey;
 use super::{Slot, State};
 
 /// How long a run waits that has fetched nothing yet, so that it reports a wrong port or a missing network soon.
-pub(super) const PATIENCE_BEFORE_FIRST_PAGE: Duration = Duration::from_secs(60);
+const PATIENCE_BEFORE_FIRST_PAGE: Duration = Duration::from_secs(60);
 
 /// Sites in trouble that are remembered, some 150 bytes each. Those of more that wait longest are left to the store, and looked for there.
 const ASIDE_REMEMBERED_MAX: usize = 300_000;
@@ -137,7 +137,23 @@ impl State {
         if self.has_had_pages() {
             return since + patience;
         }
-        self.tried_since + patience.min(PATIENCE_BEFORE_FIRST_PAGE)
+        self.first_page_expected().min(self.tried_since + patience)
+    }
+
+    /// Until when a page must have come, or a run ends of which all sites fail.
+    pub(super) fn first_page_expected(&self) -> Timestamp {
+        self.tried_since + PATIENCE_BEFORE_FIRST_PAGE
+    }
+
+    /// True if there are sites with something to do, none waits for a place, and the last request of each failed.
+    pub(super) fn all_sites_fail(&self, now: Timestamp) -> bool {
+        let fails = |slot: &Slot| match slot {
+            Slot::Here(front) => front.parked.is_some() || front.state.is_failing(now),
+            Slot::Loading(_) => false,
+        };
+        self.places.nobody_waits()
+            && self.sites.len() + self.asides.len() > self.parked.len()
+            && self.sites.values().all(fails)
     }
 
     /// Whether the crawl has ever fetched a page. Only a crawl that has may begin a later round.

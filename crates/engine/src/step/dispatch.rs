@@ -6,7 +6,6 @@ use model::{
 };
 use weburl::{CanonicalUrl, SiteKey};
 
-use super::aside::PATIENCE_BEFORE_FIRST_PAGE;
 use super::in_parts::Rest;
 use super::robots_txt::robots_txt_of;
 use super::shares::Share;
@@ -192,7 +191,8 @@ impl State {
         let end = self.settings.time_max.filter(|_| self.ending.is_none()).map(|max| self.started_at + max);
         let at_once = self.has_judged_enough().then_some(now);
         if let Some(alarm) = [at_once, due, back, end].into_iter().flatten().min() {
-            self.commands.push(Command::WakeAt(alarm.max(now)));
+            let expected = Some(self.first_page_expected()).filter(|at| *at > now && !self.has_had_pages());
+            self.commands.push(Command::WakeAt(alarm.max(now).min(expected.unwrap_or(Timestamp::MAX))));
         }
     }
 
@@ -221,8 +221,8 @@ impl State {
             let is_over = probe_at > self.patience_ends(since);
             return is_over.then(|| End::Waiting(self.waiting(self.asides.len(), None)));
         }
-        let is_without_pages = !self.has_had_pages() && !self.network.was_reached();
-        if is_without_pages && now >= self.tried_since + PATIENCE_BEFORE_FIRST_PAGE {
+        let is_overdue = !self.has_had_pages() && now >= self.first_page_expected();
+        if is_overdue && (!self.network.was_reached() || self.all_sites_fail(now)) {
             // However long each of its attempts takes.
             let sites = self.sites.len() + self.asides.len();
             let due = self.asides.next_due().map(|due| self.dates.of(due));
@@ -252,10 +252,17 @@ impl State {
         let front = self.front(site).filter(|front| !front.reading.is_under_way());
         let Some(front) = front else { return self.bench.end(group, now) };
         if front.wants_name(now) {
-            front.resolving = true;
-            let (site, unreachable) = (front.state.site().clone(), front.unreachable.take());
-            self.asked += 1;
-            self.commands.push(Command::Resolve { site, unreachable });
+            let share = Share::of_names(front.domain);
+            let waits = self.must_wait_for_share(Visitor::Site(site), share);
+            let Some(front) = self.front(site) else { return self.bench.end(group, now) };
+            front.waits_for_share = waits;
+            if !waits {
+                front.resolving = true;
+                let (site, unreachable) = (front.state.site().clone(), front.unreachable.take());
+                self.take_share(share);
+                self.asked += 1;
+                self.commands.push(Command::Resolve { site, unreachable });
+            }
             return self.bench.end(group, now);
         }
         let is_on_network = !front.state.needs_no_network();

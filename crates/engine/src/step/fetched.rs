@@ -97,7 +97,8 @@ impl State {
         let (attempts, ending) = match verdict {
             Verdict::Final { outcome: ended, reason, reached } => {
                 if reached {
-                    front.state.reached(attempts, outcome.response_time, outcome.finished_at, &politeness);
+                    let (purpose, response_time) = (queued.candidate.purpose, outcome.response_time);
+                    front.state.reached((purpose, attempts), response_time, outcome.finished_at, &politeness);
                     wait = front.state.delay(&politeness);
                     self.network.reached();
                 } else {
@@ -115,7 +116,7 @@ impl State {
                 }
                 let at = outcome.finished_at;
                 let failed = Failed { trouble, failure: &failure, retry_after, at };
-                let attempts = self.url_failed(now, site, attempts, &failed);
+                let attempts = self.url_failed(now, site, (queued.candidate.purpose, attempts), &failed);
                 let max = self.front(site).map_or(u8::MAX, |front| front.state.attempts_max(&politeness));
                 (attempts, (attempts >= max).then(|| (ended, with_attempts(reason, attempts))))
             }
@@ -133,7 +134,13 @@ impl State {
     }
 
     /// Notes that a URL failed in a way that may pass. Returns the requests that count for it.
-    fn url_failed(&mut self, now: Timestamp, site: SiteKey, attempts: u8, failed: &Failed<'_>) -> u8 {
+    fn url_failed(
+        &mut self,
+        now: Timestamp,
+        site: SiteKey,
+        (purpose, attempts): (Purpose, u8),
+        failed: &Failed<'_>,
+    ) -> u8 {
         let is_network = self.is_fault_of_network(now, site, failed.failure);
         let politeness = &self.settings.site_rules.politeness;
         match self.sites.get_mut(&site) {
@@ -141,7 +148,7 @@ impl State {
                 front.state.wait_until(failed.at + politeness.backoff, Reason::BackOff);
                 attempts
             }
-            Some(Slot::Here(front)) => front.state.url_failed(attempts, failed, politeness),
+            Some(Slot::Here(front)) => front.state.url_failed((purpose, attempts), failed, politeness),
             Some(Slot::Loading(_)) | None => attempts,
         }
     }

@@ -81,9 +81,12 @@ impl State {
     /// Releases a site whose address another worker owns. Its turn has come, and a site on a shared address has one request at a
     /// time. So its next owner may send requests at once.
     pub(super) fn elsewhere(&mut self, now: Timestamp, site: SiteKey, address: Option<IpAddr>) {
-        let Some(front) = self.front(site).filter(|front| front.resolving) else { return };
-        front.resolving = false;
-        front.leaving = Leaving::Elsewhere(address);
+        if !self.end_look_up(now, site) {
+            return;
+        }
+        if let Some(front) = self.front(site) {
+            front.leaving = Leaving::Elsewhere(address);
+        }
         self.asked -= 1;
         self.prepare(now, site);
     }

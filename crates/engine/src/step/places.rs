@@ -251,7 +251,8 @@ impl Places {
 }
 
 impl State {
-    fn fair_part(&self) -> usize {
+    /// The places that a holder may have while others wait.
+    pub(super) fn fair_part(&self) -> usize {
         (self.settings.sites_in_front_max / self.settings.places_part.max(1)).max(1)
     }
 

@@ -2,12 +2,18 @@
 
 use std::collections::VecDeque;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use frontier::Visitor;
 use model::{Network, Timestamp};
 use weburl::{CanonicalUrl, Site, SiteKey, registrable_domain};
 
-use super::State;
+use super::{Slot, State};
+
+/// Look-ups of names of one domain at once. Name servers get few a second for each, and a site with one under way keeps its place in front.
+const LOOK_UPS_PER_DOMAIN_MAX: usize = 16;
+
+/// Visitors waiting for one share, with those that have gone meanwhile; with more, those that have gone are removed.
+const WAITING_SWEPT_MIN: usize = 1_024;
 
 /// What a fetch is counted for, and a place in front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,6 +22,8 @@ pub(super) enum Holder {
     Domain(SiteKey),
     /// An address, or a network of IPv6.
     Address(Network),
+    /// The names of a domain: what look-ups are counted for.
+    Names(SiteKey),
 }
 
 /// All that a fetch is counted for.
@@ -32,6 +40,8 @@ pub(super) struct Shares {
 struct Held {
     in_flight: usize,
     waiting: VecDeque<Visitor>,
+    /// How many wait when those that have gone are removed.
+    swept_at: usize,
 }
 
 /// The domain of a site, as fetches are counted for it.
@@ -43,6 +53,11 @@ pub(super) fn domain_of(site: &Site) -> SiteKey {
 impl Share {
     pub(super) fn of(domain: SiteKey, address: Option<std::net::IpAddr>) -> Self {
         Share([Some(Holder::Domain(domain)), address.map(|address| Holder::Address(Network::of(address)))])
+    }
+
+    /// What the look-up of a name is counted for.
+    pub(super) fn of_names(domain: SiteKey) -> Self {
+        Share([Some(Holder::Names(domain)), None])
     }
 
     fn holders(self) -> impl Iterator<Item = Holder> {
@@ -58,15 +73,31 @@ impl State {
             in_flight >= self.share_max(*holder)
         });
         if let Some(holder) = used_up {
-            self.shares.holders.entry(holder).or_default().waiting.push_back(visitor);
+            self.wait_for(holder, visitor);
         }
         used_up.is_some()
+    }
+
+    fn wait_for(&mut self, holder: Holder, visitor: Visitor) {
+        let sites = &self.sites;
+        let waits = |site: &SiteKey| matches!(sites.get(site), Some(Slot::Here(front)) if front.waits_for_share);
+        let held = self.shares.holders.entry(holder).or_default();
+        if held.waiting.len() >= held.swept_at.max(WAITING_SWEPT_MIN) {
+            let mut seen = HashSet::default();
+            held.waiting.retain(|visitor| match visitor {
+                Visitor::Site(site) => waits(site) && seen.insert(*site),
+                Visitor::Errand(_) => true,
+            });
+            held.swept_at = 2 * held.waiting.len();
+        }
+        held.waiting.push_back(visitor);
     }
 
     fn share_max(&self, holder: Holder) -> usize {
         let max = match holder {
             Holder::Domain(_) => self.settings.fetches_per_domain_max,
             Holder::Address(_) => self.settings.fetches_per_address_max,
+            Holder::Names(_) => LOOK_UPS_PER_DOMAIN_MAX.min(self.fair_part()),
         };
         max.max(1)
     }
@@ -76,6 +107,15 @@ impl State {
         for holder in share.holders() {
             self.shares.holders.entry(holder).or_default().in_flight += 1;
         }
+    }
+
+    /// Notes that the look-up of a site's name has ended. False if there was none.
+    pub(super) fn end_look_up(&mut self, now: Timestamp, site: SiteKey) -> bool {
+        let Some(front) = self.front(site).filter(|front| front.resolving) else { return false };
+        front.resolving = false;
+        let share = Share::of_names(front.domain);
+        self.free_share(now, share);
+        true
     }
 
     /// Counts a fetch that has ended, and lets one that waited go on for each share that it held.

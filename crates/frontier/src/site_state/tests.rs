@@ -1,6 +1,6 @@
 //! The behaviour of one site in front.
 
-use model::{Candidate, FailureKind};
+use model::{Candidate, FailureKind, Purpose};
 use weburl::{CanonicalRules, CanonicalUrl, Site};
 
 use super::shapes::{SHAPE_COUNT_KEPT_MIN, SHAPES_MAX};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foldhash::HashSet;
-use model::{Aside, Failure, Timestamp};
+use model::{Aside, Failure, Purpose, Timestamp};
 use robots::RobotsTxt;
 
 use super::{RobotsState, SiteState};
@@ -59,10 +59,12 @@ pub(super) struct Sweep {
     pub(super) attempts: u8,
     /// URLs that failed in an earlier sweep have their turn in this one.
     pub(super) is_repeated: bool,
-    /// The site answered some URL successfully.
-    pub(super) succeeded: bool,
-    /// It did in the sweep before.
-    pub(super) succeeded_before: bool,
+    /// What the site answered.
+    pub(super) answered: Answered,
+    /// A page failed in a way that counts as the site's.
+    pub(super) page_failed: bool,
+    /// What it answered in the sweep before.
+    pub(super) answered_before: Answered,
     /// How many URLs the sweep before left behind.
     pub(super) left_before: u64,
     /// How many sweeps in a row before had no success.
@@ -71,6 +73,27 @@ pub(super) struct Sweep {
     pub(super) chance: Chance,
     /// The last failure that counts as the site's.
     pub(super) failure: Option<Failure>,
+}
+
+/// The kinds of URLs that a site answered. Sitemaps, images and the like may be files of a server whose application for pages is down.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Answered {
+    page: bool,
+    other: bool,
+}
+
+impl Answered {
+    fn add(&mut self, purpose: Purpose) {
+        match purpose {
+            Purpose::Page => self.page = true,
+            Purpose::Sitemap | Purpose::Requisite | Purpose::Robots => self.other = true,
+        }
+    }
+
+    /// Whether it shows that the site works, as far as URLs for this purpose are concerned.
+    fn speaks_for(self, purpose: Purpose) -> bool {
+        self.page || self.other && purpose != Purpose::Page
+    }
 }
 
 /// How often a site fails by chance: failures of URLs that it answered later.
@@ -115,6 +138,11 @@ impl Sweep {
         self.left > 0 || self.put_off > 0
     }
 
+    /// True if the site answered, and not beside failing pages alone.
+    fn succeeded(&self) -> bool {
+        self.answered.speaks_for(if self.page_failed { Purpose::Page } else { Purpose::Requisite })
+    }
+
     /// Leaves a URL behind. False if it cannot be remembered.
     pub(super) fn leave(&mut self, url: u64) -> bool {
         self.left += 1;
@@ -147,12 +175,21 @@ impl RobotsState {
 }
 
 impl SiteState {
-    /// Notes that the site answered a URL that had failed this often before, at this time. If a `Retry-After` longer than its delay is running, the site keeps a failure,
-    /// so its record shows that it does not wait because of a clock that was set back.
-    pub fn reached(&mut self, failures: u8, response_time: Duration, at: Timestamp, politeness: &Politeness) {
+    /// Notes that the site answered a URL for this purpose that had failed this often before, at this time. If a `Retry-After` longer than
+    /// its delay is running, the site keeps a failure, so its record shows that it does not wait because of a clock that was set back.
+    pub fn reached(
+        &mut self,
+        (purpose, failures): (Purpose, u8),
+        response_time: Duration,
+        at: Timestamp,
+        politeness: &Politeness,
+    ) {
         self.sweep.chance.answered(failures);
         self.record.response_time = response_time;
-        self.sweep.succeeded = true;
+        self.sweep.answered.add(purpose);
+        if !self.sweep.succeeded() {
+            return;
+        }
         let is_left_alone = self.record.due_at > at + self.delay(politeness);
         self.record.failures_in_a_row = u32::from(is_left_alone);
         if !is_left_alone {
@@ -179,17 +216,24 @@ impl SiteState {
         self.wait_until(until, Reason::BackOff);
     }
 
-    /// Notes that a URL failed in a way that may pass, after `attempts` earlier requests. Returns the requests that count for it now.
+    /// Notes that a URL for this purpose failed in a way that may pass, after `attempts` earlier requests. Returns the requests that count
+    /// for it now.
     ///
     /// The failure is the URL's own if it failed before and others of its site did not; only that counts. All other failures are the site's.
-    pub fn url_failed(&mut self, attempts: u8, failed: &Failed<'_>, politeness: &Politeness) -> u8 {
+    pub fn url_failed(
+        &mut self,
+        (purpose, attempts): (Purpose, u8),
+        failed: &Failed<'_>,
+        politeness: &Politeness,
+    ) -> u8 {
         let is_own = match failed.trouble {
             Trouble::Unreached => false,
             // Since it was asked last, others were answered; or there are none but a few that fail always.
             Trouble::TooFast | Trouble::Answer => {
-                let others_succeeded = self.sweep.succeeded || self.sweep.succeeded_before;
+                let Sweep { answered, answered_before, left_before, .. } = &self.sweep;
+                let others_succeeded = answered.speaks_for(purpose) || answered_before.speaks_for(purpose);
                 let few = FAIL_ALWAYS_MIN.max(self.record.pages_fetched / PAGES_A_FAILING);
-                let are_few = self.sweep.left_before <= few;
+                let are_few = self.record.pages_fetched > 0 && *left_before <= few;
                 attempts > 0 && self.record.failures_in_a_row == 0 && (others_succeeded || are_few)
             }
             Trouble::Own => true,
@@ -197,6 +241,7 @@ impl SiteState {
         if !is_own {
             self.failed(failed, politeness);
             self.sweep.failure = Some(failed.failure.clone());
+            self.sweep.page_failed |= purpose == Purpose::Page;
             return attempts.max(1);
         }
         self.heed(failed, politeness);
@@ -257,6 +302,12 @@ impl SiteState {
     #[must_use]
     pub fn is_aside(&self, now: Timestamp) -> bool {
         self.record.aside.is_some() && self.aside_until > now
+    }
+
+    /// True if the last request to it failed, or it is in trouble.
+    #[must_use]
+    pub fn is_failing(&self, now: Timestamp) -> bool {
+        self.record.failures_in_a_row > 0 || self.is_aside(now)
     }
 
     /// The reason of the site's trouble, if there is one.
@@ -358,7 +409,8 @@ impl SiteState {
             self.sweep.takes_put_off = true;
             return true;
         }
-        let Sweep { attempts, succeeded, failure, left, fruitless, chance, .. } = std::mem::take(&mut self.sweep);
+        let succeeded = self.sweep.succeeded();
+        let Sweep { attempts, answered, failure, left, fruitless, chance, .. } = std::mem::take(&mut self.sweep);
         let fruitless = if succeeded { 0 } else { fruitless + 1 };
         let failures = self.record.failures_in_a_row;
         if succeeded && self.record.aside.is_none() {
@@ -377,7 +429,7 @@ impl SiteState {
             None => self.wait_until(now + politeness.wait_before_sweep(fruitless + 1), Reason::BackOff),
         }
         self.sweep.is_repeated = true;
-        self.sweep.succeeded_before = succeeded;
+        self.sweep.answered_before = answered;
         self.sweep.left_before = left;
         (self.sweep.fruitless, self.sweep.chance) = (fruitless, chance);
         true

@@ -42,6 +42,30 @@ fn many_sites_on_one_address_leave_places_to_others() {
     assert_eq!(on_farm, 1, "one visit at a time on an address");
 }
 
+/// A domain has more hosts than there are places, and its name server never answers.
+#[test]
+fn sites_that_wait_for_their_names_leave_places_to_others() {
+    let farm: Vec<String> = (0..FARM).map(|n| format!("http://{n}.farm.test/")).collect();
+    let seeds: Vec<&str> = farm.iter().map(String::as_str).chain(HONEST).collect();
+    let mut crawl = Driven::begin(settings(), &seeds);
+    let mut pages = Vec::new();
+    for _ in 0..1_000 {
+        for (last, seed) in (1..).zip(HONEST) {
+            if crawl.names.iter().any(|name| format!("{name}/") == seed) {
+                crawl.resolved(seed, Ok(&[last]));
+            }
+        }
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            crawl.answered(&asked, 404, &[], "");
+            pages.extend((!asked.ends_with("robots.txt")).then_some(asked));
+        }
+        crawl.wait(Duration::from_millis(250));
+    }
+    pages.sort_unstable();
+    assert_eq!(pages, HONEST);
+    assert!(!crawl.names.is_empty() && crawl.names.len() < HONEST.len(), "{} look-ups at once", crawl.names.len());
+}
+
 /// Sites of other domains and addresses than that of the seed, with many pages each.
 const OTHERS: usize = 60;
 

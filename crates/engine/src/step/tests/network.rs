@@ -52,6 +52,35 @@ fn where_nothing_comes_back_from_any_site_the_network_is_down_until_something_do
     }
 }
 
+/// How many seconds a run goes on whose only seed fails like this, though its robots.txt is answered.
+fn seconds_of_a_run(fail: impl Fn(&mut Driven, &str)) -> u64 {
+    let mut crawl = Driven::begin(settings(), &["http://a.test/"]);
+    crawl.resolved("http://a.test/", Ok(&[1]));
+    for second in 0..1_000 {
+        if crawl.end.is_some() {
+            return second;
+        }
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            match asked.ends_with("/robots.txt") {
+                true => crawl.answered(&asked, 404, &[], ""),
+                false => fail(&mut crawl, &asked),
+            }
+        }
+        crawl.wait(SECOND);
+    }
+    1_000
+}
+
+#[test]
+fn a_run_without_a_page_ends_after_a_minute_where_all_sites_fail() {
+    let busy = seconds_of_a_run(|crawl, asked| crawl.answered(asked, 503, &[], ""));
+    let asks_to_wait = seconds_of_a_run(|crawl, asked| crawl.answered(asked, 429, &[("retry-after", "50")], ""));
+    let silent = seconds_of_a_run(|crawl, asked| crawl.failed(asked, FailureKind::Timeout));
+    for seconds in [busy, asks_to_wait, silent] {
+        assert!((20..=65).contains(&seconds), "{busy} {asks_to_wait} {silent}");
+    }
+}
+
 #[test]
 fn what_this_program_breaks_says_nothing_of_the_network() {
     let mut crawl = three_sites();

@@ -9,17 +9,17 @@ fn a_url_fails_by_its_own_fault_only_where_others_do_not() {
     let politeness = Politeness::default();
     let mut site = state();
     // Asked for the first time, it may be the site that fails.
-    assert_eq!(site.url_failed(0, &failed(Trouble::Answer, None, 1), &politeness), 1);
+    assert_eq!(site.url_failed((Purpose::Page, 0), &failed(Trouble::Answer, None, 1), &politeness), 1);
     assert_eq!((site.record().failures_in_a_row, site.due_at()), (1, S(1)));
     // Again, and nothing else was answered: it does not count.
-    assert_eq!(site.url_failed(1, &failed(Trouble::Answer, None, 2), &politeness), 1);
+    assert_eq!(site.url_failed((Purpose::Page, 1), &failed(Trouble::Answer, None, 2), &politeness), 1);
     assert_eq!(site.record().failures_in_a_row, 2);
-    site.reached(0, Duration::ZERO, S(3), &politeness);
+    site.reached((Purpose::Page, 0), Duration::ZERO, S(3), &politeness);
     // Another one was answered.
-    assert_eq!(site.url_failed(1, &failed(Trouble::Answer, None, 4), &politeness), 2);
+    assert_eq!(site.url_failed((Purpose::Page, 1), &failed(Trouble::Answer, None, 4), &politeness), 2);
     assert_eq!((site.record().failures_in_a_row, site.due_at()), (0, S(4)));
     // A site that cannot be reached is never its fault.
-    assert_eq!(site.url_failed(2, &failed(Trouble::Unreached, None, 5), &politeness), 2);
+    assert_eq!(site.url_failed((Purpose::Page, 2), &failed(Trouble::Unreached, None, 5), &politeness), 2);
     assert_eq!((site.record().failures_in_a_row, site.due_at()), (1, S(6)));
 }
 
@@ -32,13 +32,15 @@ fn what_fails_when_nothing_else_is_left_is_the_sites_failure_unless_it_is_little
         let mut queue: Vec<Queued> = (0..urls).map(|n| waiting(&format!("/{n}"), 1)).collect();
         let mut now = S(0);
         // One that is answered, and then no more.
-        site.reached(0, Duration::ZERO, now, &politeness);
+        site.reached((Purpose::Page, 0), Duration::ZERO, now, &politeness);
+        site.count_page();
         let mut most = 0;
         for _ in 0..8 {
             site.loaded(queue.clone(), true);
             while let Next::Fetch(taken) = site.next(&rules(), now) {
                 let at = now.0 / 1_000_000;
-                let attempts = site.url_failed(taken.attempts, &failed(Trouble::Answer, None, at), &politeness);
+                let attempts =
+                    site.url_failed((Purpose::Page, taken.attempts), &failed(Trouble::Answer, None, at), &politeness);
                 most = most.max(attempts);
                 let url = taken.candidate.position().url;
                 site.leave_behind(url, attempts);
@@ -109,23 +111,23 @@ fn a_site_comes_back_from_aside_with_the_first_answer() {
     let mut at = 0;
     while !site.is_aside(S(at)) {
         at = site.due_at().0 / 1_000_000;
-        site.url_failed(0, &failed(Trouble::Answer, None, at), &politeness);
+        site.url_failed((Purpose::Page, 0), &failed(Trouble::Answer, None, at), &politeness);
     }
     assert_eq!((at, site.due_at()), (7, S(67)), "four without back-off, three with, and the eighth puts it aside");
     // One that was asked for before the site was put aside.
-    site.url_failed(0, &failed(Trouble::Answer, None, 9), &politeness);
+    site.url_failed((Purpose::Page, 0), &failed(Trouble::Answer, None, 9), &politeness);
     assert_eq!((site.aside().map(|aside| aside.round), site.due_at()), (Some(1), S(67)));
     // Some URLs may be broken for ever: not the first alone says that the site still is in trouble.
     let mut tried = 0;
     for at in (0..).map(|n| 70 + 10 * n) {
-        site.url_failed(0, &failed(Trouble::Answer, None, at), &politeness);
+        site.url_failed((Purpose::Page, 0), &failed(Trouble::Answer, None, at), &politeness);
         tried += 1;
         if site.due_at() > S(at + 60) {
             break;
         }
     }
     assert_eq!((tried, site.aside().map(|aside| aside.round)), (4, Some(2)));
-    site.reached(0, Duration::ZERO, site.due_at(), &politeness);
+    site.reached((Purpose::Page, 0), Duration::ZERO, site.due_at(), &politeness);
     assert_eq!((site.aside().cloned(), site.record().failures_in_a_row), (None, 0));
 }
 
@@ -134,11 +136,11 @@ fn a_site_that_asks_for_a_long_wait_is_aside_until_then() {
     let politeness = Politeness::default();
     for (asked, expect) in [(59, None), (60, Some(1)), (3_600, Some(1))] {
         let mut site = state();
-        site.url_failed(0, &failed(Trouble::TooFast, Some(asked), 0), &politeness);
+        site.url_failed((Purpose::Page, 0), &failed(Trouble::TooFast, Some(asked), 0), &politeness);
         assert_eq!((site.aside().map(|aside| aside.round), site.due_at()), (expect, S(asked)), "{asked}");
         // Where the URL alone is at fault, too.
         let mut site = state();
-        site.url_failed(1, &failed(Trouble::Answer, Some(asked), 0), &politeness);
+        site.url_failed((Purpose::Page, 1), &failed(Trouble::Answer, Some(asked), 0), &politeness);
         assert_eq!((site.aside().map(|aside| aside.round), site.due_at()), (expect, S(asked)), "{asked}");
     }
 }
@@ -170,7 +172,7 @@ fn a_site_whose_few_urls_all_fail_is_put_aside_after_some_sweeps() {
     while !site.is_aside(S(now)) {
         site.loaded(vec![waiting("/", 0)], true);
         let Next::Fetch(taken) = site.next(&rules(), S(now)) else { panic!("a fetch") };
-        let attempts = site.url_failed(0, &failed(Trouble::Answer, None, now), &politeness);
+        let attempts = site.url_failed((Purpose::Page, 0), &failed(Trouble::Answer, None, now), &politeness);
         site.leave_behind(taken.candidate.position().url, attempts);
         assert!(site.begin_sweep(S(now), &politeness));
         sweeps.push(now);
@@ -208,11 +210,12 @@ fn an_earlier_robots_txt_counts_while_a_new_one_cannot_be_had() {
     assert_eq!((site.record().failures_in_a_row, site.due_at()), (1, S(1)));
 }
 
-/// How a site goes on that answers a request for robots.txt each day, and nothing else: the days until a URL of it or the site itself counts
-/// as broken, and which.
-fn days_with_robots_alone(urls: u32, trouble: Trouble) -> (u64, Option<Broken>) {
+/// How a site goes on that answered so many pages before, and from now on a request for robots.txt each day and nothing else: the days until
+/// a URL of it or the site itself counts as broken, and which.
+fn days_with_robots_alone(pages: u32, urls: u32, trouble: Trouble) -> (u64, Option<Broken>) {
     let (rules, politeness) = (rules(), Politeness::default());
     let mut site = state();
+    (0..pages).for_each(|_| site.count_page());
     let mut queue: Vec<Queued> = (0..urls).map(|n| waiting(&format!("/{n}"), 1)).collect();
     let mut now = 0;
     site.loaded(queue.clone(), true);
@@ -225,21 +228,46 @@ fn days_with_robots_alone(urls: u32, trouble: Trouble) -> (u64, Option<Broken>) 
                 site.robots_had(RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at });
             }
             Next::Fetch(taken) => {
-                let attempts = site.url_failed(taken.attempts, &failed(trouble, None, now), &politeness);
+                let attempts =
+                    site.url_failed((Purpose::Page, taken.attempts), &failed(trouble, None, now), &politeness);
                 let url = taken.candidate.position().url;
                 site.leave_behind(url, attempts);
                 let is_it = |one: &&mut Queued| one.candidate.position().url == url;
                 queue.iter_mut().filter(is_it).for_each(|one| one.attempts = attempts);
-                let broken = [(site.is_given_up(), Broken::Site), (attempts >= politeness.attempts_max, Broken::Url)];
-                if let Some((_, broken)) = broken.into_iter().find(|(is_it, _)| *is_it) {
-                    return (now / SECONDS_A_DAY, Some(broken));
+                if attempts >= politeness.attempts_max {
+                    return (now / SECONDS_A_DAY, Some(Broken::Url));
                 }
             }
             _ if site.begin_sweep(S(now), &politeness) => site.loaded(queue.clone(), true),
             _ => now += 1,
         }
+        if site.is_given_up() {
+            return (now / SECONDS_A_DAY, Some(Broken::Site));
+        }
     }
     (now / SECONDS_A_DAY, None)
+}
+
+#[test]
+fn sitemaps_and_images_do_not_show_that_pages_work() {
+    let politeness = Politeness::default();
+    let busy = |purpose, attempts, at| ((purpose, attempts), failed(Trouble::Answer, None, at));
+    for (answered, failing, expect) in [
+        (Purpose::Sitemap, Purpose::Page, 1),
+        (Purpose::Requisite, Purpose::Page, 1),
+        (Purpose::Page, Purpose::Page, 2),
+        (Purpose::Page, Purpose::Requisite, 2),
+        (Purpose::Requisite, Purpose::Requisite, 2),
+    ] {
+        let mut site = state();
+        let (url, failure) = busy(failing, 0, 1);
+        assert_eq!(site.url_failed(url, &failure, &politeness), 1);
+        site.reached((answered, 0), Duration::ZERO, S(2), &politeness);
+        let (url, failure) = busy(failing, 1, 3);
+        assert_eq!(site.url_failed(url, &failure, &politeness), expect, "{answered:?} {failing:?}");
+        // Failures of pages that nothing but files interrupts are failures in a row.
+        assert_eq!(site.record().failures_in_a_row, if expect == 1 { 2 } else { 0 }, "{answered:?} {failing:?}");
+    }
 }
 
 #[derive(Debug, PartialEq)]
@@ -250,14 +278,17 @@ enum Broken {
 
 #[test]
 fn a_site_that_answers_with_robots_txt_alone_is_given_up_unless_it_is_few_urls_that_fail() {
-    for (urls, trouble, expect) in [
-        (1, Trouble::Unreached, (7, Some(Broken::Site))),
-        (50, Trouble::Unreached, (7, Some(Broken::Site))),
-        (1, Trouble::TooFast, (1, Some(Broken::Url))),
-        (50, Trouble::TooFast, (7, Some(Broken::Site))),
-        (1, Trouble::Answer, (1, Some(Broken::Url))),
-        (50, Trouble::Answer, (7, Some(Broken::Site))),
+    for (pages, urls, trouble, expect) in [
+        (9, 1, Trouble::Unreached, (7, Some(Broken::Site))),
+        (9, 50, Trouble::Unreached, (7, Some(Broken::Site))),
+        (9, 1, Trouble::TooFast, (1, Some(Broken::Url))),
+        (9, 50, Trouble::TooFast, (7, Some(Broken::Site))),
+        (9, 1, Trouble::Answer, (1, Some(Broken::Url))),
+        (9, 50, Trouble::Answer, (7, Some(Broken::Site))),
+        // Where no page was ever answered, one that fails is no exception.
+        (0, 1, Trouble::Answer, (7, Some(Broken::Site))),
+        (0, 1, Trouble::TooFast, (7, Some(Broken::Site))),
     ] {
-        assert_eq!(days_with_robots_alone(urls, trouble), expect, "{urls} {trouble:?}");
+        assert_eq!(days_with_robots_alone(pages, urls, trouble), expect, "{pages} {urls} {trouble:?}");
     }
 }
