@@ -146,6 +146,8 @@ pub struct SiteState {
     passed_over: bool,
     /// The window was cut or dropped since a read of the queue began: the read may lie behind a gap.
     cut: bool,
+    /// The last request to it failed.
+    has_failed: bool,
     sweep: Sweep,
     /// What it waits for until it is due.
     waits_for: Reason,
@@ -184,6 +186,7 @@ impl SiteState {
             all_loaded: false,
             passed_over: false,
             cut: false,
+            has_failed: false,
             sweep: Sweep::default(),
             waits_for: if record.failures_in_a_row > 0 { Reason::BackOff } else { Reason::Delay },
             aside_until: record.due_at,

@@ -145,15 +145,15 @@ impl State {
         self.tried_since + PATIENCE_BEFORE_FIRST_PAGE
     }
 
-    /// True if there are sites with something to do, none waits for a place, and the last request of each failed.
+    /// True if the last request of each site with something to do failed. Sites that wait for a place count only where another one answered.
     pub(super) fn all_sites_fail(&self, now: Timestamp) -> bool {
         let fails = |slot: &Slot| match slot {
             Slot::Here(front) => front.parked.is_some() || front.state.is_failing(now),
             Slot::Loading(_) => false,
         };
-        self.places.nobody_waits()
-            && self.sites.len() + self.asides.len() > self.parked.len()
-            && self.sites.values().all(fails)
+        let is_one_left = self.sites.len() + self.asides.len() > self.parked.len();
+        let may_wait = self.places.nobody_waits() || !self.network.was_reached();
+        is_one_left && may_wait && self.sites.values().all(fails)
     }
 
     /// Whether the crawl has ever fetched a page. Only a crawl that has may begin a later round.

@@ -222,7 +222,7 @@ impl State {
             return is_over.then(|| End::Waiting(self.waiting(self.asides.len(), None)));
         }
         let is_overdue = !self.has_had_pages() && now >= self.first_page_expected();
-        if is_overdue && (!self.network.was_reached() || self.all_sites_fail(now)) {
+        if is_overdue && self.all_sites_fail(now) {
             // However long each of its attempts takes.
             let sites = self.sites.len() + self.asides.len();
             let due = self.asides.next_due().map(|due| self.dates.of(due));

@@ -190,6 +190,7 @@ impl SiteState {
         if !self.sweep.succeeded() {
             return;
         }
+        self.has_failed = false;
         let is_left_alone = self.record.due_at > at + self.delay(politeness);
         self.record.failures_in_a_row = u32::from(is_left_alone);
         if !is_left_alone {
@@ -266,6 +267,7 @@ impl SiteState {
             // Of a visit that began before.
             return;
         }
+        self.has_failed = true;
         self.record.failures_in_a_row = self.record.failures_in_a_row.saturating_add(1);
         let failures = self.record.failures_in_a_row;
         let wait = politeness.backoff_after(*trouble, failures, *retry_after);
@@ -304,10 +306,10 @@ impl SiteState {
         self.record.aside.is_some() && self.aside_until > now
     }
 
-    /// True if the last request to it failed, or it is in trouble.
+    /// True if the last request to it failed since it came into memory, or it is in trouble.
     #[must_use]
     pub fn is_failing(&self, now: Timestamp) -> bool {
-        self.record.failures_in_a_row > 0 || self.is_aside(now)
+        self.has_failed || self.is_aside(now)
     }
 
     /// The reason of the site's trouble, if there is one.
@@ -332,6 +334,7 @@ impl SiteState {
         let is_first = !self.robots.has_rules();
         self.set_robots(robots);
         self.stale_tries = 0;
+        self.has_failed = false;
         self.record.failures_in_a_row = 0;
         if is_first {
             self.record.aside = None;
