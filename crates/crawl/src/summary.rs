@@ -118,12 +118,16 @@ impl Run {
     /// The run between two totals of the crawl, as its progress says that it ended.
     #[must_use]
     pub fn between(before: &Totals, after: &Totals, took: Duration, at_end: &Progress) -> Self {
-        let is_first_round = after.round.number == 1;
-        let pages_before = if after.round.number == before.round.number { before.pages_in_round() } else { 0 };
+        // Of a round that began in the run, only the run knows what was fetched before it.
+        let pages = if after.round.number == before.round.number { after.pages_in_round() } else { at_end.pages };
+        let bytes = match after.round.number {
+            1 => after.bytes.saturating_sub(before.bytes),
+            // Those of earlier rounds are not told apart from these.
+            _ => at_end.bytes.saturating_sub(before.bytes_of_round),
+        };
         Run {
-            fetched: after.pages_in_round().saturating_sub(pages_before),
-            // In a later round they count for a run at a time.
-            bytes: if is_first_round { after.bytes.saturating_sub(before.bytes) } else { at_end.bytes },
+            fetched: pages.saturating_sub(before.pages_in_round()),
+            bytes,
             seconds: took.as_secs_f64(),
             front_bytes_peak: at_end.front_bytes_peak,
             front_bytes_max: at_end.front_bytes_max,

@@ -144,7 +144,7 @@ impl Event {
     #[must_use]
     pub fn begin(seeds: Vec<CanonicalUrl>, known_seeds: Vec<CanonicalUrl>, totals: &Totals) -> Event {
         let round = totals.round.number;
-        let (pages, bytes, requisites) = (totals.pages_in_round(), totals.bytes_in_round(), totals.requisites_pending);
+        let (pages, bytes, requisites) = (totals.pages_in_round(), totals.bytes_of_round, totals.requisites_pending);
         Event::Begin { seeds, known_seeds, round, pages, bytes, requisites }
     }
 

@@ -5,6 +5,7 @@
 mod again;
 mod aside;
 mod begin;
+mod counts;
 mod dates;
 mod dispatch;
 mod errands;
@@ -48,6 +49,7 @@ use store::{Committed, Relaxed};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use aside::Asides;
+use counts::Counts;
 use dates::{Ahead, Dates};
 use errands::Errands;
 use gone::Gone;
@@ -132,9 +134,7 @@ pub struct State {
     sites_missed: bool,
     /// The round of the crawl.
     round: u32,
-    /// URLs fetched with success, over all runs of this round.
-    pages: u64,
-    bytes: u64,
+    counts: Counts,
     started_at: Timestamp,
     /// From when on it counts that nothing was fetched yet: since the beginning, or a pause.
     tried_since: Timestamp,
@@ -259,8 +259,7 @@ impl State {
             sites_found: VecDeque::new(),
             sites_missed: false,
             round: 1,
-            pages: 0,
-            bytes: 0,
+            counts: Counts::default(),
             started_at: now,
             tried_since: now,
             dates: Dates::default(),
@@ -310,7 +309,7 @@ impl State {
             Event::SitesChanged { sites, taken_over } => self.sites_changed(now, &sites, taken_over),
             Event::SitesWaiting(sites) => self.sites_waiting_in_store(now, &sites),
             Event::SeedsAdded(seeds) => self.seeds_added(&seeds),
-            Event::RoundBegan(round) => self.round_began(round),
+            Event::RoundBegan(round) => self.round_began(now, round),
             Event::Release(sites) => self.release(now, &sites),
             Event::SettingsChanged(settings) => self.settings_changed(now, *settings),
             Event::NewSeeds(seeds) => self.new_seeds(now, seeds),
@@ -335,16 +334,16 @@ impl State {
         self.bench.len() + self.line.len()
     }
 
-    /// URLs fetched with success, over all runs of this crawl.
+    /// URLs fetched with success by this run, and before it in the round in which it began.
     #[must_use]
     pub fn pages(&self) -> u64 {
-        self.pages
+        self.counts.pages()
     }
 
-    /// Payload bytes fetched, over all runs of this crawl.
+    /// Payload bytes fetched by this run, and before it in the round in which it began.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.counts.bytes()
     }
 
     /// By how much the longest recorded wait of a site was cut: since the run before, its delay was lowered or the system's clock set back.

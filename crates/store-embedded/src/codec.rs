@@ -510,7 +510,8 @@ pub(crate) fn encode_progress(progress: &Progress) -> Vec<u8> {
     }
     // States from before limits were counted end here.
     let has_rounds = totals.round != Round::default() || totals.again > 0 || totals.pages_of_round > 0;
-    let has_requisites = !totals.requisites.is_empty() || totals.requisites_pending > 0;
+    let has_bytes = totals.bytes_of_round != bytes_of_round_before(totals.round.number, totals.bytes);
+    let has_requisites = !totals.requisites.is_empty() || totals.requisites_pending > 0 || has_bytes;
     let has_rounds = has_rounds || has_requisites;
     if !totals.limits.is_empty() || has_rounds {
         to.varint(totals.limits.len() as u64);
@@ -529,7 +530,15 @@ pub(crate) fn encode_progress(progress: &Progress) -> Vec<u8> {
             to.byte(outcome.code()).varint(*count);
         }
     }
+    if has_bytes {
+        to.varint(totals.bytes_of_round);
+    }
     to.finish()
+}
+
+/// The bytes of a round where a state has none: those of the first round are about all, and those of others were not counted.
+fn bytes_of_round_before(round: u32, bytes: u64) -> u64 {
+    if round > 1 { 0 } else { bytes }
 }
 
 pub(crate) fn decode_progress(bytes: &[u8]) -> Result<Progress, StoreError> {
@@ -563,6 +572,8 @@ pub(crate) fn decode_progress(bytes: &[u8]) -> Result<Progress, StoreError> {
             requisites.insert(outcome(&mut from)?, from.varint()?);
         }
     }
+    let has_bytes = !from.is_at_end();
+    let bytes_of_round = if has_bytes { from.varint()? } else { bytes_of_round_before(round.number, bytes) };
     from.finish()?;
     let totals = Totals {
         urls,
@@ -575,6 +586,7 @@ pub(crate) fn decode_progress(bytes: &[u8]) -> Result<Progress, StoreError> {
         round,
         again,
         pages_of_round,
+        bytes_of_round,
         requisites,
         requisites_pending,
     };

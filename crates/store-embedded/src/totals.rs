@@ -1,6 +1,6 @@
 //! Totals kept by differences: what a URL counted before a commit is taken off, what it counts after it is put on.
 
-use model::{LimitSet, Purpose, Round};
+use model::{LimitSet, Outcome, Purpose, Round};
 use store::{Standing, Totals, VisitSummary};
 
 /// Moves the totals from how a URL stood before a commit to how it stands after it.
@@ -11,7 +11,8 @@ pub(crate) fn shift(totals: &mut Totals, before: Option<Standing>, after: Option
         totals.pending -= u64::from(before.queued);
         totals.again -= u64::from(before.again);
         totals.requisites_pending -= u64::from(is_requisite_in_queue(before));
-        totals.pages_of_round -= u64::from(is_of_round(totals, before));
+        totals.pages_of_round -= u64::from(is_page_of_round(totals, before));
+        totals.bytes_of_round = totals.bytes_of_round.wrapping_sub(bytes_of_round(totals, before));
         uncount_visit(totals, before);
     }
     if let Some(after) = after {
@@ -19,7 +20,8 @@ pub(crate) fn shift(totals: &mut Totals, before: Option<Standing>, after: Option
         totals.pending += u64::from(after.queued);
         totals.again += u64::from(after.again);
         totals.requisites_pending += u64::from(is_requisite_in_queue(after));
-        totals.pages_of_round += u64::from(is_of_round(totals, after));
+        totals.pages_of_round += u64::from(is_page_of_round(totals, after));
+        totals.bytes_of_round = totals.bytes_of_round.wrapping_add(bytes_of_round(totals, after));
         count_visit(totals, after);
     }
 }
@@ -27,7 +29,7 @@ pub(crate) fn shift(totals: &mut Totals, before: Option<Standing>, after: Option
 /// Begins a round, or notes how far it has come.
 pub(crate) fn begin_round(totals: &mut Totals, round: &Round) {
     if totals.round.number != round.number {
-        totals.pages_of_round = 0;
+        (totals.pages_of_round, totals.bytes_of_round) = (0, 0);
     }
     totals.round = round.clone();
 }
@@ -36,11 +38,21 @@ fn is_requisite_in_queue(url: Standing) -> bool {
     url.queued && url.purpose == Purpose::Requisite
 }
 
-/// True if the last visit is a page of this round, which is not the first.
-fn is_of_round(totals: &Totals, url: Standing) -> bool {
+/// The last visit, if it is of this round. All are, while it is the first.
+fn of_round(totals: &Totals, url: Standing) -> Option<VisitSummary> {
     let Round { number, .. } = totals.round;
-    let is_of_round = |visit: &VisitSummary| visit.round == number && visit.outcome.is_fetched();
-    number > 1 && url.purpose == Purpose::Page && url.visit.as_ref().is_some_and(is_of_round)
+    url.visit.filter(|visit| number == 1 || visit.round == number)
+}
+
+/// True if the last visit is a page of this round, which is not the first.
+fn is_page_of_round(totals: &Totals, url: Standing) -> bool {
+    let is_fetched = of_round(totals, url).is_some_and(|visit| visit.outcome.is_fetched());
+    totals.round.number > 1 && url.purpose == Purpose::Page && is_fetched
+}
+
+fn bytes_of_round(totals: &Totals, url: Standing) -> u64 {
+    let visit = of_round(totals, url).filter(|visit| visit.outcome != Outcome::NotModified);
+    visit.map_or(0, |visit| visit.length)
 }
 
 fn limits_of(url: Option<Standing>) -> LimitSet {

@@ -144,9 +144,11 @@ const TOTALS: &str = "SELECT 'url', NULL, count(*), '0' FROM url
     UNION ALL SELECT 'robots', NULL, count(*), '0' FROM robots WHERE is_cut
     UNION ALL SELECT 'again', NULL, count(*), '0' FROM url WHERE again
     UNION ALL SELECT CASE WHEN is_choosing THEN 'choosing' ELSE 'round' END, NULL, round, round_began_at::text FROM meta
-    UNION ALL SELECT 'of round', NULL, count(*), '0' FROM meta m JOIN visit v ON m.round > 1 AND v.round > 1 AND v.round = m.round
-            AND v.outcome::text IN ('html', 'binary', 'duplicate', 'not_modified')
-        JOIN url u ON u.site_key = v.site_key AND u.url_key = v.url_key AND u.purpose = 'page'";
+    UNION ALL SELECT 'of round', NULL,
+            count(*) FILTER (WHERE u.purpose = 'page' AND v.outcome::text IN ('html', 'binary', 'duplicate', 'not_modified')),
+            coalesce(sum(v.length) FILTER (WHERE v.outcome::text <> 'not_modified'), 0)::text
+        FROM meta m JOIN visit v ON m.round > 1 AND v.round > 1 AND v.round = m.round
+        JOIN url u ON u.site_key = v.site_key AND u.url_key = v.url_key";
 
 /// What reads.
 pub(crate) struct Reader {
@@ -344,6 +346,7 @@ impl Reader {
 
     pub(crate) fn totals(&self) -> Result<Totals, StoreError> {
         let mut totals = Totals { outcomes: BTreeMap::new(), ..Totals::default() };
+        let (mut bytes_of_all, mut bytes_of_later_round) = (0_u64, 0);
         for row in self.session.query("counting", TOTALS, Vec::new())? {
             let mut columns = Columns::of("visit", &row);
             let (what, word): (&str, Option<&str>) = (columns.next()?, columns.next()?);
@@ -357,7 +360,7 @@ impl Reader {
                 ("site", _) => totals.sites = count,
                 ("limits", _) => count_limits(&mut totals, LimitSet::from_bits(low_bits(sum)), count),
                 ("again", _) => totals.again = count,
-                ("of round", _) => totals.pages_of_round = count,
+                ("of round", _) => (totals.pages_of_round, bytes_of_later_round) = (count, low_bits(sum)),
                 ("round" | "choosing", _) => {
                     let number = u32::try_from(count).unwrap_or(u32::MAX);
                     let is_choosing = what == "choosing";
@@ -376,11 +379,14 @@ impl Reader {
                 }
                 (_, Some(outcome)) => {
                     totals.bytes = totals.bytes.wrapping_add(low_bits(sum));
+                    bytes_of_all = bytes_of_all.wrapping_add(low_bits(sum));
                     totals.outcomes.insert(outcome, count);
                 }
                 (_, None) => {}
             }
         }
+        // All visits are of the first round before another one begins.
+        totals.bytes_of_round = if totals.round.number > 1 { bytes_of_later_round } else { bytes_of_all };
         Ok(totals)
     }
 }

@@ -161,6 +161,9 @@ pub struct Totals {
     /// Pages and documents visited successfully in this round, if it is not the first.
     #[serde(default)]
     pub pages_of_round: u64,
+    /// Payload bytes of the visits of this round, also those of sitemaps. A visit that found a page unchanged has none.
+    #[serde(default)]
+    pub bytes_of_round: u64,
     /// Requisites by outcome.
     #[serde(default)]
     pub requisites: BTreeMap<Outcome, u64>,
@@ -180,12 +183,6 @@ impl Totals {
     #[must_use]
     pub fn pages_in_round(&self) -> u64 {
         if self.round.number > 1 { self.pages_of_round } else { self.fetched() }
-    }
-
-    /// Payload bytes that count for the current round. Those of a later round count for one run at a time.
-    #[must_use]
-    pub fn bytes_in_round(&self) -> u64 {
-        if self.round.number > 1 { 0 } else { self.bytes }
     }
 
     /// The counts by outcome that visits of a purpose belong to; `None` for sitemaps.

@@ -63,6 +63,7 @@ pub fn check_all(make: MakeFixture<'_>) {
         ("a shorter way to a URL that is to be visited again moves it", rounds::relaxed_again),
         ("a failure in a later round is reopened with its visits", rounds::reopened_again),
         ("a round is counted by itself", rounds::counted),
+        ("the bytes of a round are those of all its visits", rounds::bytes_counted),
         ("an announced change stays with the visit before", rounds::announced),
         ("records read back as written", sites::records_round_trip),
         ("counters of sites::shapes are written one by one", sites::shapes),

@@ -156,9 +156,12 @@ impl CrawlView for MemoryStore {
             let Some(url) = state.urls.get(key) else { continue };
             totals.shift_limits(LimitSet::EMPTY, visit.limits);
             let purpose = url.candidate.purpose;
-            let is_of_round = state.round.number > 1 && visit.round == state.round.number;
-            let is_page = purpose == Purpose::Page;
+            let is_of_round = state.round.number == 1 || visit.round == state.round.number;
+            let is_page = purpose == Purpose::Page && state.round.number > 1;
             totals.pages_of_round += u64::from(is_page && is_of_round && visit.outcome.is_fetched());
+            if is_of_round && visit.outcome != Outcome::NotModified {
+                totals.bytes_of_round += visit.length;
+            }
             match totals.outcomes_of(purpose) {
                 Some(outcomes) => *outcomes.entry(visit.outcome).or_default() += 1,
                 None => totals.sitemaps += 1,

@@ -9,14 +9,19 @@ use super::{State, TaskKind};
 use crate::Record;
 
 impl State {
-    /// A round began while the run goes on. Each site is asked once more whether it tells the truth.
-    pub(super) fn round_began(&mut self, round: u32) {
-        self.round = round;
+    /// A round began while the run goes on. Each site is asked once more whether it tells the truth, and the budgets count from here.
+    pub(super) fn round_began(&mut self, now: Timestamp, round: u32) {
+        if round != self.round {
+            self.round = round;
+            self.counts.begin_round();
+            self.open_budgets();
+        }
         for slot in self.sites.values_mut() {
             if let Slot::Here(front) = slot {
                 (front.is_probed, front.truth) = (false, Truth::Unknown);
             }
         }
+        self.prepare_all(now);
     }
 
     /// The validators with which a URL is asked for. A page that a browser shows is asked for in any case: what it shows may change

@@ -158,6 +158,6 @@ impl State {
 
     /// Whether the crawl has ever fetched a page. Only a crawl that has may begin a later round.
     pub(super) fn has_had_pages(&self) -> bool {
-        self.pages > 0 || self.round > 1
+        self.counts.pages() > 0 || self.round > 1
     }
 }

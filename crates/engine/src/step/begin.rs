@@ -3,7 +3,7 @@
 use model::Timestamp;
 use weburl::CanonicalUrl;
 
-use super::{SiteSearch, State};
+use super::{Counts, SiteSearch, State};
 
 impl State {
     /// Puts the seeds into the frontier, and looks for what an earlier run left there.
@@ -15,8 +15,7 @@ impl State {
         (round, pages, bytes): (u32, u64, u64),
     ) {
         self.round = round;
-        self.pages = pages;
-        self.bytes = bytes;
+        self.counts = Counts::of_round(pages, bytes);
         for seed in &known_seeds {
             self.add_seed(seed);
             self.sitemap_sites.add_seed(seed);

@@ -170,7 +170,7 @@ impl State {
         let settings = &self.settings;
         let reached = [
             (self.has_all_pages_and_requisites(), "max-pages"),
-            (settings.bytes_max.is_some_and(|max| self.bytes >= max), "max-bytes"),
+            (settings.bytes_max.is_some_and(|max| self.counts.bytes_in_round() >= max), "max-bytes"),
             (settings.time_max.is_some_and(|max| now >= self.started_at + max), TIME_LIMIT),
         ];
         if let Some((_, name)) = reached.into_iter().find(|(reached, _)| *reached) {

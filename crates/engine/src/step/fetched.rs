@@ -296,11 +296,11 @@ impl State {
             self.count_requisite(source, visit);
         }
         if visit.outcome != Outcome::NotModified {
-            self.bytes += visit.length;
+            self.counts.add_bytes(visit.length);
         }
         let success = visit.outcome.is_fetched();
         if success && purpose == Purpose::Page {
-            self.pages += 1;
+            self.counts.add_page();
         }
         if let Some(front) = self.front(site).filter(|_| !is_again) {
             match purpose {

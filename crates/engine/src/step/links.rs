@@ -126,8 +126,10 @@ impl State {
                         redirects.push((candidate.clone(), target.clone()));
                     }
                     let (visit, details) = visit_of(image, &candidate);
-                    self.pages += u64::from(visit.outcome.is_fetched());
-                    self.bytes += visit.length;
+                    if visit.outcome.is_fetched() {
+                        self.counts.add_page();
+                    }
+                    self.counts.add_bytes(visit.length);
                     record.loaded.push((candidate, visit, details));
                 }
             } else if !is_admitted || self.remembered.find(&candidate) {

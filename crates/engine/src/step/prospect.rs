@@ -104,7 +104,7 @@ impl State {
         now: Timestamp,
     ) -> Result<State, StoreError> {
         let totals = view.totals()?;
-        let counts = (totals.round.number, totals.pages_in_round(), totals.bytes_in_round());
+        let counts = (totals.round.number, totals.pages_in_round(), totals.bytes_of_round);
         let mut state = State::new(settings, now, Start::Resumed);
         state.requisites.begin(totals.requisites_pending);
         state.begin(now, Vec::new(), view.seeds()?, counts);

@@ -177,7 +177,7 @@ impl State {
 
     /// True if the requests under way may bring as many pages as there may be. What pages need is requested when they have.
     pub(super) fn is_budget_under_way(&self) -> bool {
-        let begun = self.pages + self.in_flight.len() as u64;
+        let begun = self.counts.pages_in_round() + self.in_flight.len() as u64;
         !self.pages_are_over() && self.settings.pages_max.is_some_and(|max| begun >= max)
     }
 
@@ -188,6 +188,6 @@ impl State {
     }
 
     fn has_all_pages(&self) -> bool {
-        self.settings.pages_max.is_some_and(|max| self.pages >= max)
+        self.settings.pages_max.is_some_and(|max| self.counts.pages_in_round() >= max)
     }
 }

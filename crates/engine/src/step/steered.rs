@@ -31,6 +31,11 @@ impl State {
         if before.paused && !self.settings.paused {
             self.goes_on_at(now);
         }
+        self.prepare_all(now);
+    }
+
+    /// Looks at each site in memory again: what held it may hold it no more.
+    pub(super) fn prepare_all(&mut self, now: Timestamp) {
         for site in self.sites.keys().copied().collect::<Vec<_>>() {
             self.prepare(now, site);
         }
@@ -48,7 +53,7 @@ impl State {
     }
 
     /// Sites whose budget was spent are looked at again: it may have grown.
-    fn open_budgets(&mut self) {
+    pub(super) fn open_budgets(&mut self) {
         for slot in self.sites.values_mut() {
             if let Slot::Here(front) = slot {
                 front.held = false;

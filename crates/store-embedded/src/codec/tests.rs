@@ -88,7 +88,16 @@ fn progress() -> Progress {
     Progress {
         sequence: 1,
         seeds: 2,
-        totals: Totals { urls: 3, pending: 4, outcomes, bytes: 5, sites: 6, sitemaps: 7, ..Totals::default() },
+        totals: Totals {
+            urls: 3,
+            pending: 4,
+            outcomes,
+            bytes: 5,
+            sites: 6,
+            sitemaps: 7,
+            bytes_of_round: 5,
+            ..Totals::default()
+        },
     }
 }
 
@@ -99,7 +108,14 @@ fn with_limits(progress: Progress) -> Progress {
 
 fn in_round(progress: Progress) -> Progress {
     let round = Round { number: 2, began_at: Timestamp(9), is_choosing: true };
-    Progress { totals: Totals { round, again: 300, pages_of_round: 10, ..progress.totals }, ..progress }
+    Progress {
+        totals: Totals { round, again: 300, pages_of_round: 10, bytes_of_round: 0, ..progress.totals },
+        ..progress
+    }
+}
+
+fn with_bytes_of_round(progress: Progress) -> Progress {
+    Progress { totals: Totals { bytes_of_round: 11, ..progress.totals }, ..progress }
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -200,6 +216,9 @@ fn golden_bytes() {
     check(encode_progress(&progress()), "01 01 02 03 04 05 06 07 02 01 ac02 0f 01");
     check(encode_progress(&with_limits(progress())), "01 01 02 03 04 05 06 07 02 01 ac02 0f 01 01 05 ac02");
     check(encode_progress(&in_round(progress())), "01 01 02 03 04 05 06 07 02 01 ac02 0f 01 00 02 09 01 ac02 0a");
+    // Without the bytes of the round, as they were written before they were counted, they are all bytes or none.
+    let counted = with_bytes_of_round(in_round(progress()));
+    check(encode_progress(&counted), "01 01 02 03 04 05 06 07 02 01 ac02 0f 01 00 02 09 01 ac02 0a 00 00 0b");
 }
 
 #[test]
@@ -246,7 +265,9 @@ fn records_read_back() {
     }
     let segment = Segment { serial: 9, name: "s".to_owned(), length: 300 };
     assert_eq!(decode_segment(9, &encode_segment(&segment)).expect("segment"), segment);
-    for progress in [progress(), with_limits(progress()), in_round(progress()), in_round(with_limits(progress()))] {
+    let plain = [progress(), with_limits(progress()), in_round(progress()), in_round(with_limits(progress()))];
+    let counted = plain.clone().map(with_bytes_of_round);
+    for progress in plain.into_iter().chain(counted) {
         assert_eq!(decode_progress(&encode_progress(&progress)).expect("progress"), progress);
     }
     let limits = [Limit::Links, Limit::SimpleQueries].into_iter().collect();

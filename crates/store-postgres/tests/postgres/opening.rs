@@ -101,7 +101,7 @@ fn a_store_of_the_tenth_format_goes_on_and_its_pages_are_visited_again() {
     assert_eq!(first, expected);
     let totals = store.totals().expect("totals");
     let outcomes = BTreeMap::from([(Outcome::Html, 1)]);
-    assert_eq!(totals, Totals { urls: 2, pending: 1, outcomes, bytes: 40, ..Totals::default() });
+    assert_eq!(totals, Totals { urls: 2, pending: 1, outcomes, bytes: 40, bytes_of_round: 40, ..Totals::default() });
 
     let round = Round { number: 2, began_at: Timestamp(8), is_choosing: false };
     let batch = Batch { round: Some(round.clone()), again: vec![visited], ..Batch::default() };

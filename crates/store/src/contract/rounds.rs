@@ -1,13 +1,13 @@
 //! Visits after the first.
 
 use model::{
-    Announced, Announcement, Announcer, ArchiveLocation, ContentDigest, Distance, Outcome, Past, PayloadDigest,
-    Purpose, Queued, Round, Timestamp, Visit,
+    Announced, Announcement, Announcer, ArchiveLocation, Candidate, ContentDigest, Distance, Outcome, Past,
+    PayloadDigest, Purpose, Queued, Round, Timestamp, Visit,
 };
 use weburl::UrlKey;
 
 use super::{Fixture, end, find, page, queue, reopen, url, visit};
-use crate::{Batch, Committed, Moved, Store};
+use crate::{Batch, Committed, Moved, Store, Totals};
 
 const PAGE: &str = "http://a.test/1";
 
@@ -174,6 +174,7 @@ pub(super) fn counted(fixture: &dyn Fixture) {
     end(&*store, &urls.map(|text| of_round(text, Outcome::Html, 1)));
     assert_eq!(store.totals().expect("totals").round, Round::default());
     assert_eq!(store.totals().expect("totals").pages_of_round, 0, "the first round counts as the crawl");
+    assert_eq!(store.totals().expect("totals").bytes_of_round, 30);
     let choosing = Round { number: 2, began_at: Timestamp(1_500_000), is_choosing: true };
     store
         .commit(&Batch { round: Some(choosing.clone()), again: keys(&urls[..2]), ..Batch::default() })
@@ -189,11 +190,26 @@ pub(super) fn counted(fixture: &dyn Fixture) {
     let store = fixture.open();
     let totals = store.totals().expect("totals");
     assert_eq!((totals.round, totals.pages_of_round, totals.again), (round, 2, 1));
+    assert_eq!(totals.bytes_of_round, 20, "what was not modified has none");
     let next = Round { number: 3, began_at: Timestamp(2_500_000), is_choosing: false };
     store.commit(&Batch { round: Some(next), ..Batch::default() }).expect("commit");
-    assert_eq!(store.totals().expect("totals").pages_of_round, 0);
-    end(&*store, &[of_round("http://a.test/3", Outcome::Html, 3)]);
-    assert_eq!(store.totals().expect("totals").pages_of_round, 1);
+    let counts = |totals: Totals| (totals.pages_of_round, totals.bytes_of_round);
+    assert_eq!(counts(store.totals().expect("totals")), (0, 0));
+    // One that was under way when the round began is of the round before.
+    find(&*store, &[page("http://a.test/late", 2)]);
+    end(&*store, &[of_round("http://a.test/late", Outcome::Html, 2), of_round("http://a.test/3", Outcome::Html, 3)]);
+    assert_eq!(counts(store.totals().expect("totals")), (1, 10));
+}
+
+/// Sitemaps count, too: a run counts them while it goes on.
+pub(super) fn bytes_counted(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let sitemap = "http://a.test/sitemap.xml";
+    find(&*store, &[page(PAGE, 1), Candidate { purpose: Purpose::Sitemap, ..page(sitemap, 1) }]);
+    end(&*store, &[of_round(PAGE, Outcome::HttpError, 1), of_round(sitemap, Outcome::Binary, 1)]);
+    drop(store);
+    let totals = fixture.open().totals().expect("totals");
+    assert_eq!((totals.bytes, totals.bytes_of_round), (10, 20));
 }
 
 pub(super) fn announced(fixture: &dyn Fixture) {

@@ -3,10 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::{Candidate, Purpose};
+use store::Committed;
+
+use super::super::Slot;
 use super::driven::{Driven, url};
 use super::settings;
 use crate::content::Page;
-use crate::{Finding, Settings};
+use crate::{End, Event, Finding, Settings};
+
+const SECOND: Duration = Duration::from_secs(1);
 
 /// Places in front, and other sites.
 const PLACES: usize = 3;
@@ -39,4 +45,62 @@ fn a_site_whose_budget_is_spent_is_not_read_again_for_each_link_to_it() {
     assert_eq!(pages, seeds.len());
     let spent = url("http://spent.test/").key().site;
     assert_eq!(crawl.loads.iter().filter(|site| **site == spent).count(), 1);
+}
+
+/// A run with this many pages on one site.
+fn run_with_pages(settings: Settings, pages: usize) -> Driven {
+    let seeds: Vec<String> = (0..pages).map(|n| format!("http://a.test/{n}")).collect();
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    let mut crawl = Driven::begin(settings, &seeds);
+    crawl.resolved("http://a.test/", Ok(&[1]));
+    crawl.answered("http://a.test/robots.txt", 404, &[], "");
+    crawl.wait(SECOND);
+    crawl
+}
+
+/// Visits the next page, of ten bytes. False if none is asked for.
+fn visit(crawl: &mut Driven) -> bool {
+    let Some(asked) = crawl.asked().first().map(ToString::to_string) else { return false };
+    crawl.answered(&asked, 200, &[], "ten octets");
+    crawl.wait(SECOND);
+    true
+}
+
+#[test]
+fn a_round_that_begins_in_a_run_has_the_budgets_of_one_that_begins_with_it() {
+    for (of_round, name) in [
+        (Settings { pages_max: Some(3), ..settings() }, "max-pages"),
+        (Settings { bytes_max: Some(30), ..settings() }, "max-bytes"),
+    ] {
+        let mut crawl = run_with_pages(of_round, 10);
+        assert!(visit(&mut crawl) && visit(&mut crawl), "{name}");
+        crawl.happen(Event::RoundBegan(2));
+        // The same round again, as after an error while its URLs were chosen.
+        assert!(visit(&mut crawl), "{name}");
+        crawl.happen(Event::RoundBegan(2));
+        let mut visits = 1;
+        while crawl.end.is_none() && visit(&mut crawl) {
+            visits += 1;
+        }
+        assert_eq!((visits, &crawl.end), (3, &Some(End::Limit(name))));
+        // What is shown goes on.
+        assert_eq!((crawl.state.pages(), crawl.state.bytes()), (5, 50), "{name}");
+    }
+}
+
+#[test]
+fn a_round_opens_sites_that_the_budget_of_the_crawl_held() {
+    let few = Settings { pages_max: Some(1), requisites: true, ..settings() };
+    let mut crawl = run_with_pages(few, 3);
+    // A requisite of another site keeps the run going.
+    let requisite = Candidate { purpose: Purpose::Requisite, ..Candidate::seed(url("http://b.test/b.css")) };
+    let committed = Committed { more_requisites: 1, fresh: vec![requisite], ..Committed::default() };
+    crawl.happen(Event::Committed { records: Vec::new(), committed });
+    assert!(visit(&mut crawl));
+    let site = url("http://a.test/").key().site;
+    let is_held = |crawl: &Driven| matches!(crawl.state.sites.get(&site), Some(Slot::Here(front)) if front.held);
+    assert_eq!((is_held(&crawl), crawl.asked(), &crawl.end), (true, Vec::new(), &None));
+    crawl.happen(Event::RoundBegan(2));
+    crawl.wait(SECOND);
+    assert_eq!((is_held(&crawl), crawl.asked().len()), (false, 1));
 }

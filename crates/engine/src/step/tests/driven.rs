@@ -207,10 +207,10 @@ impl Driven {
     /// Ends a fetch with an answer.
     pub fn answered(&mut self, target: &str, status: u16, headers: &[(&str, &str)], body: &'static str) {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let body = bytes::Bytes::from_static(body.as_bytes());
+        let (body, length) = (bytes::Bytes::from_static(body.as_bytes()), body.len() as u64);
         let response =
             Response { status, headers: Headers(headers), body, truncated: None, is_undecoded: false, note: None };
-        self.fetched(target, Fetched::Response(response), Content::default());
+        self.fetched(target, Fetched::Response(response), Content { length, ..Content::default() });
     }
 
     /// The same for an answer to which redirects within the site led.
