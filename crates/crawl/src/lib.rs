@@ -50,7 +50,8 @@ pub mod watch_lock;
 pub use again::Again;
 pub use dir::CrawlDir;
 pub use engine::{
-    Admit, Answer, End, Extra, Hook, Progress, Prospect, Recorded, Sink, SinkError, SiteWaits, Turn, Visited, Wait,
+    Admit, Answer, End, Extra, Hook, OnAddress, Progress, Prospect, Recorded, Sink, SinkError, SiteWaits, Turn,
+    Visited, Wait,
 };
 pub use events::{Event, Events};
 pub use frontier::{Held, Reason};

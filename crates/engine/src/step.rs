@@ -33,7 +33,7 @@ mod slot;
 mod steered;
 mod yields;
 
-pub use prospect::{Prospect, SiteWaits, Turn, Wait};
+pub use prospect::{OnAddress, Prospect, SiteWaits, Turn, Wait};
 pub use robots_txt::robots_state;
 pub(crate) use robots_txt::{ROBOTS_PATH, access as robots_access};
 pub use rules::read_rules;

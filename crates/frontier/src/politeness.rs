@@ -23,6 +23,9 @@ const UNREACHED_IN_A_ROW_MAX: u32 = 6;
 /// Failing answers of different URLs in a row that need no back-off yet: some URLs of a site may be broken.
 const ANSWERS_WITHOUT_BACKOFF: u32 = 4;
 
+/// Halvings of the interval in which a wait is looked for: it is known to a millionth then.
+const WAIT_HALVINGS: u32 = 20;
+
 /// The factor between the waits before sweeps over failed URLs.
 const SWEEP_FACTOR: u32 = 8;
 
@@ -54,6 +57,11 @@ pub enum DelayRule {
         /// What robots.txt asks for, in seconds.
         asked_s: f64,
     },
+    /// `--ip-delay`: the sites on an address take turns.
+    IpDelay {
+        /// Sites on the address that want visits, with this one.
+        sites: usize,
+    },
     /// `--delay-factor` times the last response time.
     DelayFactor {
         /// The factor.
@@ -72,6 +80,7 @@ impl DelayRule {
             DelayRule::DelayFor => "delay_for",
             DelayRule::CrawlDelay => "crawl_delay",
             DelayRule::CrawlDelayMax { .. } => "crawl_delay_max",
+            DelayRule::IpDelay { .. } => "ip_delay",
             DelayRule::DelayFactor { .. } => "delay_factor",
         }
     }
@@ -149,6 +158,30 @@ impl Politeness {
             (self.delay_of(site), own),
         ];
         waits.into_iter().max_by_key(|(wait, _)| *wait).unwrap_or((Duration::ZERO, own))
+    }
+
+    /// The time from one visit of a site with the delay `own` to the next, while `others` on its address have URLs, too: their delays.
+    ///
+    /// The address takes the site that is due first. So all wait equally long after they are due; and no longer than makes room for all, with
+    /// `ip_delay` between two visits.
+    #[must_use]
+    pub fn interval_on_address(&self, own: Duration, others: &[Duration]) -> Duration {
+        let between = self.ip_delay.as_secs_f64();
+        // The part of the time that visits take up if each site waits so long.
+        let load = |wait: f64| {
+            let delays = others.iter().chain([&own]);
+            delays.map(|delay| between / (delay.as_secs_f64() + wait)).sum::<f64>()
+        };
+        let (mut low, mut high) = (0.0, between * (others.len() + 1) as f64);
+        if load(low) > 1.0 {
+            for _ in 0..WAIT_HALVINGS {
+                let middle = f64::midpoint(low, high);
+                if load(middle) > 1.0 { low = middle } else { high = middle }
+            }
+        } else {
+            high = 0.0;
+        }
+        own.saturating_add(Duration::try_from_secs_f64(high).unwrap_or_default())
     }
 
     /// The delay that is configured for a site.
@@ -262,6 +295,31 @@ mod tests {
         ] {
             assert_eq!(rules.backoff_after(trouble, failures, retry_after), expect, "{failures} {retry_after:?}");
         }
+    }
+
+    #[test]
+    fn sites_on_an_address_share_its_visits() {
+        let rules = Politeness { ip_delay: Duration::from_millis(700), ..Politeness::default() };
+        for (own, others, expect_ms) in [
+            (S(1), &[][..], 1_000),
+            (S(0), &[], 700),
+            (S(1), &[S(10)], 1_000),
+            (S(1), &[S(1)], 1_400),
+            (S(1), &[S(1), S(1)], 2_100),
+            (S(0), &[S(0), S(0)], 2_100),
+            // 2 * 700 / 1_500 + 700 / 10_500 is one.
+            (S(1), &[S(1), S(10)], 1_500),
+        ] {
+            let took = rules.interval_on_address(own, others);
+            let is_near = took.abs_diff(Duration::from_millis(expect_ms)) < Duration::from_millis(2);
+            assert!(is_near, "{own:?} {others:?}: {took:?}");
+            // As many visits as there is time for.
+            let all = |own: Duration, wait: Duration| 0.7 / (own + wait).as_secs_f64();
+            let load: f64 = others.iter().chain([&own]).map(|delay| all(*delay, took - own)).sum();
+            assert!(load < 1.001 && (took == own || load > 0.999), "{own:?} {others:?}: {load}");
+        }
+        let none = Politeness { ip_delay: S(0), ..rules };
+        assert_eq!(none.interval_on_address(S(0), &[S(0)]), S(0));
     }
 
     #[test]

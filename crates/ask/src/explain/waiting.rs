@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Prospect, Settings, Turn};
+use engine::{OnAddress, Prospect, Settings, Turn};
 use frontier::yields::{Group, groups_of};
 use frontier::{DelayRule, Held, Reason, RobotsState, SiteState};
 use model::{SiteRecord, Timestamp};
@@ -158,6 +158,24 @@ impl<'a> SiteNow<'a> {
         self.state.delay_by(&self.settings.site_rules.politeness)
     }
 
+    /// The time from one visit to the next, and the rule that decides it: other sites on its address may leave it less than its delay does.
+    fn pace(&self) -> (Duration, DelayRule) {
+        match self.prospect.as_ref().and_then(|prospect| prospect.on_address) {
+            Some(OnAddress { sites, interval }) => (interval, DelayRule::IpDelay { sites }),
+            None => self.pace_alone(),
+        }
+    }
+
+    /// The same without other sites: a crawl that does not run knows of none that has a turn.
+    fn pace_alone(&self) -> (Duration, DelayRule) {
+        let (own, rule) = self.delay();
+        let politeness = &self.settings.site_rules.politeness;
+        match self.record.address.filter(|_| politeness.ip_delay > own) {
+            Some(_) => (politeness.ip_delay, DelayRule::IpDelay { sites: 1 }),
+            None => (own, rule),
+        }
+    }
+
     /// The URL whose turn is the next of the site, as far as the scheduler knows it.
     pub(super) fn next_url(&self) -> Option<&CanonicalUrl> {
         match self.prospect.as_ref()?.turn.as_ref()? {
@@ -187,7 +205,7 @@ impl<'a> SiteNow<'a> {
             let failed = self.record.robots.as_ref().filter(|robots| robots.failed_tries > 0);
             why.push(Why::RobotsFirst { answer: failed.map(|robots| robots.answer.to_string()) });
         }
-        let (wait, rule) = self.delay();
+        let (wait, rule) = self.pace();
         if !wait.is_zero() && urls > 0 {
             let takes = wait.saturating_mul(u32::try_from(urls).unwrap_or(u32::MAX));
             why.push(Why::Pace { delay_s: wait.as_secs_f64(), rule, urls, at_least, takes_s: takes.as_secs_f64() });

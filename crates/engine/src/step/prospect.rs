@@ -1,6 +1,7 @@
 //! What is next for a site, and what holds it up. These answers read the state by which the step decides, and change nothing.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use frontier::{Group, Held, Next, Reason, Settled};
 use model::{Outcome, Timestamp};
@@ -20,6 +21,17 @@ pub struct Prospect {
     pub wants_name: bool,
     /// What its turn brings. `None` if the site is not in memory.
     pub turn: Option<Turn>,
+    /// How its address spaces its visits, if they are further apart than its own delay makes them.
+    pub on_address: Option<OnAddress>,
+}
+
+/// A site that takes turns with others on its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnAddress {
+    /// Sites on the address that want visits, with this one. Those that are not in memory are not counted.
+    pub sites: usize,
+    /// The time from one visit of the site to the next, as long as they do.
+    pub interval: Duration,
 }
 
 /// What the turn of a site brings.
@@ -145,7 +157,23 @@ impl State {
             held,
             wants_name: front.is_some_and(|front| front.wants_name(then)),
             turn: front.map(|front| self.turn(then, front)),
+            on_address: front.and_then(|front| self.on_address(front)),
         }
+    }
+
+    /// Looks at every site in front.
+    fn on_address(&self, front: &Front) -> Option<OnAddress> {
+        let politeness = &self.settings.site_rules.politeness;
+        let group = front.state.address().filter(|_| !politeness.ip_delay.is_zero()).map(Group::of_address)?;
+        let delays = self.sites.values().filter_map(|slot| match slot {
+            Slot::Here(other) if other.state.key != front.state.key && other.wants_visits_of(group) => {
+                Some(other.state.delay(politeness))
+            }
+            Slot::Here(_) | Slot::Loading(_) => None,
+        });
+        let (own, others) = (front.state.delay(politeness), delays.collect::<Vec<_>>());
+        let interval = politeness.interval_on_address(own, &others);
+        (interval > own).then_some(OnAddress { sites: others.len() + 1, interval })
     }
 
     /// What holds the sites of the crawl up. It looks at every site in front.

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use frontier::{Group, LeftBehind, SiteState};
+use frontier::{Group, LeftBehind, Reason, SiteState};
 use model::{Renewal, RobotsRecord, Timestamp, Validators};
 use weburl::{CanonicalUrl, SiteKey};
 
@@ -106,6 +106,13 @@ impl Front {
     /// True if it has a turn to take: a URL waits in memory, or a test whether the site is right about a change.
     pub(super) fn has_turn(&self) -> bool {
         self.state.has_waiting() || self.truth_wanted().is_some()
+    }
+
+    /// True if URLs wait in memory that are requested from this group, and no failure, no budget and nobody keeps them.
+    pub(super) fn wants_visits_of(&self, group: Group) -> bool {
+        let is_of = self.state.address().map(Group::of_address) == Some(group) && !self.state.needs_no_network();
+        let is_kept = self.held || self.leaving != Leaving::No || self.state.waits_for() == Reason::BackOff;
+        is_of && self.state.has_waiting() && !is_kept
     }
 
     /// True if URLs wait in memory, and none of them is a requisite, which no budget of pages holds up.

@@ -99,6 +99,8 @@ pub(super) fn delay(rule: DelayRule) -> String {
         DelayRule::CrawlDelayMax { asked_s } => {
             format!("Crawl-delay {} in robots.txt, cut to --max-crawl-delay", seconds(asked_s))
         }
+        DelayRule::IpDelay { sites: 1 } => "--ip-delay".to_owned(),
+        DelayRule::IpDelay { sites } => format!("--ip-delay, with {sites} sites on its address"),
         DelayRule::DelayFactor { factor, response_s } => {
             format!("--delay-factor {factor} times the last response time {}", seconds(response_s))
         }

@@ -9,7 +9,7 @@ use model::{
 use store::{Batch, MemoryStore, Store};
 use weburl::SiteKey;
 
-use super::super::{Prospect, State, Turn, Wait};
+use super::super::{OnAddress, Prospect, State, Turn, Wait};
 use super::driven::{Driven, url};
 use super::{NOW, settings};
 use crate::{Event, Finding, Settings};
@@ -59,13 +59,16 @@ fn a_new_site_waits_for_its_name_its_robots_txt_and_the_delay_of_its_address() {
     assert_eq!(of(&driven, ONE).held, Some(Reason::Robots.into()));
     driven.answered("http://one.test/robots.txt", 404, &[], "");
     let due = Held::until(Reason::AddressDelay, NOW + MS(250));
-    let expect = Prospect { held: Some(due), wants_name: false, turn: Some(Turn::Fetch(url(ONE))) };
+    let expect = Prospect { held: Some(due), wants_name: false, turn: Some(Turn::Fetch(url(ONE))), on_address: None };
     assert_eq!(of(&driven, ONE), expect);
     driven.wait(MS(250));
     assert_eq!((driven.asked(), of(&driven, ONE).held), (vec![ONE], Some(Reason::UnderWay.into())));
     driven.answered(ONE, 200, &[], "");
     assert_eq!(of(&driven, ONE).held, Some(Reason::Nothing.into()));
-    assert_eq!(of(&driven, OTHER), Prospect { held: Some(Reason::Nothing.into()), wants_name: false, turn: None });
+    assert_eq!(
+        of(&driven, OTHER),
+        Prospect { held: Some(Reason::Nothing.into()), wants_name: false, turn: None, on_address: None }
+    );
 }
 
 #[test]
@@ -137,6 +140,32 @@ fn sites_on_one_address_take_turns() {
     let both = [asked, waits].map(|text| of(&driven, text).held);
     assert_eq!(both, [Some(Held::until(Reason::AddressDelay, NOW + MS(250))); 2]);
     assert_eq!(driven.state.waits(driven.now).0[&Reason::AddressDelay], Wait { sites: 2, until: Some(NOW + MS(250)) });
+}
+
+#[test]
+fn sites_on_one_address_tell_how_far_apart_their_visits_are() {
+    const THIRD: &str = "http://third.test/";
+    const FAR: &str = "http://far.test/";
+    let mut settings = settings();
+    settings.site_rules.politeness.ip_delay = MS(700);
+    let sites = [ONE, OTHER, THIRD, FAR];
+    let mut driven = begun(settings.clone(), &[(ONE, 1), (OTHER, 1), (THIRD, 1), (FAR, 2)]);
+    let on_address = |driven: &Driven| sites.map(|text| of(driven, text).on_address);
+    let shared = on_address(&driven);
+    for told in &shared[..3] {
+        let OnAddress { sites, interval } = told.expect("they share an address");
+        assert!(sites == 3 && interval.abs_diff(MS(2_100)) < MS(2), "{sites} {interval:?}");
+    }
+    assert_eq!(shared[3], None, "alone, it waits for its own delay");
+    // Nothing goes to a site on hold.
+    let asked = driven.asked().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let is_asked = |text: &&str| asked.iter().any(|asked| asked.starts_with(*text));
+    let held = *sites[..3].iter().find(|text| !is_asked(text)).expect("one request at a time");
+    driven.happen(Event::SettingsChanged(Box::new(Settings { held_sites: [site(held)].into(), ..settings })));
+    for (text, told) in sites.iter().zip(on_address(&driven)) {
+        let is_shared = *text != held && *text != FAR;
+        assert_eq!(told.map(|told| told.sites), is_shared.then_some(2), "{text}");
+    }
 }
 
 #[test]
@@ -272,6 +301,7 @@ fn a_crawl_that_does_not_run_says_what_it_would_do() {
         held: Some(Held::until(Reason::Delay, NOW + MS(1_000))),
         wants_name: true,
         turn: Some(Turn::Fetch(url(ONE))),
+        on_address: None,
     };
     assert_eq!(prospect, expect);
     let unknown = SiteRecord { robots: None, ..record.clone() };
