@@ -15,7 +15,7 @@ use store::{CrawlView, Store};
 use crate::tables::supersede_unsettled;
 use crate::{CrawlDir, LiveView, Unready, live};
 
-pub use crate::unready::{is_in_use, is_passing};
+pub use crate::unready::{has_ended, is_in_use, is_passing};
 
 /// How long a directory is tried that is in use by a process which cannot be asked: it may just be beginning, or ending.
 const BUSY_MAX: Duration = Duration::from_secs(2);
@@ -44,6 +44,17 @@ impl Opened {
     /// It holds no crawl, its state is gone or damaged, or another command changes it.
     pub fn new(root: &Path) -> anyhow::Result<Self> {
         Opened::with(root, |dir, options| Ok(State::Read(dir.open_to_read(options)?)))
+    }
+
+    /// Opens the directory of a crawl to ask it something, once more if the run that answers ends meanwhile: the crawl rests then.
+    ///
+    /// # Errors
+    /// As [`Opened::new`], or the question fails.
+    pub fn ask<T>(root: &Path, question: impl Fn(&Opened) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        match question(&Opened::new(root)?) {
+            Err(error) if has_ended(&error) => question(&Opened::new(root)?),
+            answer => answer,
+        }
     }
 
     /// Opens the directory of a crawl to bring its files in line, if none is running.
@@ -157,5 +168,36 @@ impl Opened {
     /// `crawl.toml` cannot be read.
     pub fn options(&self) -> anyhow::Result<Options> {
         self.dir.options().context("the settings of the crawl")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use store::{MemoryStore, Store};
+
+    use super::*;
+    use crate::live::{Answers, Live};
+
+    #[test]
+    fn what_a_run_cannot_answer_since_it_ends_the_crawl_answers_that_rests() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dir = CrawlDir::at(root.path());
+        dir.create().expect("made");
+        dir.write_options(&Options::default()).expect("written");
+        drop(dir.open_store(&Options::default()).expect("a state"));
+        let view = Box::new(|| MemoryStore::new().view());
+        let answers = Answers { view, publish: None, steer: None, scheduler: None };
+        let run = Cell::new(Live::listen(root.path(), answers));
+        let ran = Cell::new(Vec::new());
+        let urls = Opened::ask(root.path(), |opened| {
+            ran.set([ran.take(), vec![opened.is_running()]].concat());
+            drop(run.take());
+            Ok(opened.view().totals()?.urls)
+        });
+        assert_eq!((urls.expect("an answer"), ran.take()), (0, vec![true, false]));
+        let failed = Opened::ask(root.path(), |_| anyhow::bail!("another error") as anyhow::Result<()>);
+        assert_eq!(failed.expect_err("an error").to_string(), "another error");
     }
 }

@@ -52,6 +52,12 @@ pub fn is_passing(error: &anyhow::Error) -> bool {
     })
 }
 
+/// True for the error that the run has ended that was asked.
+#[must_use]
+pub fn has_ended(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(StoreError::Ended { .. })))
+}
+
 /// True for the error that another process uses the state.
 #[must_use]
 pub fn is_in_use(error: &anyhow::Error) -> bool {

@@ -40,12 +40,25 @@ impl FromStr for SiteName {
             let url = CanonicalUrl::parse(&format!("{scheme}{whole}/"), &CanonicalRules::default());
             let url = url.map_err(|error| format!("`{text}` is no site: {error}"))?;
             match url.path_and_query() {
-                "/" if !whole.contains('@') => Ok(url.site()),
+                "/" if !whole.contains('@') => named(text, url.site()),
                 _ => Err(format!("`{text}` is no site: give a host such as example.org, or https://example.org:8443")),
             }
         };
         let sites = schemes.iter().map(site).collect::<Result<_, _>>()?;
         Ok(SiteName { text: whole.to_ascii_lowercase(), sites })
+    }
+}
+
+/// The site, if some server can have its name. The URL standard admits more (WHATWG URL, forbidden domain code points), such as patterns.
+fn named(text: &str, site: Site) -> Result<Site, String> {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let host = site.host();
+    match host.chars().find(|c| !is_of_name(*c)).filter(|_| !host.starts_with('[')) {
+        Some('*') => Err(format!(
+            "`{text}` is a pattern, and sites are given by their names, such as example.org: patterns are for URLs (`*://*.example.org/*`)"
+        )),
+        Some(other) => Err(format!("`{text}` is no site: no host name has `{other}`")),
+        None => Ok(site),
     }
 }
 
@@ -129,6 +142,18 @@ mod tests {
             let read: SiteName = String::from(name.clone()).parse().expect(text);
             assert_eq!(read, name, "{text}");
         }
+        for text in ["*.test", "*", "a.*", "https://*.test:81", "*.test/"] {
+            let error = text.parse::<SiteName>().expect_err(text);
+            assert!(
+                error.starts_with(&format!("`{text}` is a pattern, and sites are given by their names")),
+                "{error}"
+            );
+        }
+        for text in ["a.test,b.test", "{a,b}.test", "(a).test", "a!.test"] {
+            let error = text.parse::<SiteName>().expect_err(text);
+            assert!(error.contains("no host name has"), "{error}");
+        }
+        "under_score.test".parse::<SiteName>().expect("it is used");
         for text in ["", "example.org/docs", "ftp://example.org", "a b", "me@example.org", "https://"] {
             text.parse::<SiteName>().expect_err(text);
         }
@@ -139,7 +164,7 @@ mod tests {
         let given: SiteDelay = "example.org:8080=1m 30s".parse().expect("a delay");
         assert_eq!((given.site.to_string().as_str(), given.delay.0.as_secs()), ("example.org:8080", 90));
         assert_eq!(given.to_string().parse::<SiteDelay>().expect("read back"), given);
-        for text in ["example.org", "example.org=", "example.org=fast", "=5s"] {
+        for text in ["example.org", "example.org=", "example.org=fast", "=5s", "*.org=5s"] {
             text.parse::<SiteDelay>().expect_err(text);
         }
     }

@@ -54,9 +54,9 @@ use std::sync::Arc;
 use ask::status::Survey;
 use axum::middleware::from_fn;
 use axum::routing::{Router, get, post};
+use crawl::opened::has_ended;
 use crawl::standing::Standing;
 use report::Statistics;
-use store::StoreError;
 use tokio::sync::Semaphore;
 
 use crate::disk::LastDisk;
@@ -163,10 +163,6 @@ fn answered<T>(crawl: &Standing, question: impl Fn(&Standing) -> anyhow::Result<
         Err(error) if has_ended(&error) => question(crawl),
         answer => answer,
     }
-}
-
-fn has_ended(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(StoreError::Ended { .. })))
 }
 
 impl Ui {

@@ -9,7 +9,7 @@ use ask::urls::Listed;
 use axum::extract::State;
 use axum::response::Html;
 use crawl::Changed;
-use crawl::opened::Opened;
+use crawl::opened::{Opened, has_ended};
 use crawl::outlook::{Disk, Outlook, waits_in_words};
 use crawl::standing::Standing;
 use crawl::trouble::InTrouble;
@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::query::with_fields;
 use crate::rows::second;
 use crate::standing_status::Stand;
-use crate::{Ui, frame, has_ended, links};
+use crate::{Ui, frame, links};
 
 /// The pages visited last, or why they cannot be read.
 pub(crate) type Latest = Result<Vec<Listed>, String>;

@@ -147,8 +147,8 @@ pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
     // The refusal comes before any note on the change.
     dir.refuse_of_workers()?;
     if matches!(change, Change::Hold(_) | Change::Release(_) | Change::DelayFor(_)) {
-        match Opened::new(&args.dir) {
-            Ok(opened) => sites::unknown_of(opened.view(), &change)?.iter().for_each(|note| console::say!("{note}")),
+        match Opened::ask(&args.dir, |opened| Ok(sites::unknown_of(opened.view(), &change)?)) {
+            Ok(notes) => notes.iter().for_each(|note| console::say!("{note}")),
             // A round of a watch begins or ends. The change waits longer for that than this remark.
             Err(error) if matches!(error.downcast_ref(), Some(Unready::InUse { .. })) => {}
             Err(error) => return Err(error),
