@@ -802,9 +802,12 @@ pub struct SteerResponse {
     /// With dry_run of retry: the URLs that it would visit again.
     #[prost(uint64, tag = "6")]
     pub again: u64,
-    /// What somebody should know of the change: sites that it names and that the crawl does not know.
+    /// What somebody should know of the change: sites that it names and that the crawl does not know; what becomes of seeds and budgets.
     #[prost(string, repeated, tag = "7")]
     pub notes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// With dry_run of seeds: the URLs that the crawl does not know yet, and that the queue would get.
+    #[prost(uint64, tag = "8")]
+    pub added: u64,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]

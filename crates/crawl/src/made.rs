@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use engine::clock::Clock;
 use printable::counted;
+use settings::options::Options;
 
 use crate::live::{self, InForce};
 use crate::opened::{Opened, is_in_use};
-use crate::steer::{Affected, AtRest, Change, Counting, OrderId, TakeBack, steer_stopped, take_back_stopped};
+use crate::steer::{self, AtRest, Change, Counting, OrderId, TakeBack, steer_stopped, take_back_stopped};
 use crate::{CrawlDir, Unready, watch_lock};
 
 /// How long a change is tried: a crawl that begins or ends holds the state, and does not answer.
@@ -148,30 +149,44 @@ pub fn goes_on(dir: &CrawlDir) -> bool {
     live::runs(dir.root()) || watch_lock::is_watched(dir)
 }
 
-/// What a change would affect.
+/// What a change would come to, in words.
 ///
 /// # Errors
 /// The change cannot be used or needs a running crawl, or the directory cannot be read.
-pub fn affected(opened: &Opened, change: &Change) -> anyhow::Result<Affected> {
+pub fn dry_run(opened: &Opened, change: &Change) -> anyhow::Result<String> {
     let mut counting = counting(opened, change)?;
     while !counting.is_complete() {
         counting.look_on(opened.view())?;
     }
-    Ok(counting.affected())
+    let mut words = vec![counting.affected().to_string()];
+    words.extend(foreseen(opened, change)?);
+    Ok(words.join("; "))
+}
+
+/// What it would bring besides the URLs that it concerns, in sentences.
+///
+/// # Errors
+/// As [`dry_run`].
+pub fn foreseen(opened: &Opened, change: &Change) -> anyhow::Result<Vec<String>> {
+    steer::foreseen(change, &options_of(opened)?, opened.view(), opened.is_running())
 }
 
 /// Begins to count what a change would affect.
 ///
 /// # Errors
-/// As [`affected`].
+/// As [`dry_run`].
 pub fn counting(opened: &Opened, change: &Change) -> anyhow::Result<Counting> {
     opened.dir.refuse_of_workers()?;
     let runs = if *change == Change::Stop { goes_on(&opened.dir) } else { opened.is_running() };
     if let (false, Some(unready)) = (runs, change.unready_without_run(&opened.dir)) {
         return Err(unready.into());
     }
-    let options = opened.dir.secrets()?.put_into(opened.dir.options()?);
-    Counting::of(change, &options, opened.view())
+    Counting::of(change, &options_of(opened)?, opened.view())
+}
+
+/// The options of a crawl, with its secrets.
+fn options_of(opened: &Opened) -> anyhow::Result<Options> {
+    Ok(opened.dir.secrets()?.put_into(opened.dir.options()?))
 }
 
 #[cfg(test)]
@@ -179,7 +194,6 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use settings::options::Options;
     use store::{MemoryStore, Store};
 
     use super::*;

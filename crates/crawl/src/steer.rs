@@ -9,6 +9,7 @@
 mod affected;
 mod criterion;
 mod estimate;
+mod foreseen;
 mod order;
 mod queue;
 mod tally;
@@ -40,6 +41,7 @@ use crate::{CrawlDir, Notice, Unready, fixed};
 
 pub use affected::Counting;
 pub use estimate::{Estimate, Estimated};
+pub use foreseen::foreseen;
 pub use order::OrderId;
 pub use queue::{Removed, Retried};
 pub use tally::Affected;

@@ -275,7 +275,8 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
     let look = move |crawl: &Standing| {
         refuse_files(crawl.root(), &asked)?;
         let opened = crawl.now()?;
-        let notes = sites::unknown_of(opened.view(), &asked)?;
+        let mut notes = sites::unknown_of(opened.view(), &asked)?;
+        notes.extend(made::foreseen(&opened, &asked)?);
         effects.of(opened, &asked, notes)
     };
     Ok(shown(&*ui.ask(look).await?).into_response())
@@ -306,7 +307,7 @@ fn shown(effect: &Effect) -> Html<String> {
             @match so_far.estimated_by_site() {
                 estimated if !so_far.is_exact() && !estimated.is_empty() => { (sites(true, estimated)) }
                 _ if so_far.by_site.len() > 1 => {
-                    (sites(false, so_far.by_site.iter().map(|(site, Affected { queued, fetched, again })| (site.clone(), [*queued, *fetched, *again]))))
+                    (sites(false, so_far.by_site.iter().map(|(site, Affected { queued, fetched, again, .. })| (site.clone(), [*queued, *fetched, *again]))))
                 }
                 _ => {}
             }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use ask::sites;
 use clap::{Args, Subcommand};
-use crawl::made::{affected, make};
+use crawl::made::{dry_run, make};
 use crawl::opened::Opened;
 use crawl::{Change, CrawlDir, Unready};
 use settings::options::Options;
@@ -155,7 +155,7 @@ pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
         }
     }
     let told = match args.dry_run {
-        true => affected(&Opened::new(&args.dir)?, &change)?.to_string(),
+        true => Opened::ask(&args.dir, |opened| dry_run(opened, &change))?,
         false => make(&dir, &change)?.in_words(&dir),
     };
     printed::print(&format!("{change}: {told}\n"))?;

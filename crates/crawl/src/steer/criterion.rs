@@ -10,7 +10,7 @@ use store::{CrawlView, Outline};
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::tally::Affected;
-use super::{Change, Removed, Retried, seeds_of};
+use super::{Change, Removed, Retried};
 
 /// What tells whether a change concerns a URL.
 pub(super) enum Criterion {
@@ -42,10 +42,7 @@ impl Criterion {
         let after = change.plan(&before.options)?.map(|plan| plan.settings.filter);
         let before = before.settings.filter;
         Ok(match change {
-            Change::Seeds(texts) => {
-                seeds_of(options, texts)?;
-                Criterion::None
-            }
+            Change::Seeds(_) => Criterion::None,
             Change::Hold(sites) | Change::Release(sites) => {
                 Criterion::OfSites(sites.iter().flat_map(SiteName::keys).collect())
             }

@@ -72,7 +72,7 @@ impl Estimate {
     }
 }
 
-fn kinds(Affected { queued, fetched, again }: Affected) -> [u64; 3] {
+fn kinds(Affected { queued, fetched, again, .. }: Affected) -> [u64; 3] {
     [queued, fetched, again]
 }
 

@@ -21,6 +21,8 @@ pub struct Affected {
     pub fetched: u64,
     /// URLs that would be visited again.
     pub again: u64,
+    /// URLs that the crawl does not know yet, and that the queue would get.
+    pub added: u64,
 }
 
 impl fmt::Display for Affected {
@@ -33,33 +35,36 @@ impl fmt::Display for Affected {
                 if fetched == 1 { "was" } else { "were" }
             ),
         };
-        match self.again {
-            0 => write!(f, "it would concern {} in the queue{fetched}", counted(self.queued, "URL")),
-            again => write!(f, "it would visit {} again", counted(again, "URL")),
+        match (self.again, self.added) {
+            (0, 0) => write!(f, "it would concern {} in the queue{fetched}", counted(self.queued, "URL")),
+            (0, added) => write!(f, "it would add {} to the queue", counted(added, "URL")),
+            (again, _) => write!(f, "it would visit {} again", counted(again, "URL")),
         }
     }
 }
 
 impl AddAssign for Affected {
-    fn add_assign(&mut self, Affected { queued, fetched, again }: Affected) {
+    fn add_assign(&mut self, Affected { queued, fetched, again, added }: Affected) {
         self.queued += queued;
         self.fetched += fetched;
         self.again += again;
+        self.added += added;
     }
 }
 
 impl Affected {
+    const NONE: Affected = Affected { queued: 0, fetched: 0, again: 0, added: 0 };
     /// One URL of the queue.
-    pub(super) const QUEUED: Affected = Affected { queued: 1, fetched: 0, again: 0 };
+    pub(super) const QUEUED: Affected = Affected { queued: 1, ..Affected::NONE };
     /// One URL that was fetched.
-    pub(super) const FETCHED: Affected = Affected { queued: 0, fetched: 1, again: 0 };
+    pub(super) const FETCHED: Affected = Affected { fetched: 1, ..Affected::NONE };
     /// One URL to be visited again.
-    pub(super) const AGAIN: Affected = Affected { queued: 0, fetched: 0, again: 1 };
+    pub(super) const AGAIN: Affected = Affected { again: 1, ..Affected::NONE };
 
     /// All of them.
     #[must_use]
     pub fn urls(&self) -> u64 {
-        self.queued + self.fetched + self.again
+        self.queued + self.fetched + self.again + self.added
     }
 }
 

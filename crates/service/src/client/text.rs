@@ -346,7 +346,8 @@ impl Text for UndoResponse {
 impl Text for SteerResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
         if self.at.is_empty() {
-            let affected = Affected { queued: self.queued, fetched: self.fetched, again: self.again };
+            let affected =
+                Affected { queued: self.queued, fetched: self.fetched, again: self.again, added: self.added };
             writeln!(out, "{affected}")?;
         } else {
             write_going_by(out, self.workers, self.workers_behind)?;

@@ -8,7 +8,7 @@ use api::{SteerRequest, SteerResponse};
 use ask::sites;
 use coordination::Member;
 use crawl::made::{taken_out, visited_again};
-use crawl::steer::{Removed, Replaced, Retried};
+use crawl::steer::{Removed, Replaced, Retried, foreseen};
 use crawl::{Affected, Change, Changed};
 use engine::clock::Clock;
 use model::Timestamp;
@@ -177,13 +177,17 @@ async fn affected(service: &Service, change: Change) -> Result<SteerResponse, St
     if change == Change::Stop {
         members_to_stop(service).await?;
     }
-    let notes = notes(service, &change).await?;
+    let mut notes = notes(service, &change).await?;
     let (_, plan) = service.in_force().await?;
     options_after(&change, &plan.options).map_err(wrong)?;
-    let count = move |control: &Control| Ok(Affected::by(&change, &plan.options, control));
-    let Affected { queued, fetched, again } =
+    let count = move |control: &Control| {
+        let affected = Affected::by(&change, &plan.options, control);
+        Ok(affected.and_then(|affected| Ok((affected, foreseen(&change, &plan.options, control, true)?))))
+    };
+    let (Affected { queued, fetched, again, added }, foreseen) =
         service.ask(count).await?.map_err(|error| Status::unavailable(message(format_args!("{error:#}"))))?;
-    Ok(SteerResponse { queued, fetched, again, notes, ..SteerResponse::default() })
+    notes.extend(foreseen);
+    Ok(SteerResponse { queued, fetched, again, added, notes, ..SteerResponse::default() })
 }
 
 fn wrong(error: anyhow::Error) -> Status {

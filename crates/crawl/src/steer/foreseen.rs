@@ -1,0 +1,238 @@
+//! What a change brings besides the known URLs that it concerns: new URLs, and the end of a run whose budget is spent.
+
+use std::collections::HashSet;
+
+use engine::Settings;
+use printable::counted;
+use settings::options::Options;
+use settings::plan::Plan;
+use settings::units::{Span, human_bytes};
+use store::{CrawlView, Totals};
+use weburl::CanonicalUrl;
+
+use super::{Change, seeds_of};
+
+/// Excluded seeds that are named.
+const EXCLUDED_TOLD_MAX: usize = 5;
+
+/// What becomes of seeds.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Seeds {
+    /// URLs that the crawl does not know yet.
+    pub(super) added: u64,
+    /// Those that it has as seeds.
+    given: u64,
+    /// Those that it has found.
+    found: u64,
+    /// Those that its rules exclude, and the rules.
+    excluded: Vec<(CanonicalUrl, String)>,
+}
+
+impl Seeds {
+    /// Judges seeds as a run does that takes them.
+    ///
+    /// # Errors
+    /// One is no URL, or the state cannot be read.
+    pub(super) fn judged(texts: &[String], options: &Options, view: &dyn CrawlView) -> anyhow::Result<Self> {
+        let seeds: HashSet<CanonicalUrl> = seeds_of(options, texts)?.into_iter().collect();
+        let before: HashSet<CanonicalUrl> = view.seeds()?.into_iter().collect();
+        let mut filter = Plan::new(options)?.settings.filter;
+        for seed in before.iter().chain(&seeds) {
+            filter.scope.add_seed(seed);
+        }
+        let mut judged = Seeds::default();
+        for seed in seeds {
+            match filter.judge_seed(&seed) {
+                _ if before.contains(&seed) => judged.given += 1,
+                _ if view.get(seed.key())?.is_some() => judged.found += 1,
+                Ok(()) => judged.added += 1,
+                Err(rule) => judged.excluded.push((seed, rule.to_string())),
+            }
+        }
+        judged.excluded.sort();
+        Ok(judged)
+    }
+
+    fn notes(self) -> Vec<String> {
+        let are = |urls: u64| format!("{} {}", counted(urls, "URL"), if urls == 1 { "is" } else { "are" });
+        let more = self.excluded.len().saturating_sub(EXCLUDED_TOLD_MAX) as u64;
+        let mut notes = Vec::new();
+        if self.given > 0 {
+            notes.push(format!("{} given as seeds already", are(self.given)));
+        }
+        if self.found > 0 {
+            notes.push(format!("{} known already, and not visited again", are(self.found)));
+        }
+        let excluded = self.excluded.iter().take(EXCLUDED_TOLD_MAX);
+        notes.extend(excluded.map(|(url, rule)| format!("{url} is excluded: {rule}")));
+        if more > 0 {
+            notes.push(format!("{more} more are excluded"));
+        }
+        notes
+    }
+}
+
+/// What somebody should know of a change, in sentences: what becomes of seeds, and what of a budget is spent.
+///
+/// # Errors
+/// The change cannot be used, or the state cannot be read.
+pub fn foreseen(
+    change: &Change,
+    options: &Options,
+    view: &dyn CrawlView,
+    is_running: bool,
+) -> anyhow::Result<Vec<String>> {
+    Ok(match change {
+        Change::Seeds(texts) => Seeds::judged(texts, options, view)?.notes(),
+        Change::Set(_) | Change::Unset(_) => {
+            let before = Plan::new(options)?;
+            match change.plan(&before.options)? {
+                Some(after) => budgets(&before.settings, &after.settings, &view.totals()?, is_running),
+                None => Vec::new(),
+            }
+        }
+        _ => Vec::new(),
+    })
+}
+
+/// What the budgets that change leave to a crawl.
+fn budgets(before: &Settings, after: &Settings, totals: &Totals, is_running: bool) -> Vec<String> {
+    let pages = |pages: u64| counted(pages, "page");
+    let end = match (is_running, after.requisites) {
+        (true, false) => "the run ends at once",
+        (true, true) => "the run ends when it has what these pages need",
+        (false, _) => "a run that goes on with this round ends at once",
+    };
+    let of_round = |flag: &str, max: u64, spent: u64, amount: &dyn Fn(u64) -> String| {
+        let left = match max.checked_sub(spent).filter(|left| *left > 0) {
+            Some(left) => format!("{} more may be", amount(left)),
+            None => end.to_owned(),
+        };
+        format!("{} of this round fetched so far: {left} ({flag})", amount(spent))
+    };
+    let mut notes = Vec::new();
+    if let Some(max) = after.pages_max.filter(|_| before.pages_max != after.pages_max) {
+        notes.push(of_round("--max-pages", max, totals.pages_in_round(), &pages));
+    }
+    if let Some(max) = after.bytes_max.filter(|_| before.bytes_max != after.bytes_max) {
+        notes.push(of_round("--max-bytes", max, totals.bytes_of_round, &human_bytes));
+    }
+    if let Some(max) = after.time_max.filter(|_| before.time_max != after.time_max) {
+        notes.push(format!("a run ends {} after its begin: one that is older, at once (--max-time)", Span(max)));
+    }
+    let of_site = |settings: &Settings| settings.site_rules.pages_per_site_max;
+    if let Some(max) = of_site(after).filter(|_| of_site(before) != of_site(after)) {
+        notes.push(format!("a site with {} or more gets no further new ones (--max-pages-per-site)", pages(max)));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Candidate, Outcome, Timestamp, Visit};
+    use store::{Batch, MemoryStore, Store};
+    use weburl::CanonicalRules;
+
+    use super::*;
+    use crate::steer::Counting;
+
+    fn url(text: &str) -> CanonicalUrl {
+        CanonicalUrl::parse(text, &CanonicalRules::default()).expect("a URL")
+    }
+
+    /// A crawl with three pages of ten bytes each, and one URL that waits.
+    fn crawled() -> MemoryStore {
+        let store = MemoryStore::new();
+        let urls: Vec<_> = (0..4).map(|n| url(&format!("http://a.test/{n}"))).collect();
+        let found = urls.iter().cloned().map(Candidate::seed).collect();
+        store.commit(&Batch { found, seeds: vec![urls[0].clone()], ..Batch::default() }).expect("a commit");
+        let visit = |url: &CanonicalUrl| Visit {
+            length: 10,
+            ..Visit::without_fetch(url.key(), Outcome::Html, String::new(), Timestamp(1))
+        };
+        store.commit(&Batch { visits: urls[..3].iter().map(visit).collect(), ..Batch::default() }).expect("a commit");
+        store
+    }
+
+    #[test]
+    fn seeds_that_are_new_are_counted_and_the_others_told() {
+        let options = Options { exclude: vec!["*.pdf".to_owned()], ..Options::default() };
+        let seeds = |urls: &[&str]| Change::Seeds(urls.iter().map(ToString::to_string).collect());
+        let store = crawled();
+        for (urls, said, notes) in [
+            (&["http://new.test/"][..], "it would add 1 URL to the queue", vec![]),
+            (
+                &["http://new.test/", "http://a.test/new", "http://new.test/", "http://a.test/0", "http://a.test/1"],
+                "it would add 2 URLs to the queue",
+                vec!["1 URL is given as seeds already", "1 URL is known already, and not visited again"],
+            ),
+            (
+                &["http://new.test/a.pdf"],
+                "it would concern 0 URLs in the queue",
+                vec!["http://new.test/a.pdf is excluded: exclude *.pdf"],
+            ),
+        ] {
+            let change = seeds(urls);
+            let counting = Counting::of(&change, &options, &store).expect("a change");
+            assert!(counting.is_complete(), "no known URL is affected");
+            assert_eq!(counting.affected().to_string(), said, "{urls:?}");
+            assert_eq!(foreseen(&change, &options, &store, true).expect("a change"), notes, "{urls:?}");
+        }
+        let many = (0..8).map(|n| format!("http://a.test/{n}.pdf")).collect();
+        let told = foreseen(&Change::Seeds(many), &options, &store, true).expect("a change");
+        assert_eq!((told.len(), told.last().map(String::as_str)), (6, Some("3 more are excluded")));
+    }
+
+    #[test]
+    fn a_budget_that_is_spent_ends_the_run() {
+        let store = crawled();
+        let options = Options { max_pages: Some(100), ..Options::default() };
+        let set = |lines: &str| Change::Set(lines.to_owned());
+        for (change, is_running, notes) in [
+            (
+                set("max-pages = 2\n"),
+                true,
+                &["3 pages of this round fetched so far: the run ends at once (--max-pages)"][..],
+            ),
+            (
+                set("max-pages = 3\n"),
+                true,
+                &["3 pages of this round fetched so far: the run ends at once (--max-pages)"],
+            ),
+            (
+                set("max-pages = 3\n"),
+                false,
+                &[
+                    "3 pages of this round fetched so far: a run that goes on with this round ends at once (--max-pages)",
+                ],
+            ),
+            (set("max-pages = 4\n"), true, &["3 pages of this round fetched so far: 1 page more may be (--max-pages)"]),
+            (
+                set("max-bytes = \"30\"\n"),
+                true,
+                &["30 B of this round fetched so far: the run ends at once (--max-bytes)"],
+            ),
+            (
+                set("max-bytes = \"1kB\"\n"),
+                true,
+                &["30 B of this round fetched so far: 970 B more may be (--max-bytes)"],
+            ),
+            (
+                set("max-time = \"1h\"\nmax-pages-per-site = 1\n"),
+                true,
+                &[
+                    "a run ends 1h after its begin: one that is older, at once (--max-time)",
+                    "a site with 1 page or more gets no further new ones (--max-pages-per-site)",
+                ],
+            ),
+            // What is in force already, and what is no budget.
+            (set("max-pages = 100\n"), true, &[]),
+            (set("delay = \"5s\"\n"), true, &[]),
+            (Change::Unset(vec!["max-pages".to_owned()]), true, &[]),
+            (Change::Pause, true, &[]),
+        ] {
+            let told = foreseen(&change, &options, &store, is_running).expect("a change");
+            assert_eq!(told, notes, "{change}");
+        }
+    }
+}
