@@ -155,7 +155,8 @@ pub fn last_ended_round(totals: &Totals) -> u32 {
 }
 
 /// Calls `each` for every page that has changed, in the order of the keys: the pages of a site lie together. A page whose server cannot
-/// be reached is only counted: that says nothing of what is there. A page to which another has moved is not counted: the move is the change.
+/// be reached is only counted: that says nothing of what is there. So is a URL whose first visit found no page. A page to which another has moved
+/// is not counted: the move is the change. Neither is a redirect that is visited for the first time.
 ///
 /// # Errors
 /// The state cannot be read, or `each` fails. A page that cannot be read from the archive is no error: its difference is left out.
@@ -266,7 +267,10 @@ fn compare(
     };
     let before = before.split_last().map(|(last, earlier)| current_visit(last, earlier));
     let now = current_visit(last, later);
-    Ok(Some((Change::between(before, now), before.cloned(), now.clone())))
+    let change = Change::between(before, now);
+    // A redirect that was not known before: nothing is as it was.
+    let is_known = before.is_some() || change != Change::Unchanged;
+    Ok(is_known.then(|| (change, before.cloned(), now.clone())))
 }
 
 impl Changed {

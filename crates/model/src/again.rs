@@ -39,7 +39,7 @@ pub enum Change {
     Moved,
     /// It was gone or moved, and exists again.
     Back,
-    /// The visit failed, which tells nothing about the content.
+    /// The visit failed, which tells nothing about the content; or it is the first one, and found none.
     Failed,
     /// The same content, or none as before.
     Unchanged,
@@ -68,7 +68,12 @@ impl Change {
     #[must_use]
     pub fn between(before: Option<&Visit>, now: &Visit) -> Self {
         let Some(before) = before else {
-            return if now.outcome.is_fetched() { Change::New } else { Change::Unchanged };
+            return match Presence::of(now) {
+                Presence::There => Change::New,
+                Presence::Gone | Presence::Failed => Change::Failed,
+                // Its target is what may be new.
+                Presence::Moved => Change::Unchanged,
+            };
         };
         match (Presence::of(before), Presence::of(now)) {
             (Presence::There, Presence::There) if now.has_content_of(before) => Change::Unchanged,
@@ -81,7 +86,7 @@ impl Change {
             (Presence::There, Presence::Moved) => Change::Moved,
             (Presence::Failed, Presence::Moved) if before.content_at.is_some() => Change::Moved,
             (Presence::Moved, Presence::Moved) if before.target != now.target => Change::Moved,
-            (Presence::There, Presence::Failed) => Change::Failed,
+            (_, Presence::Failed) => Change::Failed,
             _ => Change::Unchanged,
         }
     }
@@ -158,7 +163,9 @@ mod tests {
         let moved = |content, to: &str| Visit { target: Some(to.to_owned()), ..visit(Outcome::Redirect, 301, content) };
         for (before, now, change) in [
             (None, page(1), Change::New),
-            (None, gone(0), Change::Unchanged),
+            (None, gone(0), Change::Failed),
+            (None, failed(0), Change::Failed),
+            (None, moved(0, "/a"), Change::Unchanged),
             (Some(page(1)), page(1), Change::Unchanged),
             (Some(page(1)), visit(Outcome::NotModified, 304, 1), Change::Unchanged),
             (Some(page(1)), page(2), Change::Changed),
@@ -182,6 +189,10 @@ mod tests {
             (Some(failed(0)), page(1), Change::New),
             (Some(failed(1)), gone(1), Change::Gone),
             (Some(failed(0)), gone(0), Change::Unchanged),
+            (Some(failed(0)), failed(0), Change::Failed),
+            (Some(failed(1)), failed(1), Change::Failed),
+            (Some(gone(1)), failed(1), Change::Failed),
+            (Some(moved(1, "/a")), failed(1), Change::Failed),
         ] {
             assert_eq!(Change::between(before.as_ref(), &now), change, "{before:?} {now:?}");
         }

@@ -84,6 +84,8 @@ fn pages_are_compared_with_what_was_there_before() {
     let pages: &[(&str, &[Said])] = &[
         ("new", &[page(9)]),
         ("never", &[never]),
+        ("never-reached", &[(Outcome::Timeout, 0, 0)]),
+        ("never-here", &[(Outcome::Redirect, 301, 0)]),
         ("same", &[page(1), same, same]),
         ("changed", &[page(1), same, page(2)]),
         ("changed-before", &[page(1), page(2), (Outcome::NotModified, 304, 2)]),
@@ -119,7 +121,7 @@ fn pages_are_compared_with_what_was_there_before() {
         ("new", "new"),
     ];
     assert_eq!(told, expect.map(|(path, change)| (path.to_owned(), change)));
-    assert_eq!((counts[&Change::Failed], counts[&Change::Unchanged]), (1, 5));
+    assert_eq!((counts[&Change::Failed], counts[&Change::Unchanged]), (3, 4));
     assert_eq!(ask(of_time(round.began_at.0)), (told, counts), "dates say the same");
     // Since the beginning all that is there is new.
     let (told, _) = ask(of_time(0));
