@@ -84,7 +84,15 @@ fn a_crawl_is_paused_corrected_extended_and_goes_on() {
     assert!(excluded > 0 && excluded < frontier, "{dry}");
     assert_eq!(status(&dir), told, "a dry run changes nothing");
     steer(&dir, &["exclude", "*/1*"]);
-    assert_eq!(steer(&dir, &["seeds", "http://two.test/"]), "seeds http://two.test/: in force\n");
+    let seeds = |dry: &[&str]| steer(&dir, &[dry, &["seeds", "http://two.test/"]].concat());
+    assert_eq!(seeds(&["--dry-run"]), "seeds http://two.test/: it would add 1 URL to the queue\n");
+    assert_eq!(seeds(&[]), "seeds http://two.test/: in force\n");
+    let again = seeds(&["--dry-run"]);
+    assert!(again.ends_with("0 URLs in the queue; 1 URL is given as seeds already\n"), "{again}");
+    for (budget, says) in [("1", ": the run ends at once (--max-pages)\n"), ("1000", " more may be (--max-pages)\n")] {
+        let dry = steer(&dir, &["--dry-run", "set", "--max-pages", budget]);
+        assert!(dry.ends_with(says), "{dry}");
+    }
     steer(&dir, &["hold", "two.test"]);
     let explained = ask("explain", &dir, &["http://two.test/"]).expect_code(0).stdout;
     assert!(explained.contains("on hold") && explained.contains("seeds http://two.test/, 20"), "{explained}");
@@ -216,6 +224,55 @@ fn failures_are_visited_again_and_urls_leave_the_queue() {
     assert_eq!(told, "remove http://none.test/*: nothing to take out: no URL in the queue matches\n");
 }
 
+/// A round that begins in a run has its budget, and what is left of that is the next run's.
+#[test]
+fn a_run_and_its_continuation_count_the_pages_of_a_round_alike() {
+    const PAGES: &str = "12";
+    let is_there = Arc::<AtomicBool>::default();
+    let (served, dirs) = (Served::start(web_with_a_lost_page(is_there.clone())), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let seeds = ["http://one.test/", "http://one.test/lost", "--delay", "100ms", "--max-pages", PAGES];
+    let running = Running::start(&mut crawl(&served, &dir, &seeds));
+    wait_for_pages(&dir, &running, 3);
+    wait_until(&running, || outcome(&dir, "http_error") == 1);
+    steer(&dir, &["pause"]);
+    is_there.store(true, SeqCst);
+    steer(&dir, &["retry", "http_error"]);
+    steer(&dir, &["resume"]);
+    let ended = running.end().expect_code(3);
+    assert!(ended.stderr.contains("--max-pages"), "{}", ended.stderr);
+    let told = status(&dir);
+    assert_eq!((&told["round"]["number"], told["round"]["fetched"].to_string().as_str()), (&json!(2), PAGES), "{told}");
+    Running::start(&mut crawl(&served, &dir, &[])).end().expect_code(3);
+    assert_eq!(status(&dir)["fetched"], told["fetched"], "nothing is left of the budget");
+    assert!(told["fetched"].as_u64() > PAGES.parse().ok(), "those before the round do not count: {told}");
+}
+
+/// Three sites at one address, with a delay of their own and one for the address.
+#[test]
+fn an_explanation_reckons_with_the_other_sites_on_an_address() {
+    let pages = |name: &str| Pages::new().html("/", format!("<a href=/1>{name}</a> <a href=/2>2</a>"));
+    let sites = ["one.test", "two.test", "three.test"];
+    let web = sites.iter().fold(Web::new(), |web, name| web.site(*name, pages(name)));
+    let (served, dirs) = (Served::start(web), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let seeds = sites.map(|name| format!("http://{name}/"));
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    let slow = ["--delay", "1h", "--robots", "ignore"];
+    let running = Running::start(&mut crawl(&served, &dir, &[&seeds[..], &slow].concat()));
+    wait_for_pages(&dir, &running, 3);
+    let says = |pace: &str| {
+        wait_until(&running, || {
+            sites.iter().all(|name| ask("explain", &dir, &[name]).expect_code(0).stdout.contains(pace))
+        });
+    };
+    says("one visit every 1h (--delay): 2 URLs take about 2h");
+    steer(&dir, &["set", "--ip-delay", "45m"]);
+    says("one visit every 2h 15m (--ip-delay, with 3 sites on its address): 2 URLs take about 4h 30m");
+    steer(&dir, &["stop"]);
+    running.end().expect_code(3);
+}
+
 #[test]
 fn what_cannot_be_changed_is_refused_and_changes_nothing() {
     let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
@@ -232,6 +289,9 @@ fn what_cannot_be_changed_is_refused_and_changes_nothing() {
         (&["exclude", "["], "--exclude"),
         (&["release", "one.test"], "one.test is not on hold"),
         (&["hold", "http://one.test/page"], "is no site"),
+        (&["hold", "one.test", "*.test"], "`*.test` is a pattern, and sites are given by their names"),
+        (&["release", "*.test"], "`*.test` is a pattern"),
+        (&["delay", "5s", "*.test"], "`*.test` is a pattern"),
         (&["seeds", "http://me:pa55word@one.test/"], "is for `argiope crawl`"),
     ];
     for (arguments, expect) in cases {
