@@ -8,6 +8,7 @@ use crawl::outlook::waits_in_words;
 use engine::Progress;
 
 use crate::message::{Level, log, may_change_lines, show, show_progress};
+use printable::counted;
 use settings::units::human_bytes;
 
 /// How often a plain line is printed.
@@ -126,7 +127,8 @@ impl Printer {
         self.end_line();
         let lost = std::mem::take(&mut self.fetches_lost);
         if lost > 0 {
-            crate::say!("{lost} fetches broke off by an error of this program, each counted as a failed attempt");
+            let fetches = if lost == 1 { "fetch" } else { "fetches" };
+            crate::say!("{lost} {fetches} broke off by an error of this program, each counted as a failed attempt");
         }
     }
 }
@@ -137,12 +139,12 @@ fn line(before: &Progress, now: &Progress, outlook: Option<&Outlook>) -> String 
     let rate = if elapsed.is_zero() { 0.0 } else { pages as f64 / elapsed.as_secs_f64() };
     let aside = if now.sites_aside == 0 { String::new() } else { format!("  {} in trouble", now.sites_aside) };
     format!(
-        "{:>6}s  {} pages  {rate:.1}/s  {}  {} fetching  {} sites waiting{aside}{}",
+        "{:>6}s  {}  {rate:.1}/s  {}  {} fetching  {} waiting{aside}{}",
         now.elapsed.as_secs(),
-        now.pages,
+        counted(now.pages, "page"),
         human_bytes(now.bytes),
         now.in_flight,
-        now.sites_waiting,
+        counted(now.sites_waiting as u64, "site"),
         outlook.map(left).unwrap_or_default()
     )
 }
@@ -157,7 +159,8 @@ fn left(outlook: &Outlook) -> String {
     let ends = ends.map(|time| format!("  at least {} left", humantime::format_duration(time))).unwrap_or_default();
     let errors = if failed > 0 { format!("  {failed} failed") } else { String::new() };
     let refused = if kept_out > 0 { format!("  {kept_out} kept out") } else { String::new() };
-    format!("  {waiting} URLs waiting{errors}{refused}  {} on disk{expected}{ends}{waits}", human_bytes(disk_bytes))
+    let waiting = counted(waiting, "URL");
+    format!("  {waiting} waiting{errors}{refused}  {} on disk{expected}{ends}{waits}", human_bytes(disk_bytes))
 }
 
 #[cfg(test)]
@@ -167,6 +170,16 @@ mod tests {
     use crawl::{Reason, SiteWaits, Wait};
 
     use super::*;
+
+    #[test]
+    fn one_of_a_kind_is_told_as_one() {
+        let now = Progress { pages: 1, sites_waiting: 1, ..Progress::default() };
+        let outlook = Outlook { waiting: 1, ..Outlook::default() };
+        let line = line(&Progress::default(), &now, Some(&outlook));
+        for expect in ["  1 page  ", "  1 site waiting  ", "  1 URL waiting  "] {
+            assert!(line.contains(expect), "{line}");
+        }
+    }
 
     #[test]
     fn what_is_left_is_told_as_far_as_it_is_known() {

@@ -53,7 +53,11 @@ fn tell(site: &SiteStory, dir: &Path, out: &mut String) {
     }
     match site.pages_max {
         Some(max) => {
-            line(out, "fetched", format_args!("{} of {max} pages (--max-pages-per-site)", site.pages_fetched));
+            line(
+                out,
+                "fetched",
+                format_args!("{} of {} (--max-pages-per-site)", site.pages_fetched, counted(max, "page")),
+            );
         }
         None => line(out, "fetched", counted(site.pages_fetched, "page")),
     }
@@ -75,7 +79,15 @@ fn tell_urls(site: &SiteStory, out: &mut String) {
     }
     for (at, NearLimit { example, fetched, max, .. }) in site.near_limits.iter().enumerate() {
         let label = if at == 0 { "trap rules" } else { "" };
-        line(out, label, format_args!("{fetched} of {max} pages like {} brought nothing new", Printable(example)));
+        line(
+            out,
+            label,
+            format_args!(
+                "{fetched} of {} like {} brought nothing new",
+                counted((*max).into(), "page"),
+                Printable(example)
+            ),
+        );
     }
 }
 

@@ -41,7 +41,9 @@ pub(super) fn words(why: &Why, dir: &Path) -> String {
             format!("the site is in trouble ({detail}): this is wait {round} of {rounds}, and its URLs stay open")
         }
         Why::Failures { in_a_row, max } => {
-            format!("{in_a_row} failures in a row make it wait longer; at {max} it is put aside")
+            let make = if *in_a_row == 1 { "makes" } else { "make" };
+            let failures = counted((*in_a_row).into(), "failure");
+            format!("{failures} in a row {make} it wait longer; at {max} it is put aside")
         }
         Why::Held { reason, until, wait_s } => match (until, wait_s) {
             (Some(until), Some(wait)) => format!("{}: not before {until}, in {}", held(*reason, dir), seconds(*wait)),
@@ -51,11 +53,15 @@ pub(super) fn words(why: &Why, dir: &Path) -> String {
         Why::RobotsFirst { answer: Some(answer) } => format!("robots.txt could not be fetched yet ({answer})"),
         Why::Ends { outcome, reason } => format!("its turn ends it without a request, as {outcome}: {reason}"),
         Why::Pace { delay_s, rule, urls, at_least, takes_s } => format!(
-            "one visit every {} ({}): {} {}take about {}",
+            "one visit every {} ({}): {} {} about {}",
             seconds(*delay_s),
             delay(*rule),
             counted(*urls, "URL"),
-            if *at_least { "or more " } else { "" },
+            match (urls, at_least) {
+                (1, false) => "takes",
+                (_, false) => "take",
+                (_, true) => "or more take",
+            },
             seconds(*takes_s)
         ),
         Why::CannotBeAsked => "the crawl that is running cannot be asked what it does next".to_owned(),
@@ -148,6 +154,14 @@ mod tests {
         let pace = Why::Pace { delay_s: 0.4, rule: DelayRule::Delay, urls: 45, at_least: false, takes_s: 18.0 };
         // robots.txt may end some of them without a request.
         assert_eq!(words(&pace, Path::new("web")), "one visit every 400ms (--delay): 45 URLs take about 18s");
+        for (urls, at_least, expect) in
+            [(1, false, "1 URL takes about 400ms"), (2, true, "2 URLs or more take about 400ms")]
+        {
+            let pace = Why::Pace { delay_s: 0.4, rule: DelayRule::Delay, urls, at_least, takes_s: 0.4 };
+            assert_eq!(words(&pace, Path::new("web")), format!("one visit every 400ms (--delay): {expect}"));
+        }
+        let failed = words(&Why::Failures { in_a_row: 1, max: 5 }, Path::new("web"));
+        assert_eq!(failed, "1 failure in a row makes it wait longer; at 5 it is put aside");
         let tried = words(&Why::Tried { attempts: 1, max: Some(4) }, Path::new("web"));
         // It was requested more often, where its whole site failed.
         assert!(
