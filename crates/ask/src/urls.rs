@@ -92,7 +92,7 @@ pub struct Selection {
     pub status: Option<u16>,
     /// Only those so many links from a seed.
     pub depth: Option<u32>,
-    /// Only those with such a key in the table `crawl` of a key-value store ([`export::kvs`]).
+    /// Only those with such a key in the dataset, or in the table `crawl` of a key-value store ([`export::kvs`]).
     pub key: Option<KeyPart>,
     /// Neither sitemaps nor requisites, which totals do not count by outcome either.
     pub only_counted: bool,
@@ -190,6 +190,16 @@ impl Selection {
         let mut page = Page::default();
         let states = self.states_read(view)?;
         let mut originals = self.as_reported.then(|| Originals::new(view)).transpose()?;
+        if let Some(key) = self.key.as_ref().and_then(KeyPart::as_url_key)
+            && let Some(entry) = view.get(key)?
+        {
+            // The only one; nothing else has to be looked at.
+            if after.is_none_or(|after| after < key) && self.is_of_sites(key.site) {
+                page.looked_at = 1;
+                page.urls.extend(self.listed(originals.as_mut(), entry)?);
+            }
+            return Ok(page);
+        }
         let (mut last, mut at_once) = (after, max.clamp(1, ENTRIES_AT_ONCE));
         loop {
             let Some(from) = self.next_from(last) else { return Ok(page) };
@@ -416,6 +426,13 @@ mod tests {
         for part in [&key[..], &key[..8]] {
             let of_key = Selection { key: Some(part.parse().expect("a key")), ..Selection::default() };
             check(&of_key, &["http://b.test/3"]);
+        }
+        // The key of the dataset leads to its URL at once.
+        let key = url("http://b.test/3").key().to_string();
+        for (part, looked_at) in [(&key[..], 1), (&key[..20], 12)] {
+            let of_key = Selection { key: Some(part.parse().expect("a key")), ..Selection::default() };
+            check(&of_key, &["http://b.test/3"]);
+            assert_eq!(of_key.page(&store(), None, 5).expect("read").looked_at, looked_at);
         }
         let other = Selection { key: Some("00000000".parse().expect("a key")), ..Selection::default() };
         check(&other, &[]);

@@ -21,7 +21,7 @@ pub(crate) struct Filter {
     pub(crate) pattern: String,
     pub(crate) status: String,
     pub(crate) depth: String,
-    /// A key of the table `crawl` of a key-value store, or its beginning.
+    /// A key of the dataset, or of the table `crawl` of a key-value store, or its beginning.
     pub(crate) key: String,
     /// Not empty: the pages that link to each URL are shown.
     pub(crate) linked: String,

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use data_encoding::HEXLOWER;
 use sha1::{Digest, Sha1};
-use weburl::CanonicalUrl;
+use weburl::{CanonicalUrl, UrlKey};
 
 /// The digits of a key.
 const DIGITS: usize = 40;
@@ -32,7 +32,7 @@ pub(super) fn text_with_port(url: &str) -> String {
     CanonicalUrl::from_canonical(url).map_or_else(|| url.to_owned(), |url| with_port(&url))
 }
 
-/// A key, or its beginning.
+/// A key, or its beginning: that of the table `crawl`, or the `url_key` of the dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPart(String);
 
@@ -45,7 +45,14 @@ impl KeyPart {
     /// Whether a URL has such a key.
     #[must_use]
     pub fn is_of(&self, url: &CanonicalUrl) -> bool {
-        key_of(url).starts_with(&self.0)
+        key_of(url).starts_with(&self.0) || url.key().to_string().starts_with(&self.0)
+    }
+
+    /// The key of the dataset that this may be: a whole one.
+    #[must_use]
+    pub fn as_url_key(&self) -> Option<UrlKey> {
+        let bytes = HEXLOWER.decode(self.0.as_bytes()).ok()?;
+        bytes.try_into().ok().map(UrlKey::from_bytes)
     }
 }
 
@@ -80,6 +87,17 @@ mod tests {
             let part: KeyPart = part.parse().expect(part);
             assert_eq!(part.is_of(&url("http://a.test/")), is_of, "{part:?}");
             assert!(!part.is_of(&url("http://a.test:81/")) && !part.is_of(&url("https://a.test/")), "{part:?}");
+        }
+    }
+
+    #[test]
+    fn the_key_of_the_dataset_is_one_too() {
+        let url = CanonicalUrl::from_canonical("http://a.test/").expect("a URL");
+        let key = url.key().to_string();
+        for (text, whole) in [(&key[..], Some(url.key())), (&key[..9], None), (KEY, None)] {
+            let part: KeyPart = text.parse().expect(text);
+            assert!(part.is_of(&url), "{text}");
+            assert_eq!(part.as_url_key(), whole, "{text}");
         }
     }
 
