@@ -26,8 +26,10 @@ pub enum Undo {
     Not(&'static str),
 }
 
-/// Why most changes are not taken back: a later one has taken their place, or they changed nothing.
+/// Why most changes are not taken back: later ones have taken their place.
 const NOT_IN_FORCE: &str = "nothing of it is in force";
+/// The same of a change that changed nothing, as one made twice.
+const CHANGED_NOTHING: &str = "it changed nothing: what it says counted before";
 
 impl Replaced {
     /// What `change` replaces, which makes `after` of `before`; `None` if it changes no values.
@@ -54,8 +56,6 @@ impl Replaced {
         let before: Options = self.values.clone().try_into()?;
         let mut back = now.clone();
         match change {
-            // What changed nothing has nothing to take back.
-            _ if self.values.is_empty() && self.absent.is_empty() => return Ok(Vec::new()),
             Change::Hold(sites) => {
                 let added = sites.iter().filter(|site| !before.hold.contains(site) && now.hold.contains(site));
                 return Ok(if_any(added.cloned().collect(), Change::Release));
@@ -157,6 +157,9 @@ impl Changed {
                 "`retry excluded` with the same patterns visits the URLs in a round, with all others excluded",
             ),
             (_, None) => Undo::Not("the values before were not written down"),
+            (_, Some(replaced)) if replaced.values.is_empty() && replaced.absent.is_empty() => {
+                Undo::Not(CHANGED_NOTHING)
+            }
             (change, Some(replaced)) => match replaced.undo(change, options) {
                 Ok(changes) if !changes.is_empty() => Undo::By(changes),
                 _ => Undo::Not(NOT_IN_FORCE),
@@ -218,8 +221,8 @@ mod tests {
             (&some, "set", &["max-pages = 5", "patience = \"1h\""], "set max-pages = 7 + unset patience"),
             (&some, "unset", &["max-pages"], "set max-pages = 7"),
             // What changed nothing.
-            (&some, "hold", &["a.test"], "not: nothing of it is in force"),
-            (&some, "exclude", &["*/a/*"], "not: nothing of it is in force"),
+            (&some, "hold", &["a.test"], "not: it changed nothing: what it says counted before"),
+            (&some, "exclude", &["*/a/*"], "not: it changed nothing: what it says counted before"),
         ] {
             let (after, changed) = made(before, what, to);
             let json = serde_json::to_string(&changed).expect("JSON");
