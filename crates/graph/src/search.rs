@@ -2,15 +2,16 @@
 //!
 //! The text of a page is its title and what is visible of it, or its main text, as in the dataset: without tags, white space
 //! collapsed. Every page is looked at: no index, so that an answer is exact however much was crawled just now (`docs/decisions`).
-//! An exact duplicate of a page has the text that this page had when both were the same.
+//! An exact duplicate of a page has the text that this page had when both were the same. What is around the text is looked up for the
+//! duplicates of the answer alone.
 
 mod copies;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use dataset::originals::Repeated;
+use dataset::originals::{Fit, Repeated};
 use dataset::schema::Table;
 use dataset::{Column, DatasetError, Layout, supersedes_rows};
 use memchr::memmem::Finder;
@@ -19,7 +20,7 @@ use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 use weburl::{CanonicalUrl, SiteKey};
 
-use self::copies::{Copies, Earlier, Sought};
+use self::copies::{Context, Copies, Earlier, Sought, contexts};
 use crate::GraphError;
 use crate::linking::{WireKey, to_wire};
 use crate::rounds::{Crew, Rounds, Step, run};
@@ -253,6 +254,10 @@ enum Message {
     Earlier(Vec<Earlier>),
     /// What it found.
     Pages(Pages),
+    /// The duplicates of the answer that need what is around the text: what they repeat.
+    Wanted(Vec<Sought>),
+    /// What is around the text where duplicates repeat it, from some rows.
+    Contexts(Vec<Context>),
 }
 
 /// Pages that have it, the most important of them one by one.
@@ -260,14 +265,15 @@ enum Message {
 struct Pages {
     pages: u64,
     occurrences: u64,
-    rows: Vec<FoundPage>,
+    /// Each with what it repeats, if it is a duplicate.
+    rows: Vec<(FoundPage, Option<Sought>)>,
 }
 
 impl Pages {
-    fn push(&mut self, row: FoundPage, limit: Option<usize>) {
+    fn push(&mut self, row: FoundPage, repeats: Option<Sought>, limit: Option<usize>) {
         self.pages += 1;
         self.occurrences += row.occurrences;
-        self.rows.push(row);
+        self.rows.push((row, repeats));
         // Now and then, so that it costs little.
         if limit.is_some_and(|limit| self.rows.len() >= (2 * limit).max(1_000)) {
             self.cut(limit);
@@ -275,7 +281,7 @@ impl Pages {
     }
 
     fn cut(&mut self, limit: Option<usize>) {
-        self.rows.sort_unstable_by(|a, b| b.occurrences.cmp(&a.occurrences).then_with(|| a.url.cmp(&b.url)));
+        self.rows.sort_unstable_by(|(a, _), (b, _)| b.occurrences.cmp(&a.occurrences).then_with(|| a.url.cmp(&b.url)));
         self.rows.truncate(limit.unwrap_or(usize::MAX));
     }
 }
@@ -319,12 +325,8 @@ impl Searcher {
                 if !is_wanted {
                     continue;
                 }
-                let around = |chars: usize| {
-                    // Where it is in the title alone, the title is what is around it.
-                    texts.iter().rev().find_map(|text| Some(around(text, self.search.pattern.first(text)?, chars)))
-                };
-                let context = self.search.context.and_then(around);
-                self.found.push(FoundPage { occurrences, url: url.to_owned(), context }, self.search.limit);
+                let context = self.search.around(&texts);
+                self.found.push(FoundPage { occurrences, url: url.to_owned(), context }, None, self.search.limit);
             }
         }
         Ok(counts)
@@ -359,12 +361,18 @@ impl Searcher {
     fn finish(&mut self) -> Step<Message, <Self as Rounds>::Answer> {
         let counts = std::mem::take(&mut self.counts);
         let copies = std::mem::take(&mut self.copies);
-        for (url, occurrences) in copies.into_found(|original| counts.get(&original).copied()) {
-            self.found.push(FoundPage { occurrences, url, context: None }, self.search.limit);
+        for (url, of, occurrences) in copies.into_found(|original| counts.get(&original).copied()) {
+            self.found.push(FoundPage { occurrences, url, context: None }, Some(of), self.search.limit);
         }
         self.found.cut(self.search.limit);
-        let mut messages = vec![Message::Pages(Pages::default()); self.peers];
-        messages[0] = Message::Pages(std::mem::take(&mut self.found));
+        let found = std::mem::take(&mut self.found);
+        self.send_to_first(Message::Pages(found), Message::Pages(Pages::default()))
+    }
+
+    /// Tells the first worker something, and the others that it is its turn.
+    fn send_to_first(&self, message: Message, empty: Message) -> Step<Message, <Self as Rounds>::Answer> {
+        let mut messages = vec![empty; self.peers];
+        messages[0] = message;
         Step::Send(messages)
     }
 }
@@ -415,25 +423,75 @@ impl Rounds for Searcher {
                 }
                 self.finish()
             }
-            Some(Message::Pages(_)) => Step::End(match self.error.take() {
-                Some(error) => Err(error.into()),
-                None => Ok((self.own == 0).then(|| self.answer(inbox))),
-            }),
+            Some(Message::Pages(_)) => {
+                self.gather(inbox);
+                if self.search.context.is_none() {
+                    return self.end();
+                }
+                let wanted: HashSet<Sought> = self.found.rows.iter().filter_map(|(_, repeats)| *repeats).collect();
+                self.send(Message::Wanted(wanted.into_iter().collect()))
+            }
+            Some(Message::Wanted(_)) => {
+                let mut wanted = Vec::new();
+                for message in inbox {
+                    let Message::Wanted(sought) = message else { continue };
+                    wanted.extend(sought);
+                }
+                let search = &self.search;
+                let around = |batch: &dyn Column, row| search.around(&search.within.texts(batch, row));
+                let contexts = contexts(&wanted, &self.layouts, &search.within.text_columns(), self.share(), around);
+                let contexts = self.noted(contexts);
+                self.send_to_first(Message::Contexts(contexts), Message::Contexts(Vec::new()))
+            }
+            Some(Message::Contexts(_)) => {
+                let mut best: HashMap<Sought, (Option<Fit>, String)> = HashMap::new();
+                for message in inbox {
+                    let Message::Contexts(contexts) = message else { continue };
+                    for (sought, fit, context) in contexts {
+                        let found = (fit, context);
+                        let best = best.entry(sought).or_insert_with(|| found.clone());
+                        if found.0 > best.0 {
+                            *best = found;
+                        }
+                    }
+                }
+                for (page, repeats) in &mut self.found.rows {
+                    let context = repeats.and_then(|repeats| best.get(&repeats)).map(|(_, context)| context.clone());
+                    page.context = page.context.take().or(context);
+                }
+                self.end()
+            }
         }
     }
 }
 
 impl Searcher {
-    fn answer(&self, inbox: Vec<Message>) -> SearchResult {
-        let mut all = Pages::default();
+    /// Puts together what all workers found.
+    fn gather(&mut self, inbox: Vec<Message>) {
         for message in inbox {
             let Message::Pages(pages) = message else { continue };
-            all.pages += pages.pages;
-            all.occurrences += pages.occurrences;
-            all.rows.extend(pages.rows);
+            self.found.pages += pages.pages;
+            self.found.occurrences += pages.occurrences;
+            self.found.rows.extend(pages.rows);
         }
-        all.cut(self.search.limit);
-        SearchResult { pages: all.pages, occurrences: all.occurrences, rows: all.rows }
+        self.found.cut(self.search.limit);
+    }
+
+    fn end(&mut self) -> Step<Message, <Self as Rounds>::Answer> {
+        let Pages { pages, occurrences, rows } = std::mem::take(&mut self.found);
+        let rows = rows.into_iter().map(|(page, _)| page).collect();
+        Step::End(match self.error.take() {
+            Some(error) => Err(error.into()),
+            None => Ok((self.own == 0).then_some(SearchResult { pages, occurrences, rows })),
+        })
+    }
+}
+
+impl Search {
+    /// What is around the first place in the texts of a page, if that is wanted. Where it is in the title alone, that is the title.
+    fn around(&self, texts: &[Cow<'_, str>]) -> Option<String> {
+        let chars = self.context?;
+        texts.iter().rev().find_map(|text| Some(around(text, self.pattern.first(text)?, chars)))
     }
 }
 

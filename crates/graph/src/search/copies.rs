@@ -21,6 +21,9 @@ pub(super) type Sought = (WireKey, Repeated);
 /// What a row of an earlier visit has: how well it fits, and how often the text is there.
 pub(super) type Earlier = (Sought, Fit, u64);
 
+/// What is around the text in a row, and how well the row fits what is repeated; `None` if it has another content.
+pub(super) type Context = (Sought, Option<Fit>, String);
+
 /// The copies of one worker.
 #[derive(Default)]
 pub(super) struct Copies {
@@ -120,17 +123,51 @@ impl Copies {
         Ok(earlier.into_iter().map(|(sought, (fit, occurrences))| (sought, fit, occurrences)).collect())
     }
 
-    /// The copies that have the text, and how often. `of_current` says it of the original's current row.
-    pub(super) fn into_found(self, of_current: impl Fn(WireKey) -> Option<u64>) -> impl Iterator<Item = (String, u64)> {
+    /// The copies that have the text, what each repeats, and how often it has the text. `of_current` says it of the original's current row.
+    pub(super) fn into_found(
+        self,
+        of_current: impl Fn(WireKey) -> Option<u64>,
+    ) -> impl Iterator<Item = (String, Sought, u64)> {
         let Copies { found, sought, earlier } = self;
         found.into_iter().filter_map(move |(of, url)| {
             let occurrences = match sought.contains(&of) {
                 true => earlier.get(&of).map(|(_, occurrences)| *occurrences),
                 false => of_current(of.0),
             };
-            occurrences.filter(|occurrences| *occurrences > 0).map(|occurrences| (url, occurrences))
+            occurrences.filter(|occurrences| *occurrences > 0).map(|occurrences| (url, of, occurrences))
         })
     }
+}
+
+/// What is around the text where duplicates repeat it, from the rows of a worker's share that fit best. `around` says it of a row, of which these
+/// are the columns.
+pub(super) fn contexts(
+    wanted: &[Sought],
+    layouts: &[Layout],
+    columns: &[&str],
+    share: (usize, usize),
+    around: impl Fn(&dyn Column, usize) -> Option<String>,
+) -> Result<Vec<Context>, DatasetError> {
+    let mut by_original: HashMap<UrlKey, Vec<Repeated>> = HashMap::new();
+    for (original, repeated) in wanted {
+        by_original.entry(from_wire(*original)).or_default().push(*repeated);
+    }
+    let mut contexts: HashMap<Sought, (Option<Fit>, String)> = HashMap::new();
+    if by_original.is_empty() {
+        return Ok(Vec::new());
+    }
+    for layout in layouts {
+        each_content(rows(layout, &by_original, columns, share)?.with_superseded(), |(batch, row), key, content| {
+            let Some(context) = around(batch, row) else { return };
+            for of in by_original.get(&key).into_iter().flatten() {
+                let (sought, fit) = ((to_wire(key), *of), of.fit(content));
+                if contexts.get(&sought).is_none_or(|(best, _)| fit > *best) {
+                    contexts.insert(sought, (fit, context.clone()));
+                }
+            }
+        })?;
+    }
+    Ok(contexts.into_iter().map(|(sought, (fit, context))| (sought, fit, context)).collect())
 }
 
 /// A share of the rows of originals.

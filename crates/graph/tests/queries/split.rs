@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use dataset::{Layout, Links, PageContent, PageRow, Rows, SegmentTables, Written, write_superseded};
 use graph::{
-    Crew, Definition, Graph, GraphBuilder, Only, Overlap, PageKind, Pattern, Ranks, Search, Within, names, overlap,
-    pagerank, search,
+    Crew, Definition, FoundPage, Graph, GraphBuilder, Only, Overlap, PageKind, Pattern, Ranks, Search, Within, names,
+    overlap, pagerank, search,
 };
 use model::{Candidate, Outcome, Past, PayloadDigest, Timestamp, Visit};
 use proptest::prelude::*;
@@ -190,6 +190,7 @@ fn datasets_in_pieces_answer_as_one() {
         };
         let expect = search([&whole], asked(), Crew::threads(2)).expect("an answer");
         assert!(expect.pages > 100 && expect.rows.len() == 50, "{expect:?}");
+        assert!(expect.rows.iter().all(|row| row.context.is_some()), "copies too: {expect:?}");
         let found = each(PROCESSES, 2, |process, crew| search(&known(process), asked(), crew).expect("an answer"));
         assert_eq!(found[0], expect, "{text}");
         assert!(found[1..].iter().all(|found| found.rows.is_empty()), "the first has the answer");
@@ -291,19 +292,25 @@ fn a_copy_has_the_text_that_its_original_had_wherever_the_rows_lie() {
         write_visits(&whole, segment);
         write_visits(&dir(&segment.to_string()), segment);
     }
-    let row = |path: &str, occurrences| (url(path).as_str().to_owned(), occurrences);
-    let worm = [row("s2.test/of-then", 2), row("s3.test/coded", 2), row("s1.test/same", 1), row("s3.test/same", 1)];
-    let silk = [row("s1.test/changed", 1), row("s2.test/of-now", 1)];
+    let row = |path: &str, occurrences, context: &str| (url(path).as_str().to_owned(), occurrences, context.to_owned());
+    let worm = [
+        row("s2.test/of-then", 2, "worm and worm"),
+        row("s3.test/coded", 2, "worm and worm"),
+        row("s1.test/same", 1, "worm"),
+        row("s3.test/same", 1, "worm"),
+    ];
+    let silk = [row("s1.test/changed", 1, "silk"), row("s2.test/of-now", 1, "silk")];
     for (text, expect) in [("worm", &worm[..]), ("silk", &silk[..])] {
         let asked = || Search {
             pattern: Pattern::text(text, false).expect("a text"),
             within: Within::Page,
             only: Only::default(),
             limit: None,
-            context: None,
+            context: Some(30),
         };
         let of_one = search([&whole], asked(), Crew::threads(2)).expect("an answer");
-        let rows: Vec<_> = of_one.rows.iter().map(|row| (row.url.clone(), row.occurrences)).collect();
+        let row = |row: &FoundPage| (row.url.clone(), row.occurrences, row.context.clone().unwrap_or_default());
+        let rows: Vec<_> = of_one.rows.iter().map(row).collect();
         assert_eq!(rows, expect, "{text}");
         assert_eq!(of_one.pages, rows.len() as u64);
         let ask = |process: usize, crew| search([&dir(&process.to_string())], asked(), crew).expect("an answer");
