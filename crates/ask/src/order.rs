@@ -1,4 +1,4 @@
-//! The URLs of a crawl in the order of any column, where few enough have to be looked at: the state has no index for it.
+//! The URLs of a crawl in the order of any column. The state has no index for it: all URLs are looked at, and the first ones kept.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -6,8 +6,9 @@ use std::str::FromStr;
 
 use model::essence;
 use store::{CrawlView, StoreError};
+use weburl::UrlKey;
 
-use crate::urls::{LOOKED_AT_MAX, Listed, Page, Selection, State};
+use crate::urls::{LOOKED_AT_MAX, Listed, Selection, State};
 
 /// A column of the table of URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,14 +93,6 @@ pub struct Order {
 }
 
 impl Order {
-    /// Brings URLs, which are in the order of their keys, into this order.
-    #[must_use]
-    pub fn sorted(self, urls: Vec<Listed>) -> Vec<Listed> {
-        let mut valued: Vec<_> = urls.into_iter().map(|listed| (self.by.value(&listed), listed)).collect();
-        valued.sort_by(|(one, _), (other, _)| self.compare(one.as_ref(), other.as_ref()));
-        valued.into_iter().map(|(_, listed)| listed).collect()
-    }
-
     fn compare(self, one: Option<&Value>, other: Option<&Value>) -> Ordering {
         match (one, other) {
             (Some(one), Some(other)) if self.is_descending => other.cmp(one),
@@ -129,52 +122,126 @@ impl FromStr for Order {
     }
 }
 
-/// What comes of a request for an order.
+/// The first rows of many in an order. Only so many are kept, and the others are counted: so it takes the same memory for any crawl.
+#[derive(Debug)]
+pub struct Foremost<V, T> {
+    max: usize,
+    /// Less than twice as many, each with what it is compared by.
+    kept: Vec<(V, T)>,
+    /// What the last of the first `max` has, when they were chosen last: a row with the same or a later value does not belong to them.
+    bar: Option<V>,
+    found: u64,
+}
+
+/// The first rows of a table, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sorted {
-    /// A part of the URLs in this order.
-    Part(Part),
-    /// Too many URLs would have to be looked at. This is the beginning in the order of keys, as [`Selection::page`] has it.
-    TooMany(Page),
+pub struct First<T> {
+    /// The rows.
+    pub rows: Vec<T>,
+    /// The rows of the whole table.
+    pub of: u64,
 }
 
-/// A part of sorted URLs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
-    /// The URLs.
-    pub urls: Vec<Listed>,
-    /// The URLs of the whole selection.
-    pub of: usize,
-    /// How many of them come before the next part; `None` behind the last part.
-    pub next: Option<usize>,
+impl<V: Clone, T> Foremost<V, T> {
+    /// The first `max` rows; there are none so far.
+    #[must_use]
+    pub fn new(max: usize) -> Self {
+        Foremost { max: max.max(1), kept: Vec::new(), bar: None, found: 0 }
+    }
+
+    /// Takes in a row. `compare` is the order, always the same; rows with equal values stay as they come.
+    pub fn take(&mut self, value: V, row: T, compare: impl Fn(&V, &V) -> Ordering) {
+        self.found += 1;
+        if self.bar.as_ref().is_some_and(|bar| compare(&value, bar).is_ge()) {
+            return;
+        }
+        self.kept.push((value, row));
+        // Now and then, so that it costs little.
+        if self.kept.len() >= 2 * self.max {
+            self.choose(compare);
+            self.bar = self.kept.last().map(|(value, _)| value.clone());
+        }
+    }
+
+    fn choose(&mut self, compare: impl Fn(&V, &V) -> Ordering) {
+        self.kept.sort_by(|(one, _), (other, _)| compare(one, other));
+        self.kept.truncate(self.max);
+    }
+
+    /// The rows so far.
+    #[must_use]
+    pub fn found(&self) -> u64 {
+        self.found
+    }
+
+    /// The first rows.
+    #[must_use]
+    pub fn into_first(mut self, compare: impl Fn(&V, &V) -> Ordering) -> First<T> {
+        self.choose(compare);
+        First { rows: self.kept.into_iter().map(|(_, row)| row).collect(), of: self.found }
+    }
 }
 
-impl Selection {
-    /// At most `max` URLs of the selection in an order, behind the first `skip`. It looks at [`LOOKED_AT_MAX`] URLs and no more. As long as the
-    /// state stays, parts fit together.
+/// The first URLs of a selection in an order. They are looked for part by part, so that it can be told how far that is.
+#[derive(Debug)]
+pub struct Sorting {
+    selection: Selection,
+    order: Order,
+    first: Foremost<Option<Value>, Listed>,
+    after: Option<UrlKey>,
+    looked_at: u64,
+    is_complete: bool,
+}
+
+impl Sorting {
+    /// The first `max` URLs of a selection. Nothing was looked at yet.
+    #[must_use]
+    pub fn new(selection: Selection, order: Order, max: usize) -> Self {
+        Sorting { selection, order, first: Foremost::new(max), after: None, looked_at: 0, is_complete: false }
+    }
+
+    /// Looks at [`LOOKED_AT_MAX`] URLs more.
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn sorted(&self, view: &dyn CrawlView, order: Order, skip: usize, max: usize) -> Result<Sorted, StoreError> {
-        // One more shows that there are more.
-        let all = self.page(view, None, LOOKED_AT_MAX + 1)?;
-        if all.looked_at > LOOKED_AT_MAX {
-            return Ok(Sorted::TooMany(beginning(all, max)));
-        }
-        let of = all.urls.len();
-        let urls: Vec<Listed> = order.sorted(all.urls).into_iter().skip(skip).take(max).collect();
-        let next = Some(skip.saturating_add(urls.len())).filter(|next| !urls.is_empty() && *next < of);
-        Ok(Sorted::Part(Part { urls, of, next }))
+    pub fn look_on(&mut self, view: &dyn CrawlView) -> Result<(), StoreError> {
+        let page = self.selection.page(view, self.after, LOOKED_AT_MAX)?;
+        self.looked_at = self.looked_at.saturating_add(page.looked_at as u64);
+        page.urls.into_iter().for_each(|listed| self.take(listed));
+        self.after = page.next.map(|next| next.key());
+        self.is_complete = self.after.is_none();
+        Ok(())
     }
-}
 
-/// The first URLs of a page, as a page of their own.
-fn beginning(mut page: Page, max: usize) -> Page {
-    if page.urls.len() > max {
-        page.urls.truncate(max);
-        page.next = page.urls.last().map(|listed| listed.url.clone());
+    fn take(&mut self, listed: Listed) {
+        let order = self.order;
+        self.first.take(order.by.value(&listed), listed, |one, other| order.compare(one.as_ref(), other.as_ref()));
     }
-    page
+
+    /// Whether all URLs were looked at.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// The URLs of the selection so far.
+    #[must_use]
+    pub fn found(&self) -> u64 {
+        self.first.found()
+    }
+
+    /// The URLs that were looked at so far.
+    #[must_use]
+    pub fn looked_at(&self) -> u64 {
+        self.looked_at
+    }
+
+    /// The first URLs of those that were looked at.
+    #[must_use]
+    pub fn into_first(self) -> First<Listed> {
+        let order = self.order;
+        self.first.into_first(|one, other| order.compare(one.as_ref(), other.as_ref()))
+    }
 }
 
 #[cfg(test)]
@@ -239,8 +306,11 @@ mod tests {
         ] {
             let parsed: Order = order.parse().expect(order);
             assert_eq!(parsed.to_string(), order);
-            let paths: Vec<String> = parsed
-                .sorted(some())
+            let mut sorting = Sorting::new(Selection::default(), parsed, 100);
+            some().into_iter().for_each(|listed| sorting.take(listed));
+            let paths: Vec<String> = sorting
+                .into_first()
+                .rows
                 .iter()
                 .map(|listed| listed.url.path_and_query().trim_start_matches('/').to_owned())
                 .collect();
@@ -265,48 +335,50 @@ mod tests {
         store
     }
 
-    #[test]
-    fn all_parts_together_are_the_selection_in_its_order() {
-        let (store, order) = (store(23), Order { by: Column::Url, is_descending: true });
-        for max in [1, 5, 24, 100] {
-            let (mut found, mut skip) = (Vec::new(), Some(0));
-            while let Some(from) = skip {
-                let sorted = Selection::default().sorted(&store, order, from, max).expect("read");
-                let Sorted::Part(part) = sorted else { panic!("few URLs") };
-                assert!(part.urls.len() <= max && part.of == 24);
-                found.extend(part.urls.into_iter().map(|listed| listed.url.to_string()));
-                skip = part.next;
-            }
-            assert_eq!(found.len(), 24, "{max}");
-            assert!(found.is_sorted_by(|one, other| one > other), "{found:?}");
+    /// The first `max` URLs in an order, and how often it was looked on.
+    fn first(store: &MemoryStore, selection: &Selection, order: &str, max: usize) -> (First<Listed>, usize) {
+        let mut sorting = Sorting::new(selection.clone(), order.parse().expect(order), max);
+        let mut looks = 0;
+        while !sorting.is_complete() {
+            sorting.look_on(store).expect("read");
+            looks += 1;
+            assert!(sorting.first.kept.len() < 2 * max, "{}", sorting.first.kept.len());
         }
-        let behind = Selection::default().sorted(&store, order, 24, 5).expect("read");
-        assert_eq!(behind, Sorted::Part(Part { urls: Vec::new(), of: 24, next: None }));
+        (sorting.into_first(), looks)
     }
 
     #[test]
-    fn more_urls_than_an_answer_looks_at_stay_in_the_order_of_their_keys() {
-        let order = Order { by: Column::Url, is_descending: false };
-        let of_one_site = Selection { sites: [url("http://a.test/").key().site].into(), ..Selection::default() };
-        let check = |store: &MemoryStore, selection: &Selection, is_sorted: bool| {
-            let sorted = selection.sorted(store, order, 0, 7).expect("read");
-            match sorted {
-                Sorted::Part(part) => assert!(is_sorted && part.urls.len() == 7, "{}", part.of),
-                Sorted::TooMany(page) => {
-                    assert!(!is_sorted && page.looked_at > LOOKED_AT_MAX, "{}", page.looked_at);
-                    let plain = selection.page(store, None, 7).expect("read");
-                    assert_eq!((page.urls, page.next), (plain.urls, plain.next));
-                }
+    fn the_first_urls_are_found_however_many_are_looked_at() {
+        const URLS: usize = 2 * LOOKED_AT_MAX + 7;
+        let store = store(URLS);
+        for order in ["url", "-url", "depth"] {
+            let (all, looks) = first(&store, &Selection::default(), order, URLS + 1);
+            assert_eq!((all.rows.len(), all.of, looks), (URLS + 1, URLS as u64 + 1, 3), "{order}");
+            let urls: Vec<&str> = all.rows.iter().map(|listed| listed.url.as_str()).collect();
+            match order {
+                "url" => assert!(urls.is_sorted()),
+                "-url" => assert!(urls.is_sorted_by(|one, other| one > other)),
+                _ => assert!(
+                    all.rows.is_sorted_by_key(|listed| listed.url.key()),
+                    "equal ones stay in the order of keys"
+                ),
             }
-        };
-        let most = store(LOOKED_AT_MAX);
-        check(&most, &of_one_site, true);
-        check(&most, &Selection::default(), false);
-        check(&store(LOOKED_AT_MAX - 1), &Selection::default(), true);
-        check(&store(LOOKED_AT_MAX + 1), &of_one_site, false);
-        // None of those that are looked at belongs to the selection.
+            for max in [1, 7, LOOKED_AT_MAX] {
+                let (some, _) = first(&store, &Selection::default(), order, max);
+                assert_eq!((&some.rows[..], some.of), (&all.rows[..max], all.of), "{order} {max}");
+            }
+        }
+    }
+
+    #[test]
+    fn urls_of_the_selection_alone_are_counted() {
+        let store = store(LOOKED_AT_MAX + 1);
+        let of_one_site = Selection { sites: [url("http://b.test/").key().site].into(), ..Selection::default() };
+        let (found, looks) = first(&store, &of_one_site, "-url", 5);
+        assert_eq!((found.rows.len(), found.of, looks), (1, 1, 1));
+        // None of those that are looked at belongs to it.
         let none = Selection { status: Some(404), ..Selection::default() };
-        let Sorted::TooMany(page) = none.sorted(&most, order, 0, 7).expect("read") else { panic!("many URLs") };
-        assert!(page.urls.is_empty() && page.next.is_some());
+        let (found, looks) = first(&store, &none, "size", 5);
+        assert_eq!((found, looks), (First { rows: Vec::new(), of: 0 }, 2));
     }
 }

@@ -40,6 +40,8 @@ mod rows;
 mod search;
 mod sites;
 mod sites_by_state;
+mod sites_sorted;
+mod sortings;
 mod standing_status;
 mod steer;
 mod story;
@@ -52,21 +54,25 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ask::status::Survey;
+use ask::urls::Listed;
 use axum::middleware::from_fn;
 use axum::routing::{Router, get, post};
 use crawl::opened::has_ended;
 use crawl::standing::Standing;
+use model::SiteRecord;
 use report::Statistics;
 use tokio::sync::Semaphore;
 
 use crate::disk::LastDisk;
 use crate::effects::Effects;
 use crate::failure::Failure;
+use crate::filter::Filter;
 use crate::graph_page::Pictures;
 use crate::kept::Kept;
 use crate::live::Live;
 use crate::overview::Latest;
 use crate::sites_by_state::Troubled;
+use crate::sortings::Sortings;
 use crate::standing_status::StandingStatus;
 
 pub use crate::change_forms::changes;
@@ -74,7 +80,7 @@ pub use crate::failure::refusal;
 
 /// Questions that read much at a time; others wait for their turn.
 const LARGE_QUESTIONS_MAX: usize = 2;
-/// Reports, and parts of files, at a time. They take longest, and keep no question waiting.
+/// Reports, and parts of files and of sorted tables, at a time. They take longest, and keep no question waiting.
 const WHOLE_MAX: usize = 1;
 /// Files that are downloaded at a time. Each holds a thread and a snapshot of the state until its reader has it.
 const FILES_MAX: usize = 8;
@@ -95,6 +101,8 @@ struct Ui {
     latest: Arc<Kept<Latest>>,
     effects: Arc<Effects>,
     pictures: Arc<Pictures>,
+    sorted_urls: Arc<Sortings<Filter, Listed>>,
+    sorted_sites: Arc<Sortings<sites_sorted::Asked, SiteRecord>>,
     large: Arc<Semaphore>,
     whole: Arc<Semaphore>,
     files: Arc<Semaphore>,
@@ -180,6 +188,8 @@ impl Ui {
             latest: Arc::default(),
             effects: Arc::default(),
             pictures: Arc::default(),
+            sorted_urls: Arc::new(Sortings::new(whole.clone())),
+            sorted_sites: Arc::new(Sortings::new(whole.clone())),
             large: large.clone(),
             whole: whole.clone(),
             files: files.clone(),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use api::Url;
 use ask::links::Linking;
 use ask::order::{Column, Order};
-use ask::urls::{FAILED, LOOKED_AT_MAX, Listed};
+use ask::urls::{FAILED, Listed};
 use maud::{Markup, html};
 use model::{Outcome, Timestamp};
 use printable::{Printable, counted};
@@ -14,6 +14,7 @@ use settings::units::human_bytes;
 use crate::base::to;
 use crate::filter::{Filter, Next};
 use crate::links;
+use crate::sortings::{SoFar, busy};
 
 /// URLs on a page.
 pub(crate) const URLS_ON_PAGE: usize = 100;
@@ -109,23 +110,31 @@ pub(crate) struct Page {
     /// The rows have the pages that link to them.
     pub(crate) has_links: bool,
     /// What came of the order that was asked for.
-    pub(crate) sorted: Sorted,
+    pub(crate) order: InOrder,
 }
 
 /// What came of an order of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Sorted {
+pub(crate) enum InOrder {
     /// The rows are in the order of sites or of states, in which the state has them.
     #[default]
     AsTheyAre,
-    /// All URLs of the filter were sorted, so many.
-    All {
+    /// All URLs of the filter were sorted.
+    Sorted {
         /// The first row is behind so many.
         behind: usize,
-        of: usize,
+        /// So many of them can be seen, the first ones.
+        kept: u64,
+        of: u64,
     },
-    /// There are more URLs to look at than an answer looks at.
-    TooMany,
+    /// The rows are looked for.
+    Looking {
+        so_far: SoFar,
+        /// The first row will be behind so many.
+        behind: usize,
+    },
+    /// As many tables as may be are looked for.
+    Busy,
 }
 
 fn form(filter: &Filter, asks: Asks) -> Markup {
@@ -143,7 +152,7 @@ fn form(filter: &Filter, asks: Asks) -> Markup {
                 label { (label) input.short type="text" inputmode="numeric" name=(name) value=(value); }
             }
             @if asks == Asks::OfDirectory {
-                label { "Key" input type="text" name="key" value=(filter.key) placeholder="SHA-1, or its beginning" spellcheck="false"; }
+                label { "Key" input type="text" name="key" value=(filter.key) placeholder="SHA-1 or url_key, or its beginning" spellcheck="false"; }
                 label { "Order" select name="sort" {
                     option value="" { "by site" }
                     @for (order, name) in orders() { option value=(order) selected[filter.sort == order] { (name) } }
@@ -183,8 +192,8 @@ fn orders() -> impl Iterator<Item = (String, String)> {
 }
 
 /// The head of a column, which sorts by it; the other way round if the table is sorted by it already.
-fn head(filter: &Filter, asks: Asks, sorted: Sorted, (by, name, is_number): (Column, &str, bool)) -> Markup {
-    let order: Option<Order> = filter.sort.parse().ok().filter(|_| sorted != Sorted::TooMany);
+fn head(filter: &Filter, asks: Asks, (by, name, is_number): (Column, &str, bool)) -> Markup {
+    let order: Option<Order> = filter.sort.parse().ok();
     let order = order.filter(|order| order.by == by);
     let is_ascending = order.is_some_and(|order| !order.is_descending);
     let sorted = order.map(|order| if order.is_descending { "descending" } else { "ascending" });
@@ -204,22 +213,20 @@ fn order_told(filter: &Filter, page: &Page) -> Markup {
     let by_site = filter.in_order(String::new()).link("/urls", &Next::None);
     let column = filter.sort.trim_start_matches('-');
     html! {
-        @match page.sorted {
-            Sorted::AsTheyAre => {}
-            Sorted::All { behind, of } => {
+        @match page.order {
+            InOrder::AsTheyAre => {}
+            InOrder::Sorted { behind, kept, of } => {
                 p.count role="status" {
-                    (counted(of as u64, "URL")) " by " (column)
-                    @if !page.rows.is_empty() && page.rows.len() < of { ", " (behind + 1) " to " (behind + page.rows.len()) }
+                    (counted(of, "URL")) " by " (column)
+                    @if !page.rows.is_empty() && (page.rows.len() as u64) < of { ", " (behind + 1) " to " (behind + page.rows.len()) }
                     ". " a href=(by_site) { "By site" }
                 }
-            }
-            Sorted::TooMany => {
-                p.note role="status" {
-                    strong { "Not sorted by " (column) ": " }
-                    (counted(LOOKED_AT_MAX as u64, "URL")) " were looked at, and there are more. The rows are in the order of sites. "
-                    "Narrow the filter by a site or a state, or sort the file."
+                @if kept < of {
+                    p.note { "The first " (kept) " can be seen. Narrow the filter for others, or sort the file." }
                 }
             }
+            InOrder::Looking { so_far, behind } => (so_far.shown("URL", &filter.link("/urls", &Next::Behind(behind)))),
+            InOrder::Busy => (busy()),
         }
     }
 }
@@ -235,13 +242,14 @@ pub(crate) fn table(filter: &Filter, asks: Asks, page: &Page) -> Markup {
         div.scroll role="region" aria-label="URLs" tabindex="0" {
             table {
                 thead { tr {
-                    @for column in COLUMNS { (head(filter, asks, page.sorted, column)) }
+                    @for column in COLUMNS { (head(filter, asks, column)) }
                     @if *has_links { th { "Linked from" } }
                 } }
                 tbody { @for row in rows { (line(row, *has_links)) } }
             }
         }
-        @if rows.is_empty() && *next == Next::None { p role="status" { "No URL." } }
+        @let is_there = !matches!(page.order, InOrder::Looking { .. } | InOrder::Busy);
+        @if rows.is_empty() && is_there && *next == Next::None { p role="status" { "No URL." } }
         @if asks == Asks::OfDirectory && !filter.linked.is_empty() && !has_links { p { "The crawl has no dataset, so its links are not known." } }
         @match next {
             Next::None => {}
@@ -314,37 +322,44 @@ mod tests {
 
     #[test]
     fn the_head_of_a_column_says_how_the_table_is_sorted_and_leads_to_the_other_order() {
-        let head_of = |sort: &str, asks: Asks, sorted: Sorted| {
+        let head_of = |sort: &str, asks: Asks| {
             let filter = Filter { sort: sort.to_owned(), state: "html".to_owned(), ..Filter::default() };
-            head(&filter, asks, sorted, (Column::Size, "Size", true)).into_string()
+            head(&filter, asks, (Column::Size, "Size", true)).into_string()
         };
-        let all = Sorted::All { behind: 0, of: 1 };
-        for (sort, sorted, aria, next) in [
-            ("", Sorted::AsTheyAre, "", "size"),
-            ("depth", all, "", "size"),
-            ("size", all, " aria-sort=\"ascending\"", "-size"),
-            ("-size", all, " aria-sort=\"descending\"", "size"),
-            ("size", Sorted::TooMany, "", "size"),
+        for (sort, aria, next) in [
+            ("", "", "size"),
+            ("depth", "", "size"),
+            ("size", " aria-sort=\"ascending\"", "-size"),
+            ("-size", " aria-sort=\"descending\"", "size"),
         ] {
             let link = format!("<a href=\"/urls?state=html&amp;sort={next}\">Size</a>");
             let expect = format!("<th class=\"number\"{aria}>{link}</th>");
-            assert_eq!(head_of(sort, Asks::OfDirectory, sorted), expect, "{sort}");
+            assert_eq!(head_of(sort, Asks::OfDirectory), expect, "{sort}");
         }
-        assert_eq!(head_of("", Asks::OfServer, Sorted::AsTheyAre), "<th class=\"number\">Size</th>");
+        assert_eq!(head_of("", Asks::OfServer), "<th class=\"number\">Size</th>");
     }
 
     #[test]
-    fn a_table_of_too_many_urls_says_that_it_is_not_sorted() {
+    fn a_table_says_how_far_it_is_sorted() {
         let filter = Filter { sort: "-size".to_owned(), ..Filter::default() };
-        let rows = vec![Row::default(); URLS_ON_PAGE];
-        let next = Next::after(Some("http://a.test/9".to_owned()));
-        let page = Page { rows, next, seen: Some(LOOKED_AT_MAX + 1), has_links: false, sorted: Sorted::TooMany };
-        let shown = table(&filter, Asks::OfDirectory, &page).into_string();
+        let shown = |rows: usize, order: InOrder| {
+            let page = Page { rows: vec![Row::default(); rows], next: Next::None, seen: None, has_links: false, order };
+            table(&filter, Asks::OfDirectory, &page).into_string()
+        };
+        let so_far = SoFar { looked_at: 40_000, found: 7 };
+        let looking = shown(0, InOrder::Looking { so_far, behind: 100 });
+        assert!(looking.contains("40000 URLs looked at so far, 7 of them chosen."), "{looking}");
+        assert!(looking.contains("data-reread=\"/urls?sort=-size&amp;behind=100\""), "{looking}");
+        let busy = shown(0, InOrder::Busy);
+        assert!(!looking.contains("No URL.") && !busy.contains("No URL."), "{busy}");
+        let all = shown(2, InOrder::Sorted { behind: 0, kept: 2, of: 2 });
+        assert!(all.contains("2 URLs by size. ") && !all.contains("can be seen"), "{all}");
+        let first = shown(100, InOrder::Sorted { behind: 200, kept: 10_000, of: 40_000 });
         assert!(
-            shown.contains("Not sorted by size: </strong>5000 URLs were looked at, and there are more."),
-            "{shown}"
+            first.contains("40000 URLs by size, 201 to 300. ") && first.contains("The first 10000 can be seen."),
+            "{first}"
         );
-        assert!(shown.contains("href=\"/urls?sort=-size&amp;after=http%3A%2F%2Fa.test%2F9\">Next page</a>"), "{shown}");
+        assert!(shown(0, InOrder::Sorted { behind: 0, kept: 0, of: 0 }).contains("No URL."));
     }
 
     #[test]
@@ -355,7 +370,7 @@ mod tests {
                 next: Next::after(Some(next.to_owned())),
                 seen: Some(40_000),
                 has_links: false,
-                sorted: Sorted::AsTheyAre,
+                order: InOrder::AsTheyAre,
             };
             table(&Filter::default(), Asks::OfDirectory, &page).into_string()
         };

@@ -1,4 +1,6 @@
-//! The sites of a crawl, in pages: in the order of their keys, or of their states.
+//! The sites of a crawl, in pages: in the order of their keys, states, names or pages, and by a part of their names.
+
+use std::collections::BTreeSet;
 
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
@@ -12,52 +14,155 @@ use weburl::SiteKey;
 
 use crate::base::to;
 use crate::failure::Failure;
+use crate::kept::Kept;
 use crate::query::{Fields, with_fields};
 use crate::sites_by_state::{Page, Troubled};
+use crate::sites_sorted::{Asked, By, Sites};
+use crate::sortings::{Sortings, Stage, busy};
 use crate::{Ui, frame, links};
 
-/// The order of sites by their states, as a field of a request has it.
-const BY_STATE: &str = "state";
 /// Sites on a page.
 const SITES_ON_PAGE: usize = 100;
 
-/// Answers with a page of sites.
-pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let fields = Fields::parse(&query.unwrap_or_default());
-    let after = fields.get("after").parse().ok().map(SiteKey);
-    let by_state = is_by_state(&fields)?;
-    let kept = ui.troubled.clone();
-    let read = move |crawl: &Standing| {
+/// What is asked for.
+#[derive(Clone)]
+struct Query {
+    by: By,
+    /// A part of the names.
+    name: String,
+    after: Option<SiteKey>,
+    /// So many sites of those that are sorted are before the page.
+    behind: usize,
+}
+
+impl Query {
+    /// # Errors
+    /// There is no such order.
+    fn of(fields: &Fields) -> anyhow::Result<Self> {
+        let sort = fields.get("sort");
+        let by = By::ALL.iter().find(|(_, word, _)| *word == sort).map(|(by, ..)| *by);
+        let by = by.ok_or_else(|| usage(format!("`{sort}`: sites are sorted by state, name or pages, or not")))?;
+        Ok(Query {
+            by,
+            name: fields.get("name").to_owned(),
+            after: fields.get("after").parse().ok().map(SiteKey),
+            behind: fields.get("behind").parse().unwrap_or_default(),
+        })
+    }
+
+    fn link(&self, next: (&str, &str)) -> String {
+        with_fields("/sites", &[("name", &self.name), ("sort", self.by.word()), next])
+    }
+
+    /// # Errors
+    /// The crawl cannot be read.
+    fn read(&self, crawl: &Standing, troubled: &Kept<Troubled>, sorted: &Sorted) -> anyhow::Result<Read> {
         let opened = crawl.now()?;
         let (view, hold) = (opened.view(), opened.options()?.hold);
-        let page = if by_state {
-            let troubled = kept.answer(&opened, |opened| Ok(Troubled::of(opened.view())?))?;
-            let held = hold.iter().flat_map(SiteName::keys).collect();
-            troubled.page(view, &held, after, SITES_ON_PAGE)?
-        } else {
-            let sites = view.sites(after, SITES_ON_PAGE)?;
-            let next = sites.last().filter(|_| sites.len() == SITES_ON_PAGE).map(|last| last.site.key());
-            Page { sites, next }
+        let known = view.totals()?.sites;
+        let held = hold.iter().flat_map(SiteName::keys).collect();
+        let rows = match (self.by, self.name.is_empty()) {
+            (By::Key, true) => {
+                let sites = view.sites(self.after, SITES_ON_PAGE)?;
+                let next = sites.last().filter(|_| sites.len() == SITES_ON_PAGE).map(|last| last.site.key());
+                Rows::InOrder(Page { sites, next })
+            }
+            (By::State, true) => {
+                let troubled = troubled.answer(&opened, |opened| Ok(Troubled::of(opened.view())?))?;
+                Rows::InOrder(troubled.page(view, &held, self.after, SITES_ON_PAGE)?)
+            }
+            (by, _) => {
+                // In the order of states alone, the question has the sites on hold.
+                let held = if by == By::State { held } else { BTreeSet::new() };
+                let asked = Asked { by, name: self.name.to_lowercase(), held };
+                Rows::Sorted(sorted.of(&opened, &asked, self.behind > 0, || Sites::new(asked.clone()))?)
+            }
         };
-        Ok((page, hold, view.totals()?.sites))
-    };
+        Ok(Read { rows, hold, known })
+    }
+}
+
+/// The tables in an order.
+type Sorted = Sortings<Asked, SiteRecord>;
+
+/// What was read.
+struct Read {
+    rows: Rows,
+    hold: Vec<SiteName>,
+    /// Sites that the crawl knows.
+    known: u64,
+}
+
+enum Rows {
+    /// As the state has them, or those in trouble first.
+    InOrder(Page),
+    Sorted(Stage<SiteRecord>),
+}
+
+/// Answers with a page of sites.
+pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let query = Query::of(&Fields::parse(&query.unwrap_or_default()))?;
+    let (asked, troubled, sorted) = (query.clone(), ui.troubled.clone(), ui.sorted_sites.clone());
+    let read = move |crawl: &Standing| asked.read(crawl, &troubled, &sorted);
     // The first in the order of states reads the records of all sites.
-    let (Page { sites, next }, hold, known) =
-        if by_state { ui.large(&ui.large, read).await? } else { ui.ask(read).await? };
-    let next = next.map(|next| next.0.to_string());
+    let is_large = query.by == By::State && query.name.is_empty();
+    let Read { rows, hold, known } = if is_large { ui.large(&ui.large, read).await? } else { ui.ask(read).await? };
     let body = html! {
         p { (counted(known, "site")) " known. The table has those that had a turn." }
-        form.filter action=(to("/sites")) { (order(by_state, "by key")) button { "Show" } }
+        form.filter action=(to("/sites")) {
+            label { "Name has" input type="text" name="name" value=(query.name) placeholder="example.org"; }
+            label { "Order" select name="sort" {
+                @for (by, word, label) in By::ALL { option value=(word) selected[by == query.by] { (label) } }
+            } }
+            button { "Show" }
+        }
+        @match rows {
+            Rows::InOrder(Page { sites, next }) => {
+                (table(&sites, &hold))
+                @if let Some(next) = next { p { a rel="next" href=(query.link(("after", &next.0.to_string()))) { "Next page" } } }
+            }
+            Rows::Sorted(stage) => (sorted_rows(&query, &stage, &hold)),
+        }
+    };
+    Ok(frame::page("Sites", "/sites", &body))
+}
+
+/// The sites of a page, as far as they are sorted.
+fn sorted_rows(query: &Query, stage: &Stage<SiteRecord>, hold: &[SiteName]) -> Markup {
+    let first = match stage {
+        Stage::Sorted(first) => first,
+        Stage::Looking(so_far) => return so_far.shown("site", &query.link(("behind", &query.behind.to_string()))),
+        Stage::Busy => return busy(),
+    };
+    let rest = first.rows.get(query.behind..).unwrap_or_default();
+    let sites = &rest[..rest.len().min(SITES_ON_PAGE)];
+    let end = query.behind + sites.len();
+    html! {
+        p.count role="status" {
+            (counted(first.of, "site"))
+            @if !sites.is_empty() && (sites.len() as u64) < first.of { ", " (query.behind + 1) " to " (end) }
+        }
+        (table(sites, hold))
+        @if end < first.rows.len() {
+            p { a rel="next" href=(query.link(("behind", &end.to_string()))) { "Next page" } }
+        } @else if (first.rows.len() as u64) < first.of {
+            p.note { "The first " (first.rows.len()) " can be seen. A part of the name finds others." }
+        }
+    }
+}
+
+fn table(sites: &[SiteRecord], hold: &[SiteName]) -> Markup {
+    html! {
         div.scroll role="region" aria-label="Sites" tabindex="0" {
             table {
                 thead { tr { th { "Site" } th.number { "Pages" } th { "State" } th { "Address" } th { "URLs" } } }
                 tbody {
-                    @for site in &sites {
+                    @for site in sites {
                         @let name = site.site.to_string();
                         tr {
                             td { (links::story(&name)) }
                             td.number { (site.pages_fetched) }
-                            td { (state(site, &hold)) }
+                            td { (state(site, hold)) }
                             td { (site.address.map(|address| address.to_string()).unwrap_or_default()) }
                             td { a href=(with_fields("/urls", &[("site", &name)])) aria-label=(format!("list of the URLs of {name}")) { "list" } }
                         }
@@ -65,26 +170,24 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
                 }
             }
         }
-        @if let Some(next) = next { p { a rel="next" href=(with_fields("/sites", &[("sort", sort(by_state)), ("after", &next)])) { "Next page" } } }
-    };
-    Ok(frame::page("Sites", "/sites", &body))
+    }
 }
 
-/// Whether sites are asked for in the order of their states.
+/// Whether the sites of a server are asked for in the order of their states.
 ///
 /// # Errors
 /// There is no such order.
 pub(crate) fn is_by_state(fields: &Fields) -> Result<bool, Failure> {
     match fields.get("sort") {
         "" => Ok(false),
-        BY_STATE => Ok(true),
+        state if state == By::State.word() => Ok(true),
         other => Err(usage(format!("`{other}`: sites are sorted by state, or not")).into()),
     }
 }
 
 /// The field of a link to a page in this order.
 pub(crate) fn sort(by_state: bool) -> &'static str {
-    if by_state { BY_STATE } else { "" }
+    if by_state { By::State.word() } else { "" }
 }
 
 /// The choice of an order; `usual` is the name of the other one.
@@ -92,7 +195,7 @@ pub(crate) fn order(by_state: bool, usual: &str) -> Markup {
     html! {
         label { "Order" select name="sort" {
             option value="" { (usual) }
-            option value=(BY_STATE) selected[by_state] { "by state: in trouble first" }
+            option value=(By::State.word()) selected[by_state] { "by state: in trouble first" }
         } }
     }
 }

@@ -1,10 +1,13 @@
 //! The URLs of a crawl by site, state and pattern: as a table in pages, and as files.
 
+use std::sync::Arc;
+
 use ask::links::linking_pages;
-use ask::order::{self, Column, Order};
+use ask::order::{Column, Order, Sorting};
 use ask::urls::{Listed, Selection};
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, Response};
+use crawl::opened::Opened;
 use crawl::standing::Standing;
 use dataset::Layout;
 use maud::html;
@@ -16,7 +19,8 @@ use crate::failure::Failure;
 use crate::files::{File, Format};
 use crate::filter::{Filter, Next};
 use crate::query::Fields;
-use crate::rows::{Asks, Page, Row, Sorted, URLS_ON_PAGE, table};
+use crate::rows::{Asks, InOrder, Page, Row, URLS_ON_PAGE, table};
+use crate::sortings::{SORTED_MAX, Sortings, Stage};
 use crate::{FILES_MAX, Ui, blocking, frame, views};
 
 /// URLs of a file that are read from the state at once.
@@ -25,9 +29,20 @@ const URLS_AT_ONCE: usize = 1_000;
 const LINKING_PAGES_SHOWN: usize = 3;
 
 impl Filter {
+    /// What is chosen of a crawl.
+    ///
+    /// # Errors
+    /// It cannot be used with this crawl, or the crawl cannot be read.
+    pub(crate) fn of_crawl(&self, view: &dyn CrawlView) -> anyhow::Result<Selection> {
+        let selection = self.selection()?;
+        self.check_site(view, &selection)?;
+        Ok(selection)
+    }
+
     /// A page of the table, without links.
-    fn page(&self, view: &dyn CrawlView, selection: &Selection, from: &Begin) -> anyhow::Result<Found> {
-        self.check_site(view, selection)?;
+    fn page(&self, sorted: &Sorted, opened: &Arc<Opened>, from: &Begin) -> anyhow::Result<Found> {
+        let view = opened.view();
+        let selection = self.of_crawl(view)?;
         let Begin { after, behind, .. } = *from;
         let Some(order) = self.order()? else {
             return Ok(Found::as_it_is(selection.page(view, after, URLS_ON_PAGE)?, from));
@@ -37,22 +52,15 @@ impl Filter {
         if has_index && let Some(page) = selection.page_by_state(view, after, URLS_ON_PAGE)? {
             return Ok(Found::as_it_is(page, from));
         }
-        if after.is_some() {
-            // The pages behind one that was not sorted, since there are too many URLs.
-            let page = selection.page(view, after, URLS_ON_PAGE)?;
-            return Ok(Found { sorted: Sorted::TooMany, ..Found::as_it_is(page, from) });
-        }
-        Ok(match selection.sorted(view, order, behind, URLS_ON_PAGE)? {
-            order::Sorted::TooMany(page) => Found { sorted: Sorted::TooMany, ..Found::as_it_is(page, from) },
-            order::Sorted::Part(part) => Found {
-                urls: part.urls,
-                next: part.next.map_or(Next::None, Next::Behind),
-                seen: None,
-                sorted: Sorted::All { behind, of: part.of },
-            },
-        })
+        // The links of its rows do not belong to the table.
+        let question = Filter { linked: String::new(), ..self.clone() };
+        let stage = sorted.of(opened, &question, behind > 0, || Sorting::new(selection, order, SORTED_MAX))?;
+        Ok(Found::sorted(stage, behind))
     }
 }
+
+/// The tables in an order.
+type Sorted = Sortings<Filter, Listed>;
 
 /// Where a page begins.
 struct Begin {
@@ -78,19 +86,34 @@ struct Found {
     urls: Vec<Listed>,
     next: Next,
     seen: Option<usize>,
-    sorted: Sorted,
+    order: InOrder,
 }
 
 impl Found {
     /// In the order in which the state has the URLs.
     fn as_it_is(ask::urls::Page { urls, next, looked_at }: ask::urls::Page, from: &Begin) -> Self {
         let next = Next::after(next.map(|next| next.as_str().to_owned()));
-        Found { urls, next, seen: Some(from.seen.saturating_add(looked_at)), sorted: Sorted::AsTheyAre }
+        Found { urls, next, seen: Some(from.seen.saturating_add(looked_at)), order: InOrder::AsTheyAre }
+    }
+
+    /// As far as it is sorted.
+    fn sorted(stage: Stage<Listed>, behind: usize) -> Self {
+        let nothing = |order| Found { urls: Vec::new(), next: Next::None, seen: None, order };
+        let first = match stage {
+            Stage::Sorted(first) => first,
+            Stage::Looking(so_far) => return nothing(InOrder::Looking { so_far, behind }),
+            Stage::Busy => return nothing(InOrder::Busy),
+        };
+        let urls: Vec<Listed> = first.rows.iter().skip(behind).take(URLS_ON_PAGE).cloned().collect();
+        let end = behind.saturating_add(urls.len());
+        let next = if urls.is_empty() || end >= first.rows.len() { Next::None } else { Next::Behind(end) };
+        let order = InOrder::Sorted { behind, kept: first.rows.len() as u64, of: first.of };
+        Found { urls, next, seen: None, order }
     }
 
     fn into_page(self) -> Page {
-        let Found { urls, next, seen, sorted } = self;
-        Page { rows: urls.into_iter().map(Row::from).collect(), next, seen, has_links: false, sorted }
+        let Found { urls, next, seen, order } = self;
+        Page { rows: urls.into_iter().map(Row::from).collect(), next, seen, has_links: false, order }
     }
 }
 
@@ -98,13 +121,12 @@ impl Found {
 pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
     let filter = Filter::of(&fields);
-    let selection = filter.selection()?;
     let from = Begin::of(&fields);
-    let asked = filter.clone();
+    let (asked, sorted) = (filter.clone(), ui.sorted_urls.clone());
     let page = if filter.linked.is_empty() {
-        ui.ask(move |crawl: &Standing| Ok(asked.page(crawl.now()?.view(), &selection, &from)?.into_page())).await?
+        ui.ask(move |crawl: &Standing| Ok(asked.page(&sorted, &crawl.now()?, &from)?.into_page())).await?
     } else {
-        ui.large(&ui.large, move |crawl| with_links(crawl, &asked, &selection, &from)).await?
+        ui.large(&ui.large, move |crawl| with_links(crawl, &asked, &sorted, &from)).await?
     };
     let saved = ui.ask(views::all).await?;
     let body = html! { (views::list(&saved, &filter)) (table(&filter, Asks::OfDirectory, &page)) };
@@ -112,9 +134,9 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
 }
 
 /// A page of the table, and the pages that link to its URLs, if there is a dataset.
-fn with_links(crawl: &Standing, filter: &Filter, selection: &Selection, from: &Begin) -> anyhow::Result<Page> {
+fn with_links(crawl: &Standing, filter: &Filter, sorted: &Sorted, from: &Begin) -> anyhow::Result<Page> {
     let opened = crawl.with_dataset()?;
-    let found = filter.page(opened.view(), selection, from)?;
+    let found = filter.page(sorted, &opened, from)?;
     let keys: Vec<UrlKey> = found.urls.iter().map(|listed| listed.url.key()).collect();
     let mut page = found.into_page();
     let layout = Layout::at(opened.dir.dataset());
@@ -147,15 +169,16 @@ pub(crate) async fn parquet(State(ui): State<Ui>, RawQuery(query): RawQuery) -> 
 /// file ends early, and its transfer is broken off.
 async fn file(ui: Ui, query: Option<String>, format: Format) -> Result<Response, Failure> {
     let filter = Filter::of(&Fields::parse(&query.unwrap_or_default()));
-    let selection = filter.selection()?;
+    // What cannot be read is refused, whether or not there is a place.
+    filter.selection()?;
     let Ok(place) = ui.files.clone().try_acquire_owned() else { return Err(too_many_files()) };
-    let (crawl, chosen) = (ui.crawl.clone(), selection.clone());
+    let crawl = ui.crawl.clone();
     let open = move || {
         let opened = crawl.now()?;
-        filter.check_site(opened.view(), &chosen)?;
-        Ok(opened)
+        let selection = filter.of_crawl(opened.view())?;
+        Ok((opened, selection))
     };
-    let opened = blocking(open).await?;
+    let (opened, selection) = blocking(open).await?;
     let (mut file, answer) = File::begin(format)?;
     let (runtime, turns) = (Handle::current(), ui.whole.clone());
     tokio::task::spawn_blocking(move || {

@@ -30,6 +30,7 @@ mod steered;
 mod streamed;
 mod told;
 mod ui;
+mod ui_of_orders;
 mod ui_of_pages;
 mod ui_of_runs;
 mod ui_of_views;

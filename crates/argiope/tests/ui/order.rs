@@ -1,10 +1,15 @@
 //! The order of sites and of their URLs, from one page to the next.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
+use model::Candidate;
+use store::{Batch, Store};
+use store_embedded::{EmbeddedStore, Options};
 use testkit::browser::Browser;
 use testkit::crawled::Crawled;
 use testweb::{Reply, Request, Web, from_fn};
+use weburl::CanonicalUrl;
 
 use crate::site::shown;
 
@@ -123,6 +128,26 @@ fn the_head_of_a_column_sorts_by_the_keyboard() {
     browser.tab_to("thead th[aria-sort] a");
     browser.follow();
     assert!(cells(&mut browser, FIRST_CELLS).iter().all(|url| url != "http://many.test/"));
+}
+
+#[test]
+fn a_large_table_is_opened_when_it_is_sorted() {
+    /// More than an answer looks at, and than a page waits for.
+    const WAITING: usize = 40_000;
+    let crawl = many();
+    let state = Path::new(crawl.dir()).join("state");
+    let store = EmbeddedStore::open(&state, Options::default()).expect("the state of a crawl that rests");
+    let url = |n: usize| CanonicalUrl::from_canonical(&format!("http://many.test/{n}")).expect("a URL");
+    let found = (0..WAITING).map(|n| Candidate { depth: 9, ..Candidate::seed(url(n)) });
+    store.commit(&Batch { found: found.collect(), ..Batch::default() }).expect("a commit");
+    drop(store);
+    let ui = shown(&crawl);
+    let mut browser = Browser::start();
+    browser.open(&ui.origin(), "/urls?depth=0&sort=-size", 1280, false);
+    browser.until("document.querySelectorAll('main tbody tr').length === 1");
+    assert_eq!(cells(&mut browser, FIRST_CELLS), ["http://many.test/"]);
+    assert!(browser.text("main").contains("1 URL by size"), "{}", browser.text("main"));
+    browser.assert_quiet();
 }
 
 #[test]

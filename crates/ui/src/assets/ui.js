@@ -203,12 +203,30 @@ const countOn = async () => {
 };
 countOn().catch(() => {});
 
-// Opens the page of a picture or a report again when that is there. The answer waits for it.
+// Shows a picture, a report or a sorted table when that is there. Until then, it shows how far that is.
+const REREAD_AFTER_MS = 300;
 const awaitPage = async () => {
   const link = document.getElementById("awaited")?.dataset.reread;
   if (link === undefined) return;
-  if ((await parsed(link))?.getElementById("awaited")) await awaitPage();
-  else location.replace(link);
+  const page = await parsed(link);
+  const main = document.querySelector("main");
+  const news = page?.getElementById("awaited");
+  // A page with a script of its own is opened, and so is one that says what went wrong.
+  const whole = page?.querySelector("main:not(:has(script))");
+  if (!news && !whole) {
+    location.replace(link);
+    return;
+  }
+  // Who is at a link or field stays there.
+  const isAt = (element) => element !== document.activeElement && element.contains(document.activeElement);
+  if (!news && !isAt(main)) {
+    main.replaceWith(whole);
+    return;
+  }
+  const awaited = document.getElementById("awaited");
+  if (news && !isAt(awaited)) awaited.replaceWith(news);
+  await new Promise((over) => setTimeout(over, REREAD_AFTER_MS));
+  await awaitPage();
 };
 awaitPage().catch(() => {});
 

@@ -10,7 +10,7 @@ use crate::files::{File, Format};
 use crate::filter::{Filter, Next};
 use crate::frame;
 use crate::query::Fields;
-use crate::rows::{Asks, Page, Row, Sorted, URLS_ON_PAGE, table};
+use crate::rows::{Asks, InOrder, Page, Row, URLS_ON_PAGE, table};
 use crate::urls::too_many_files;
 
 use super::server::Server;
@@ -52,7 +52,7 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
         next: Next::after(Some(next)),
         seen: None,
         has_links: false,
-        sorted: Sorted::AsTheyAre,
+        order: InOrder::AsTheyAre,
     };
     Ok(frame::page("URLs", "/urls", &table(&filter, Asks::OfServer, &page)))
 }

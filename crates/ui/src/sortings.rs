@@ -1,0 +1,270 @@
+//! Tables in orders for which the state has no index: all rows are looked at, and the first ones kept.
+//!
+//! A request looks at as many rows as an answer may. Where that is not all of them, a thread of its own looks on, and pages say how far it is;
+//! the rows that it found stay for the pages behind the first, as long as they hold.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use ask::order::{First, Sorting};
+use ask::urls::Listed;
+use crawl::opened::Opened;
+use engine::clock::Clock;
+use maud::{Markup, html};
+use model::Timestamp;
+use printable::counted;
+use store::{CrawlView, StoreError};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+use crate::has_ended;
+
+/// Rows that are sorted: the first ones. The others are counted.
+pub(crate) const SORTED_MAX: usize = 10_000;
+/// Tables of a kind that are kept or looked for at a time.
+const TABLES_MAX: usize = 4;
+/// How long a request waits for rows that others are looked for. Then its page says how far that is.
+const WAIT_MAX: Duration = Duration::from_millis(40);
+/// A table holds so long at least, also if the crawl goes on: who follows links from page to page finds it sorted.
+const HOLDS_FOR_MIN: Duration = Duration::from_secs(60);
+/// It holds this many times as long as it took. So viewers read a crawl for a small part of the time only.
+const HOLDS_TIMES: u32 = 10;
+
+/// Looks for the first rows of a table, part by part.
+pub(crate) trait Looking: Send + 'static {
+    /// A row.
+    type Row: Send + Sync + 'static;
+
+    /// Looks at some rows more, as many as an answer may.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    fn look_on(&mut self, view: &dyn CrawlView) -> Result<(), StoreError>;
+
+    /// Whether there is nothing more to look at.
+    fn is_complete(&self) -> bool;
+
+    /// How far it is.
+    fn so_far(&self) -> SoFar;
+
+    /// The first rows of those that it looked at.
+    fn into_first(self) -> First<Self::Row>;
+}
+
+impl Looking for Sorting {
+    type Row = Listed;
+
+    fn look_on(&mut self, view: &dyn CrawlView) -> Result<(), StoreError> {
+        self.look_on(view)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_complete()
+    }
+
+    fn so_far(&self) -> SoFar {
+        SoFar { looked_at: self.looked_at(), found: self.found() }
+    }
+
+    fn into_first(self) -> First<Listed> {
+        self.into_first()
+    }
+}
+
+/// How far a table is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SoFar {
+    /// Rows that were looked at.
+    pub(crate) looked_at: u64,
+    /// Rows of the table among them.
+    pub(crate) found: u64,
+}
+
+impl SoFar {
+    /// Says so, where the table will be. The script reads this part of the page `link` again until the table is there.
+    pub(crate) fn shown(self, noun: &str, link: &str) -> Markup {
+        html! {
+            div #awaited data-reread=(link) {
+                p.note role="status" {
+                    strong { "Sorting: " }
+                    (counted(self.looked_at, noun)) " looked at so far, " (self.found) " of them chosen. "
+                    a href=(link) { "Look again" }
+                }
+            }
+        }
+    }
+}
+
+/// Says that a table has to wait for others.
+pub(crate) fn busy() -> Markup {
+    html! {
+        p.note role="status" {
+            strong { "Not sorted: " } "as many tables as may be are being sorted. Try again when one is done."
+        }
+    }
+}
+
+/// What comes of a request for a sorted table.
+pub(crate) enum Stage<R> {
+    /// It is there.
+    Sorted(Arc<First<R>>),
+    /// It is looked for.
+    Looking(SoFar),
+    /// As many tables as may be are looked for.
+    Busy,
+}
+
+/// The tables that were asked for last, by what was asked: `Q`.
+pub(crate) struct Sortings<Q, R> {
+    tables: Mutex<VecDeque<(Q, Arc<Table<R>>)>>,
+    clock: Arc<Clock>,
+    turns: Arc<Semaphore>,
+}
+
+/// A table that took more than one answer may.
+struct Table<R> {
+    of: Weak<Opened>,
+    began: Timestamp,
+    state: Mutex<State<R>>,
+    advanced: Condvar,
+}
+
+enum State<R> {
+    Looking(SoFar),
+    /// With the time when it was there.
+    Sorted(Arc<First<R>>, Timestamp),
+    Failed(Option<anyhow::Error>),
+}
+
+impl<Q: Clone + PartialEq, R: Send + Sync + 'static> Sortings<Q, R> {
+    /// No table was asked for so far. Each part of one is read when it has its turn among `turns`.
+    pub(crate) fn new(turns: Arc<Semaphore>) -> Self {
+        Sortings { tables: Mutex::default(), clock: Arc::new(Clock::start()), turns }
+    }
+
+    /// The table of `question`. `begin` begins to look for it. A page behind the first, `goes_on`, has the rows that the first had.
+    ///
+    /// # Errors
+    /// The crawl cannot be read.
+    pub(crate) fn of<L: Looking<Row = R>>(
+        &self,
+        opened: &Arc<Opened>,
+        question: &Q,
+        goes_on: bool,
+        begin: impl FnOnce() -> L,
+    ) -> anyhow::Result<Stage<R>> {
+        if let Some(table) = self.kept(opened, question, goes_on) {
+            match table.wait() {
+                Ok(stage) => return Ok(stage),
+                Err(error) => {
+                    self.tables().retain(|(_, kept)| !Arc::ptr_eq(kept, &table));
+                    // The crawl that was read has ended: it rests now.
+                    if !has_ended(&error) {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        let mut looking = begin();
+        looking.look_on(opened.view())?;
+        if looking.is_complete() {
+            return Ok(Stage::Sorted(Arc::new(looking.into_first())));
+        }
+        let Some(table) = self.keep(opened, question, looking.so_far()) else { return Ok(Stage::Busy) };
+        let (looked_for, crawl) = (table.clone(), opened.clone());
+        let (runtime, turns, clock) = (Handle::current(), self.turns.clone(), self.clock.clone());
+        Handle::current().spawn_blocking(move || {
+            let looked = looked_for.look(looking, crawl.view(), || runtime.block_on(turns.acquire()));
+            *looked_for.state() = match looked {
+                Ok(first) => State::Sorted(Arc::new(first), clock.now()),
+                Err(error) => State::Failed(Some(error.into())),
+            };
+            looked_for.advanced.notify_all();
+        });
+        table.wait()
+    }
+
+    fn tables(&self) -> MutexGuard<'_, VecDeque<(Q, Arc<Table<R>>)>> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The table of a question, if there is one that holds, or one that is looked for.
+    fn kept(&self, opened: &Arc<Opened>, question: &Q, goes_on: bool) -> Option<Arc<Table<R>>> {
+        let tables = self.tables();
+        let (_, table) = tables.iter().rev().find(|(asked, _)| asked == question)?;
+        let holds = match &*table.state() {
+            State::Looking(_) | State::Failed(_) => true,
+            State::Sorted(..) if goes_on => true,
+            // Of a state in a database it is not known whether it is another by now.
+            State::Sorted(_, ended) => {
+                let holds_for = (ended.since(table.began) * HOLDS_TIMES).max(HOLDS_FOR_MIN);
+                let is_of_this = || table.of.upgrade().is_some_and(|of| Arc::ptr_eq(&of, opened));
+                self.clock.now() < *ended + holds_for || is_of_this()
+            }
+        };
+        holds.then(|| table.clone())
+    }
+
+    /// A place for a table, that of the oldest one which is not looked for any more. `None` if there is none.
+    fn keep(&self, opened: &Arc<Opened>, question: &Q, so_far: SoFar) -> Option<Arc<Table<R>>> {
+        let mut tables = self.tables();
+        tables.retain(|(asked, table)| asked != question || table.is_looked_for());
+        if tables.len() >= TABLES_MAX {
+            let oldest = tables.iter().position(|(_, table)| !table.is_looked_for())?;
+            tables.remove(oldest);
+        }
+        let table = Arc::new(Table {
+            of: Arc::downgrade(opened),
+            began: self.clock.now(),
+            state: Mutex::new(State::Looking(so_far)),
+            advanced: Condvar::new(),
+        });
+        tables.push_back((question.clone(), table.clone()));
+        Some(table)
+    }
+}
+
+impl<R> Table<R> {
+    fn state(&self) -> MutexGuard<'_, State<R>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_looked_for(&self) -> bool {
+        matches!(&*self.state(), State::Looking(_))
+    }
+
+    /// Looks at all rows that are left, each part while it holds a turn.
+    fn look<L: Looking<Row = R>, T>(
+        &self,
+        mut looking: L,
+        view: &dyn CrawlView,
+        turn: impl Fn() -> T,
+    ) -> Result<First<R>, StoreError> {
+        while !looking.is_complete() {
+            let _turn = turn();
+            looking.look_on(view)?;
+            *self.state() = State::Looking(looking.so_far());
+        }
+        Ok(looking.into_first())
+    }
+
+    /// How far it is, after a moment.
+    ///
+    /// # Errors
+    /// The crawl could not be read. That is told once.
+    fn wait(&self) -> anyhow::Result<Stage<R>> {
+        let is_looking = |state: &mut State<R>| matches!(state, State::Looking(_));
+        let mut state = self
+            .advanced
+            .wait_timeout_while(self.state(), WAIT_MAX, is_looking)
+            .map_or_else(|poisoned| poisoned.into_inner().0, |woken| woken.0);
+        match &mut *state {
+            State::Looking(so_far) => Ok(Stage::Looking(*so_far)),
+            State::Sorted(first, _) => Ok(Stage::Sorted(first.clone())),
+            State::Failed(error) => {
+                Err(error.take().unwrap_or_else(|| anyhow::anyhow!("the crawl could not be read: ask again")))
+            }
+        }
+    }
+}
