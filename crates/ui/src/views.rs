@@ -30,10 +30,14 @@ pub(crate) fn all(crawl: &Standing) -> anyhow::Result<Views> {
 pub(crate) async fn save(State(ui): State<Ui>, form: String) -> Result<Redirect, Failure> {
     let fields = Fields::parse(&form);
     let filter = Filter::of(&fields);
-    // What cannot be shown is not kept.
-    filter.selection()?;
+    let chosen = filter.clone();
     let view = SavedView { name: fields.needed("name", "Name of the view")?, query: written(&filter.fields()) };
-    ui.ask(move |crawl| views::save(&CrawlDir::existing(crawl.root())?, view.clone())).await?;
+    let save = move |crawl: &Standing| {
+        // What cannot be shown is not kept.
+        chosen.of_crawl(crawl.now()?.view())?;
+        views::save(&CrawlDir::existing(crawl.root())?, view.clone())
+    };
+    ui.ask(save).await?;
     Ok(Redirect::to(&filter.link("/urls", &Next::None)))
 }
 

@@ -85,6 +85,13 @@ fn what_cannot_be_saved_is_refused_and_nothing_is_lost() {
         let refused = save(&ui, "", name, query);
         assert!(refused.status == 400 && refused.body.contains(why), "{why}: {} {}", refused.status, refused.body);
     }
+    // A site that the crawl does not know: its table could not be shown.
+    let unknown = save(&ui, "", "new", "match=*a*&site=nosuch.test");
+    assert!(
+        unknown.status == 404 && unknown.body.contains("no such site in the crawl: nosuch.test"),
+        "{}",
+        unknown.body
+    );
     for foreign in ["\r\nOrigin: http://evil.test", "\r\nSec-Fetch-Site: cross-site", "\r\nOrigin: null"] {
         for path in ["/urls/views", "/urls/views/delete"] {
             assert_eq!(ui.post_to(path, foreign, "name=kept").status, 403, "{path} {foreign}");
