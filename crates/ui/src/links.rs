@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use printable::Printable;
 use weburl::CanonicalUrl;
 
-use crate::query::with_fields;
+use crate::query::{Fields, with_fields};
 
 /// A URL that leads to its story.
 pub(crate) fn story(url: &str) -> Markup {
@@ -66,37 +66,82 @@ pub(crate) fn on_hold(sites: &[String]) -> Markup {
     }
 }
 
-/// Links shown in each direction; the others are counted.
+/// Links of a page shown at once in each direction.
 const LINKS_SHOWN: usize = 200;
 
-/// The links of a page in one direction.
-#[derive(Default)]
+/// A direction of links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From the page to others.
+    From,
+    /// From others to the page.
+    To,
+}
+
+impl Way {
+    /// Its field of a request, which has how many links come before those that are shown.
+    fn field(self) -> &'static str {
+        match self {
+            Way::From => "from",
+            Way::To => "to",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Way::From => "Links from the page",
+            Way::To => "Links to the page",
+        }
+    }
+}
+
+/// The links of a page in one direction, as many as are shown at once.
 pub(crate) struct Links {
+    way: Way,
+    /// So many come before.
+    behind: usize,
     count: usize,
     /// The other end, and the text.
     shown: Vec<(String, Option<String>)>,
 }
 
 impl Links {
-    /// Takes in a link by its other end and its text.
-    pub(crate) fn add(&mut self, end: &str, text: Option<&str>) {
-        self.count += 1;
-        if self.shown.len() < LINKS_SHOWN {
-            self.shown.push((end.to_owned(), text.map(str::to_owned)));
-        }
+    /// None so far, of those that a request asks for.
+    pub(crate) fn of(way: Way, fields: &Fields) -> Self {
+        Links { way, behind: fields.get(way.field()).parse().unwrap_or_default(), count: 0, shown: Vec::new() }
     }
 
-    /// The links below a title.
-    pub(crate) fn list(&self, title: &str) -> Markup {
+    /// Takes in a link by its other end and its text.
+    pub(crate) fn add(&mut self, end: &str, text: Option<&str>) {
+        if self.count >= self.behind && self.shown.len() < LINKS_SHOWN {
+            self.shown.push((end.to_owned(), text.map(str::to_owned)));
+        }
+        self.count += 1;
+    }
+
+    /// The links of the page `url`.
+    pub(crate) fn list(&self, url: &str) -> Markup {
+        let Links { way, behind, count, shown } = self;
+        let end = behind + shown.len();
+        let link = |behind: usize| {
+            let link = with_fields("/url", &[("u", url), (way.field(), &behind.to_string())]);
+            format!("{link}#links-{}", way.field())
+        };
         html! {
-            section {
-                h2 { (title) " " span.count { (self.count) } }
+            section id=(format!("links-{}", way.field())) {
+                h2 { (way.title()) " " span.count { (count) } }
+                @if shown.len() < *count && !shown.is_empty() { p.count { (behind + 1) " to " (end) } }
                 ul.links {
-                    @for (url, text) in &self.shown {
+                    @for (url, text) in shown {
                         li { (story(url)) @if let Some(text) = text { " “" (Printable(text)) "”" } }
                     }
                 }
-                @if self.count > self.shown.len() { p { "… " (self.count - self.shown.len()) " more" } }
+                @if *behind > 0 || end < *count {
+                    p.actions {
+                        @if *behind > 0 { a rel="prev" href=(link(behind.saturating_sub(LINKS_SHOWN))) { "Links before" } " " }
+                        @if end < *count { a rel="next" href=(link(end)) { "More links" } }
+                    }
+                }
             }
         }
     }
@@ -105,4 +150,33 @@ impl Links {
 /// Hidden fields of a form.
 pub(crate) fn hidden(name: &str, value: &str) -> Markup {
     html! { input type="hidden" name=(name) value=(value); }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_links_of_a_page_are_reached() {
+        const LINKS: usize = 2 * LINKS_SHOWN + 1;
+        let (mut seen, mut fields) = (Vec::new(), String::new());
+        loop {
+            let mut links = Links::of(Way::From, &Fields::parse(&fields));
+            (0..LINKS).for_each(|n| links.add(&format!("http://a.test/{n}"), None));
+            seen.extend(links.shown.iter().map(|(url, _)| url.clone()));
+            let list = links.list("http://a.test/?x=1&y");
+            let shown = list.into_string();
+            assert!(shown.contains(&format!("Links from the page <span class=\"count\">{LINKS}</span>")), "{shown}");
+            assert_eq!(shown.contains("rel=\"prev\""), !fields.is_empty(), "{shown}");
+            let Some((_, next)) = shown.split_once("rel=\"next\" href=\"/url?") else { break };
+            let next = next.split('"').next().expect("an address").replace("&amp;", "&");
+            fields = next.strip_suffix("#links-from").expect("the place on the page").to_owned();
+            assert!(fields.starts_with("u=http%3A%2F%2Fa.test%2F%3Fx%3D1%26y&from="), "{fields}");
+        }
+        assert_eq!(seen, (0..LINKS).map(|n| format!("http://a.test/{n}")).collect::<Vec<_>>());
+        let mut beyond = Links::of(Way::To, &Fields::parse("to=99"));
+        beyond.add("http://a.test/", None);
+        let shown = beyond.list("http://a.test/").into_string();
+        assert!(shown.contains("Links before") && !shown.contains("More links"), "{shown}");
+    }
 }

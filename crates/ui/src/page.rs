@@ -105,7 +105,7 @@ pub(crate) async fn row(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Resu
             }
         }
     };
-    Ok(frame::page("Row", "/url", &body))
+    Ok(frame::page(&format!("Row of {url}"), "/url", &body))
 }
 
 /// Columns that have a value.
@@ -166,11 +166,12 @@ pub(crate) async fn record(State(ui): State<Ui>, RawQuery(query): RawQuery) -> R
             }
         }
         @match &recorded {
+            None if entry.attempts > 0 => { p { "No visit has an outcome so far: " (counted(entry.attempts.into(), "request")) " failed, and it will be tried again." } }
             None => { p { "It waits for its first visit." } }
             Some(recorded) => (exchange(url, recorded)),
         }
     };
-    Ok(frame::page("Record", "/url", &body))
+    Ok(frame::page(&format!("Record of {url}"), "/url", &body))
 }
 
 /// What a visit of a URL recorded.
@@ -274,5 +275,5 @@ pub(crate) async fn copies(State(ui): State<Ui>, RawQuery(query): RawQuery) -> R
             }
         }
     };
-    Ok(frame::page("Same content", "/url", &body))
+    Ok(frame::page(&format!("Same content as {url}"), "/url", &body))
 }

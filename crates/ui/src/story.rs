@@ -14,7 +14,7 @@ use weburl::{CanonicalUrl, UrlKey};
 
 use crate::base::to;
 use crate::failure::Failure;
-use crate::links::{self, Links};
+use crate::links::{self, Links, Way};
 use crate::page;
 use crate::query::{Fields, with_fields};
 use crate::{Ui, frame};
@@ -48,8 +48,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     if asked.is_empty() {
         return Ok(frame::page("Explain", "/url", &form));
     }
-    let given = asked.clone();
-    let told = ui.large(&ui.large, move |crawl| tell(crawl, &given)).await?;
+    let told = ui.large(&ui.large, move |crawl| tell(crawl, &fields)).await?;
     let body = html! {
         (form)
         @if let Some(url) = &told.url {
@@ -64,12 +63,13 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         }
         div.scroll role="region" aria-label="Story" tabindex="0" { pre.story { (links::told(&told.text)) } }
         @match &told.ends {
-            Some([from, to]) => { (from.list("Links from the page")) (to.list("Links to the page")) }
+            Some([from, to]) => { @for links in [from, to] { @if let Some(url) = &told.url { (links.list(url.as_str())) } } }
             None if told.url.is_some() => { p { "The crawl has no dataset, so its links are not known." } }
             None => {}
         }
     };
-    Ok(frame::page("Explain", "/url", &body))
+    let title = told.url.as_ref().map_or(&asked[..], CanonicalUrl::as_str);
+    Ok(frame::page(title, "/url", &body))
 }
 
 /// How a URL was found, its visits, and what was changed from outside, the oldest first.
@@ -106,10 +106,10 @@ fn event(url: &CanonicalUrl, Past { at, round, outcome, status, change }: &Past)
     }
 }
 
-/// What there is to tell.
-fn tell(crawl: &Standing, given: &str) -> anyhow::Result<Told> {
+/// What there is to tell of `u`.
+fn tell(crawl: &Standing, fields: &Fields) -> anyhow::Result<Told> {
     let opened = crawl.with_dataset()?;
-    let story = Story::of(&Crawl::new(&opened.dir, opened.view(), opened.live())?.in_short(), given)?;
+    let story = Story::of(&Crawl::new(&opened.dir, opened.view(), opened.live())?.in_short(), fields.get("u"))?;
     let url = match &story {
         Story::Url(story) => story.url.as_deref().and_then(CanonicalUrl::from_canonical),
         Story::Host(_) => None,
@@ -117,8 +117,7 @@ fn tell(crawl: &Standing, given: &str) -> anyhow::Result<Told> {
     let layout = Layout::at(opened.dir.dataset());
     let ends = match url.as_ref().filter(|_| layout.exists()) {
         Some(url) => {
-            let from = links_of(&layout, "source_key", url.key())?;
-            Some([from, links_of(&layout, "target_key", url.key())?])
+            Some([links_of(&layout, url.key(), Way::From, fields)?, links_of(&layout, url.key(), Way::To, fields)?])
         }
         None => None,
     };
@@ -134,11 +133,15 @@ fn tell(crawl: &Standing, given: &str) -> anyhow::Result<Told> {
     Ok(Told { story, text, url, ends, pictured })
 }
 
-/// The links whose one end is a URL.
-fn links_of(layout: &Layout, column: &'static str, key: UrlKey) -> anyhow::Result<Links> {
-    let mut links = Links::default();
+/// The links of a page in one direction.
+fn links_of(layout: &Layout, key: UrlKey, way: Way, fields: &Fields) -> anyhow::Result<Links> {
+    let column = match way {
+        Way::From => "source_key",
+        Way::To => "target_key",
+    };
+    let mut links = Links::of(way, fields);
     each_link(layout, column, key, |link| {
-        links.add(if column == "source_key" { link.target } else { link.source }, link.text);
+        links.add(if way == Way::From { link.target } else { link.source }, link.text);
         Ok(())
     })?;
     Ok(links)

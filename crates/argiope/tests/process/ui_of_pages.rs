@@ -5,8 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
+use crawl::CrawlDir;
+use model::{Candidate, Purpose};
+use store::Batch;
 use testkit::ui::Ui;
 use testweb::{Reply, Request, Web, from_fn};
+use weburl::CanonicalUrl;
 
 use crate::binary::{self, Running};
 use crate::served::Served;
@@ -91,8 +95,15 @@ fn a_page_is_shown_with_its_row_text_heads_source_and_copies() {
     // The answer of a copy has its head, and the source of the original.
     assert!(ui.page(&about("/url/record", "/three")).contains("The same for all."));
     assert!(ui.page(&about("/url/copies", "/")).contains("No other URL has exactly the same content."));
-    for screen in ["/url", "/url/row", "/url/record", "/url/copies"] {
+    for (screen, title) in
+        [("/url", ""), ("/url/row", "Row of "), ("/url/record", "Record of "), ("/url/copies", "Same content as ")]
+    {
         let page = ui.page(&about(screen, "/"));
+        for named in
+            [format!("<title>{title}http://ui.test/ · Argiope</title>"), format!("<h1>{title}http://ui.test/</h1>")]
+        {
+            assert!(page.contains(&named), "{named}: {page}");
+        }
         assert!(!page.contains("<script>"), "{page}");
     }
 }
@@ -120,6 +131,36 @@ fn each_visit_keeps_what_it_recorded() {
     }
     assert!(ui.page(&about("/url/record", "/moving")).contains("A later text."), "the last visit is meant");
     assert!(ui.page(&about("/url/row", "/moving")).contains("A later text."));
+}
+
+#[test]
+fn a_copy_is_found_with_what_is_around_the_text() {
+    let (served, dirs) = (Served::start(web(&Arc::default())), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    crawl(&served, &dir, &["--no-sitemaps"]);
+    let found = Ui::start(&dir).page("/search?q=same+for");
+    assert!(found.contains("3 pages, 3 occurrences"), "{found}");
+    assert_eq!(found.matches("<p>The same for all.</p>").count(), 3, "{found}");
+}
+
+#[test]
+fn a_url_that_was_requested_without_an_outcome_says_so() {
+    let (served, dirs) = (Served::start(web(&Arc::default())), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    crawl(&served, &dir, &["--no-sitemaps"]);
+    let held = CrawlDir::existing(&dir).unwrap();
+    let store = held.open_store(&held.options().unwrap()).unwrap();
+    let [tried, new] = ["/tried", "/new"]
+        .map(|path| Candidate::seed(CanonicalUrl::from_canonical(&format!("http://ui.test{path}")).unwrap()));
+    let key = tried.url.key();
+    store.commit(&Batch { found: vec![tried, new], ..Batch::default() }).unwrap();
+    store.commit(&Batch { attempts: vec![(key, Purpose::Page, 1)], ..Batch::default() }).unwrap();
+    drop(store);
+    let ui = Ui::start(&dir);
+    let waits = "It waits for its first visit.";
+    let record = ui.page(&about("/url/record", "/tried"));
+    assert!(record.contains("1 request failed, and it will be tried again.") && !record.contains(waits), "{record}");
+    assert!(ui.page(&about("/url/record", "/new")).contains(waits));
 }
 
 #[test]

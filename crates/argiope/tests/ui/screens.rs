@@ -31,6 +31,17 @@ fn every_screen_can_be_used_on_a_phone() {
 }
 
 #[test]
+fn the_addresses_of_the_latest_pages_can_be_read_on_a_phone() {
+    let crawl = crawled();
+    let ui = shown(&crawl);
+    let mut browser = Browser::start();
+    browser.open(&ui.origin(), "/", PHONE, false);
+    let widths = "[...document.querySelectorAll('.rows td > .url')].map((url) => url.getBoundingClientRect().width)";
+    let narrowest = browser.value(&format!("Math.min(...{widths})")).as_f64().expect("latest pages");
+    assert!(narrowest >= 200.0, "{narrowest} pixels");
+}
+
+#[test]
 fn the_judge_finds_a_fault_where_there_is_one() {
     let crawl = crawled();
     let ui = shown(&crawl);

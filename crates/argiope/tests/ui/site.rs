@@ -24,9 +24,10 @@ pub fn shown(crawl: &Crawled) -> Ui {
 }
 
 /// All screens, with and without something to show.
-pub const SCREENS: [&str; 27] = [
+pub const SCREENS: [&str; 29] = [
     "/",
     "/sites",
+    "/sites?sort=pages&name=ui",
     "/urls",
     "/urls?state=http_error",
     "/urls?sort=-size",
@@ -40,6 +41,7 @@ pub const SCREENS: [&str; 27] = [
     "/url/row?u=http%3A%2F%2Fui.test%2F",
     "/url/record?u=http%3A%2F%2Fui.test%2F",
     "/url/record?u=http%3A%2F%2Fui.test%2Ftyped",
+    "/url/record?u=http%3A%2F%2Fui.test%2Fprivate%2Fx",
     "/url/copies?u=http%3A%2F%2Fui.test%2F",
     "/url/row?u=http%3A%2F%2Fui.test%2Fb%3Fq%3D%27onmouseover%3D%27window.owned%3D3%26x%3D%3Cb%3E",
     "/changes",

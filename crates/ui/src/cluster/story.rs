@@ -9,7 +9,7 @@ use weburl::CanonicalUrl;
 
 use crate::failure::Failure;
 use crate::frame;
-use crate::links::{self, Links};
+use crate::links::{self, Links, Way};
 use crate::query::Fields;
 
 use super::server::Server;
@@ -20,7 +20,8 @@ const UNKNOWN: &str = "unknown";
 
 /// Answers with the story of `u`.
 pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let asked = Fields::parse(&query.unwrap_or_default()).get("u").to_owned();
+    let fields = Fields::parse(&query.unwrap_or_default());
+    let asked = fields.get("u").to_owned();
     let form = html! {
         form.filter action="/url" {
             label { "URL or host" input name="u" value=(asked) required; }
@@ -50,18 +51,17 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
             None => { p { "The crawl does not know the URL, so it knows no links of it." } }
             Some(Err(failure)) => { p { "Its links are not known now: " (Printable(failure.text())) } }
             Some(Ok(ends)) => {
-                (listed("Links from the page", &ends.from, |link| &link.target))
-                (listed("Links to the page", &ends.to, |link| &link.source))
+                (listed(Links::of(Way::From, &fields), &explained.url, &ends.from, |link| &link.target))
+                (listed(Links::of(Way::To, &fields), &explained.url, &ends.to, |link| &link.source))
             }
         }
     };
-    Ok(frame::page("Explain", "/url", &body))
+    Ok(frame::page(&explained.url, "/url", &body))
 }
 
-fn listed(title: &str, all: &[Link], end: fn(&Link) -> &str) -> Markup {
-    let mut links = Links::default();
+fn listed(mut links: Links, url: &str, all: &[Link], end: fn(&Link) -> &str) -> Markup {
     for link in all {
         links.add(end(link), Some(&link.text[..]).filter(|text| !text.is_empty()));
     }
-    links.list(title)
+    links.list(url)
 }
