@@ -2,7 +2,7 @@
 //! emptied or replaced. Without a second copy such a file would change depth and scope in mid-crawl.
 
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use settings::options::{FIXED, Options};
@@ -49,8 +49,8 @@ pub(crate) fn check(dir: &CrawlDir, on_disk: &Options) -> anyhow::Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         opened => opened.and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text)),
     }
-    .with_context(|| path.display().to_string())?;
-    let began = toml::from_str::<Table>(&text).with_context(|| path.display().to_string())?;
+    .with_context(|| damaged(dir, &path))?;
+    let began = toml::from_str::<Table>(&text).with_context(|| damaged(dir, &path))?;
     let now = of(on_disk)?;
     let changed = began.iter().filter(|(key, value)| now.get(*key).is_some_and(|now| now != *value));
     let lines: Vec<String> = changed
@@ -67,6 +67,14 @@ pub(crate) fn check(dir: &CrawlDir, on_disk: &Options) -> anyhow::Result<()> {
         dir.settings().display(),
         lines.join(", ")
     )))
+}
+
+fn damaged(dir: &CrawlDir, path: &Path) -> String {
+    let (path, settings) = (path.display(), dir.settings());
+    format!(
+        "{path} is damaged: if {} is as the crawl began, remove the file, and the next run writes it again",
+        settings.display()
+    )
 }
 
 fn path(dir: &CrawlDir) -> PathBuf {

@@ -1,11 +1,16 @@
 //! The engine's errors in the words of the trait.
 
 use std::error::Error;
+use std::fmt;
 use std::fs;
 use std::io;
-use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-use std::path::Path;
+use std::io::ErrorKind::{
+    AlreadyExists, FileTooLarge, InvalidData, InvalidInput, IsADirectory, NotADirectory, NotFound, QuotaExceeded,
+    StorageFull, UnexpectedEof,
+};
+use std::path::{Path, PathBuf};
 
+use fjall::LsmError;
 use store::StoreError;
 
 use crate::place::Place;
@@ -25,10 +30,45 @@ pub(crate) fn engine(dir: &Path, place: &Place, doing: &'static str, error: fjal
             found: u8::from(found).into(),
             expected: ENGINE_FORMAT_VERSION,
         },
-        fjall::Error::JournalRecovery(error) => StoreError::Damaged { table: "journal", detail: error.to_string() },
         // The engine says this after a failure in its background thread, without the cause.
         fjall::Error::Poisoned if !has_space(place.path()) => full(place.name()),
-        error => backend(place.name(), doing, Box::new(error)),
+        error @ (fjall::Error::Poisoned | fjall::Error::KeyspaceDeleted) => {
+            backend(place.name(), doing, Box::new(error))
+        }
+        // The engine names neither the file nor the directory, and shows its errors as code.
+        fjall::Error::Io(error) | fjall::Error::Storage(LsmError::Io(error)) => {
+            match is_damage(&error) && place.path().is_dir() {
+                true => damaged_files(dir, "a file is missing, cut or overwritten"),
+                false => system_at(place.name(), doing, &error),
+            }
+        }
+        fjall::Error::JournalRecovery(_) => damaged_files(dir, "its journal is overwritten"),
+        fjall::Error::Storage(LsmError::ChecksumMismatch { .. }) => {
+            damaged_files(dir, "a file has another content than was written (its checksum says so)")
+        }
+        fjall::Error::InvalidVersion(None) => damaged_files(dir, "engine/version is cut or overwritten"),
+        _ => damaged_files(dir, "a file is missing, cut or overwritten"),
+    }
+}
+
+/// An error of the system that says of a file that it is not what was written: the engine makes and reads all of them itself.
+fn is_damage(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        AlreadyExists | InvalidData | InvalidInput | IsADirectory | NotADirectory | NotFound | UnexpectedEof
+    )
+}
+
+/// The store in `dir`, the directory `state` of a crawl, is damaged.
+pub(crate) fn damaged_files(dir: &Path, detail: &str) -> StoreError {
+    let root = dir.parent().filter(|root| *root != Path::new("")).unwrap_or(Path::new("."));
+    StoreError::DamagedFiles {
+        place: dir.display().to_string(),
+        detail: detail.to_owned(),
+        way_out: format!(
+            "move it away, and `argiope adopt {}` makes another state from the crawl's archive, without fetching again",
+            root.display()
+        ),
     }
 }
 
@@ -39,7 +79,30 @@ pub(crate) fn system(dir: &Path, doing: &'static str, error: io::Error) -> Store
 
 /// The same of a file or directory, which it names.
 pub(crate) fn system_at(path: &Path, doing: &'static str, error: &io::Error) -> StoreError {
-    system(path, doing, io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    let source = match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
+    };
+    backend(path, doing, Box::new(At { path: path.to_owned(), source }))
+}
+
+/// An error of the system, with its place.
+#[derive(Debug)]
+struct At {
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.source)
+    }
+}
+
+impl Error for At {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.source)
+    }
 }
 
 fn backend(dir: &Path, doing: &'static str, source: Box<dyn Error + Send + Sync>) -> StoreError {

@@ -30,7 +30,7 @@ impl EmbeddedStore {
     ///
     /// # Errors
     /// [`StoreError::InUse`]: another process has it open. [`StoreError::Version`]: another format. [`StoreError::Full`]:
-    /// no space to make it. [`StoreError::Damaged`]: batches that were acknowledged are not all there.
+    /// no space to make it. [`StoreError::DamagedFiles`]: files are missing or not as they were written, or batches that were acknowledged are not all there.
     pub fn open(dir: &Path, options: Options) -> Result<EmbeddedStore, StoreError> {
         EmbeddedStore::open_with(dir, options, Fingerprints::keyed())
     }
@@ -184,8 +184,11 @@ fn remove_unfinished(dir: &Path, engine_dir: &Path, is_begun: bool) -> Result<()
     let is_there = engine_dir.try_exists().map_err(failed)?;
     let marker = engine_dir.join(ENGINE_MARKER);
     let is_marked = marker.try_exists().map_err(failed)?;
-    // It may have been killed between making the marker and writing it. Once something was acknowledged, an empty marker is
-    // damage, and nothing is removed.
+    // Once something was acknowledged, this is damage, and nothing is removed. The engine would begin another store there.
+    if is_there && !is_marked && is_begun {
+        return Err(error::damaged_files(dir, "engine/version is missing"));
+    }
+    // It may have been killed between making the marker and writing it.
     let is_cut = is_marked && !is_begun && marker.metadata().map_err(failed)?.len() == 0;
     if is_there && (!is_marked || is_cut) {
         fs::remove_dir_all(engine_dir).map_err(failed)?;
@@ -198,12 +201,13 @@ fn read_progress(tables: &Tables) -> Result<Option<(u32, Progress)>, StoreError>
     let read = |key| tables.meta.get(key).map_err(tables.failed("reading the format version"));
     let Some(version) = read(keys::FORMAT)? else { return Ok(None) };
     let found = version.as_ref().try_into().map(u32::from_be_bytes);
-    let found = found.map_err(|_| damaged("the format version".to_owned()))?;
+    let found = found.map_err(|_| error::damaged_files(&tables.dir, "the version of its format cannot be read"))?;
     if !(OLDEST_FORMAT_VERSION..=FORMAT_VERSION).contains(&found) {
         let place = tables.dir.display().to_string();
         return Err(StoreError::Version { place, found, expected: FORMAT_VERSION });
     }
-    let progress = read(keys::PROGRESS)?.ok_or_else(|| damaged("the progress is missing".to_owned()))?;
+    let progress = read(keys::PROGRESS)?
+        .ok_or_else(|| error::damaged_files(&tables.dir, "the record of its progress is missing"))?;
     Ok(Some((found, decode_progress(&progress)?)))
 }
 
@@ -221,7 +225,8 @@ fn begin(tables: &Tables) -> Result<(u32, Progress), StoreError> {
 /// The crawl's id. There is none in a new store, and in one of an earlier program.
 fn crawl_id(tables: &Tables) -> Result<Option<String>, StoreError> {
     let id = tables.meta.get(keys::CRAWL_ID).map_err(tables.failed("reading the crawl's id"))?;
-    id.map(|id| String::from_utf8(id.to_vec()).map_err(|_| damaged("the crawl's id".to_owned()))).transpose()
+    let unread = || error::damaged_files(&tables.dir, "the crawl's id cannot be read");
+    id.map(|id| String::from_utf8(id.to_vec()).map_err(|_| unread())).transpose()
 }
 
 fn random_crawl_id(dir: &Path) -> Result<String, StoreError> {
@@ -241,21 +246,24 @@ fn make_crawl_id(tables: &Tables) -> Result<String, StoreError> {
 
 /// Every acknowledged batch must be there, and whole.
 fn check_complete(tables: &Tables, sequence: u64, acknowledged: Option<u64>) -> Result<(), StoreError> {
+    // First: without the witness, it would not open either.
+    if tables.is_torn() {
+        return Err(error::damaged_files(&tables.dir, &format!("batches behind {sequence} are there by halves")));
+    }
     match acknowledged {
-        Some(acknowledged) if acknowledged > sequence => {
-            let witness = tables.dir.join(witness::FILE);
-            let witness = witness.display();
-            Err(damaged(format!(
-                "it ends with batch {sequence} but batch {acknowledged} was acknowledged; \
-                 remove {witness} to go on with what is left; what the archive has beyond it is then set aside in \
-                 archive/orphaned, from where `argiope adopt` takes it in again"
-            )))
-        }
-        _ if tables.is_torn() => Err(damaged(format!("batches behind {sequence} are there by halves"))),
+        Some(acknowledged) if acknowledged > 0 && sequence == 0 => Err(error::damaged_files(
+            &tables.dir,
+            &format!("nothing is left of it, and batch {acknowledged} was acknowledged"),
+        )),
+        Some(acknowledged) if acknowledged > sequence => Err(StoreError::DamagedFiles {
+            place: tables.dir.display().to_string(),
+            detail: format!("it ends with batch {sequence} but batch {acknowledged} was acknowledged"),
+            way_out: format!(
+                "remove {} to go on with what is left; what the archive has beyond it is then set aside in archive/orphaned, from where \
+                 `argiope adopt` takes it in again",
+                tables.dir.join(witness::FILE).display()
+            ),
+        }),
         _ => Ok(()),
     }
-}
-
-fn damaged(detail: String) -> StoreError {
-    StoreError::Damaged { table: "meta", detail }
 }

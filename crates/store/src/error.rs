@@ -36,6 +36,16 @@ pub enum StoreError {
         /// A description of the damage.
         detail: String,
     },
+    /// Files of the store are damaged or missing, or do not fit each other.
+    #[error("{place} is damaged: {detail}; {way_out}")]
+    DamagedFiles {
+        /// The store: its directory.
+        place: String,
+        /// A description of the damage.
+        detail: String,
+        /// What can be done about it.
+        way_out: String,
+    },
     /// The process that read the store for this one has ended.
     #[error("asking the running crawl: it has ended meanwhile: run the command again{detail}")]
     Ended {

@@ -145,7 +145,7 @@ fn a_damaged_batch_in_the_middle_is_noticed() {
     let dir = crashed.with_journal(&bytes, false);
     for _ in 0..2 {
         let error = open(dir.path()).err().expect("not to open");
-        assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+        assert!(matches!(error, StoreError::DamagedFiles { .. }), "{error}");
         let to_reader = open_to_read(dir.path()).err().expect("not to open");
         assert_eq!(to_reader.to_string(), error.to_string());
         assert_eq!(fs::read(journal(dir.path())).expect("read the journal"), bytes);
@@ -159,7 +159,7 @@ fn the_loss_of_acknowledged_batches_is_noticed() {
     for length in spread(from, to, 5) {
         let dir = crashed.cut(length, true);
         let error = open(dir.path()).err().expect("not to open");
-        assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+        assert!(matches!(error, StoreError::DamagedFiles { .. }), "{error}");
         assert!(error.to_string().contains(&format!("batch {ACKNOWLEDGED} was acknowledged")), "{error}");
         let to_reader = open_to_read(dir.path()).err().expect("not to open");
         assert_eq!(to_reader.to_string(), error.to_string());
@@ -188,6 +188,6 @@ fn batches_by_halves_are_noticed() {
         fs::File::options().write(true).open(journal(dir.path())).and_then(|file| file.set_len(length)).expect("cut");
         let _ = fs::remove_file(dir.path().join("acknowledged"));
         let error = EmbeddedStore::open(dir.path(), options.clone()).err().expect("not to open");
-        assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+        assert!(matches!(error, StoreError::DamagedFiles { .. }), "{error}");
     }
 }

@@ -291,7 +291,7 @@ fn an_engine_that_is_gone_is_noticed() {
     drop(store);
     fs::remove_dir_all(dir.path().join("engine")).expect("remove");
     let error = open(dir.path()).err().expect("not to open");
-    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+    assert!(matches!(error, StoreError::DamagedFiles { .. }), "{error}");
 }
 
 #[test]
