@@ -36,10 +36,9 @@ pub enum ArchiveError {
         /// What happened.
         detail: String,
     },
-    /// There is an archive, and the state is empty.
+    /// There is an archive, and the state is empty. The way out depends on where the state lies, which the caller knows.
     #[error(
-        "{dir} holds {segments} segments ({bytes} bytes), but the state of the crawl is empty: it was lost or removed; \
-         `argiope adopt` takes the archive's pages into it; -o with another directory starts a new crawl"
+        "{dir} holds {segments} segments ({bytes} bytes), but the state of the crawl is empty: it was lost or removed"
     )]
     StateLost {
         /// The archive's directory.
@@ -49,11 +48,8 @@ pub enum ArchiveError {
         /// How long they are together.
         bytes: u64,
     },
-    /// The archive and the state are of different crawls.
-    #[error(
-        "{dir} holds {segments} segments ({bytes} bytes) of another crawl than the state: put back what belongs together; \
-         `argiope adopt` takes the archive's pages into this state; -o with another directory starts a new crawl"
-    )]
+    /// The archive and the state are of different crawls. The way out depends on where the state lies, which the caller knows.
+    #[error("{dir} holds {segments} segments ({bytes} bytes) of another crawl than the state")]
     OfAnotherCrawl {
         /// The archive's directory.
         dir: String,

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use model::Limits;
 use store::{CrawlView, Segment, StoreError};
 
-use super::acknowledged::{Acknowledged, Reach, Said};
+use super::acknowledged::{Acknowledged, FILE as ACKNOWLEDGED, Reach, Said};
 use super::error::directory;
 use super::names::{BEGINNING, ENDING, serial_of, stem_of};
 use super::{ArchiveError, ORPHANED, index_path, remove_if_there};
@@ -158,7 +158,7 @@ pub fn unknown(dir: &Path, known: &ArchiveInState) -> Result<Vec<Unknown>, Archi
 /// The file beside the segments may say so. It may also have been restored together with the state. So may an index: segments get theirs when
 /// the state knows all of them, and lose it before more is written to them.
 fn was_committed(dir: &Path, known: &ArchiveInState, unknown: &[Unknown]) -> Result<bool, ArchiveError> {
-    let said = Said::read(dir).map_err(|source| directory(dir, source))?;
+    let said = Said::read(dir).map_err(|source| directory(&dir.join(ACKNOWLEDGED), source))?;
     let is_beyond = |said: Said| said.crawl_id != known.crawl_id || said.reach > Reach::of(&known.segments);
     if said.is_none_or(is_beyond) {
         return Ok(true);
@@ -210,7 +210,7 @@ pub(super) fn recover(dir: &Path, known: &ArchiveInState) -> Result<(Acknowledge
 /// Checks quickly that the archive in `dir` belongs to the state. Changes nothing.
 ///
 /// # Errors
-/// The state is empty, or of another crawl, beside segments; the error names the way out. Or the directory cannot be read.
+/// The state is empty, or of another crawl, beside segments. Or the directory cannot be read.
 pub fn belongs_together(dir: &Path, known: &ArchiveInState) -> Result<(), ArchiveError> {
     match fresh::is_directory(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -224,7 +224,7 @@ pub fn belongs_together(dir: &Path, known: &ArchiveInState) -> Result<(), Archiv
     if known.is_empty {
         return Err(ArchiveError::StateLost { dir: shown(dir), segments: segments.len(), bytes });
     }
-    let said = Said::read(dir).map_err(|source| directory(dir, source))?;
+    let said = Said::read(dir).map_err(|source| directory(&dir.join(ACKNOWLEDGED), source))?;
     if said.is_some_and(|said| said.crawl_id != known.crawl_id) {
         return Err(ArchiveError::OfAnotherCrawl { dir: shown(dir), segments: segments.len(), bytes });
     }
@@ -235,9 +235,12 @@ pub fn belongs_together(dir: &Path, known: &ArchiveInState) -> Result<(), Archiv
 /// the state's crawl.
 ///
 /// # Errors
-/// The directory cannot be changed.
+/// The state points into segments that are not there: of its own crawl, or those of another crawl are there instead. Or the directory cannot be
+/// changed.
 pub fn set_aside(dir: &Path, known: &ArchiveInState) -> Result<Vec<Orphan>, ArchiveError> {
     make(dir)?;
+    // Beside another crawl's segments, a repair of the state's own is no way out.
+    is_whole(dir, known).map_err(|lost| belongs_together(dir, known).err().unwrap_or(lost))?;
     Ok(bring_in_line(dir, known)?.1)
 }
 
@@ -378,7 +381,7 @@ fn bring_in_line(dir: &Path, known: &ArchiveInState) -> Result<(Acknowledged, Ve
         orphaned.extend(done?);
     }
     let said = Said { crawl_id: known.crawl_id.clone(), reach: Reach::of(&known.segments) };
-    let acknowledged = Acknowledged::begin(dir, said).map_err(|source| directory(dir, source))?;
+    let acknowledged = Acknowledged::begin(dir, said).map_err(|source| directory(&dir.join(ACKNOWLEDGED), source))?;
     Ok((acknowledged, orphaned))
 }
 

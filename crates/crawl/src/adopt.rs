@@ -89,11 +89,14 @@ pub fn adopt(dir: &CrawlDir, store: Arc<dyn Store>, plan: &Plan, seeds: Vec<Cano
         fresh = seeds_of(&layout)?;
     }
     if known.is_empty() && fresh.is_empty() {
-        bail!(usage("the state knows no seeds, and there is no dataset that names them: give the seeds of the crawl"));
+        bail!(usage(format!(
+            "the state knows no seeds, and there is no dataset that names them: give the seeds of the crawl, as in `argiope adopt {} SEED`",
+            dir.root().display()
+        )));
     }
     add_seeds(store.as_ref(), fresh, &plan.settings)?;
     let in_state = archive::ArchiveInState::of(store.as_ref(), &plan.settings.limits)?;
-    archive::set_aside(&dir.archive(), &in_state)?;
+    archive::set_aside(&dir.archive(), &in_state).map_err(|error| dir.with_way_out(error))?;
     let deriver = Deriver::new(&layout, store.as_ref(), dir.archive(), &plan.settings);
     // Segments that begin now may have the names of those that were set aside.
     deriver.remove_stale()?;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
-use archive::{ArchiveInState, ORPHANED};
+use anyhow::{Context, anyhow, bail};
+use archive::{ArchiveError, ArchiveInState, ORPHANED};
 use cookies::CookieFile;
 use engine::clock::Clock;
 use model::Limits;
@@ -380,14 +380,46 @@ impl CrawlDir {
     }
 
     fn check_archive(&self, state: &dyn CrawlView) -> anyhow::Result<()> {
-        Ok(archive::belongs_together(&self.archive(), &ArchiveInState::of(state, &Limits::default())?)?)
+        let in_state = ArchiveInState::of(state, &Limits::default())?;
+        archive::belongs_together(&self.archive(), &in_state).map_err(|error| self.with_way_out(error))
+    }
+
+    /// The error of an archive that does not fit the state, with a way that works whatever the state is of.
+    pub(crate) fn with_way_out(&self, error: ArchiveError) -> anyhow::Error {
+        let root = self.root.display();
+        let new = "-o with another directory starts a new crawl";
+        match error {
+            ArchiveError::StateLost { .. } => {
+                anyhow!("{error}; `argiope adopt {root}` takes the archive's pages into it; {new}")
+            }
+            ArchiveError::OfAnotherCrawl { .. } if self.mark().exists() => anyhow!(
+                "{error}: put back the archive that belongs to the state in the database; or move {} away, name an empty schema in {} \
+                 (store-schema), and `argiope adopt {root}` makes another state from this archive; {new}",
+                self.state().display(),
+                self.settings().display()
+            ),
+            ArchiveError::OfAnotherCrawl { .. } => anyhow!(
+                "{error}: put back what belongs together; or move {} away, and `argiope adopt {root}` makes another state from this archive; \
+                 {new}",
+                self.state().display()
+            ),
+            error => error.into(),
+        }
     }
 
     /// The same for adopting the archive: a new schema of a database replaces a lost state.
     ///
     /// # Errors
-    /// As [`CrawlDir::open_store`], except an archive of another state, and another crawl's mark.
+    /// As [`CrawlDir::open_store`], except an archive of another state, and another crawl's mark. Or the crawl keeps no archive.
     pub fn open_store_to_adopt(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
+        if options.no_archive == Some(true) {
+            bail!(
+                "{0}: the crawl keeps no archive (--no-archive), so there is nothing to adopt: where its state is lost, move what is left of \
+                 {1} away, and `argiope crawl -o {0} SEED` begins again",
+                self.root.display(),
+                self.state().display()
+            );
+        }
         self.open_state(options, Aim::Adopt)
     }
 
@@ -473,7 +505,11 @@ impl CrawlDir {
     /// Refuses to use the directory's state if the state is in a database.
     fn refuse_mark(&self) -> anyhow::Result<()> {
         if self.mark().exists() {
-            bail!("{}: the state of this crawl is in a database: name it with --store", self.root.display());
+            bail!(
+                "{0}: the state of this crawl is in a database: name it by store in {1}, or by `argiope crawl -o {0} --store URL`",
+                self.root.display(),
+                self.settings().display()
+            );
         }
         Ok(())
     }
@@ -492,7 +528,10 @@ impl CrawlDir {
                 Err(error).with_context(|| format!("cannot read {}", mark.display()))
             }
             Err(_) if store.is_new() => self.write_mark(mark, &store.crawl_id()?),
-            Err(_) => bail!("{place} holds the crawl of another directory: name another schema with --store-schema"),
+            Err(_) => bail!(
+                "{place} holds the crawl of another directory: name another schema with --store-schema; if it is this crawl, put back {}",
+                mark.display()
+            ),
         }
     }
 

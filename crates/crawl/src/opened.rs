@@ -67,13 +67,17 @@ impl Opened {
 
     fn with(root: &Path, open: impl Fn(&CrawlDir, &Options) -> anyhow::Result<State>) -> anyhow::Result<Self> {
         let dir = CrawlDir::existing(root)?;
-        if !dir.state().is_dir() {
-            bail!(
-                "{0}: the state of the crawl is gone (there is no state/): `argiope adopt {0}` makes another from the archive",
-                root.display()
-            );
-        }
         let options = dir.options()?;
+        if !dir.state().is_dir() {
+            let way_out = match options.no_archive {
+                Some(true) => format!(
+                    "nothing brings it back without an archive: `argiope crawl -o {} SEED` begins again",
+                    root.display()
+                ),
+                _ => format!("`argiope adopt {}` makes another from the archive", root.display()),
+            };
+            bail!("{}: the state of the crawl is gone (there is no state/): {way_out}", root.display());
+        }
         let clock = Clock::start();
         let began = clock.now();
         loop {

@@ -274,6 +274,27 @@ fn links_in_place_of_segments_are_refused_and_what_they_lead_to_stays() {
 }
 
 #[test]
+fn a_link_in_place_of_the_committed_length_is_named() {
+    let crawled = Crawled::new();
+    let path = crawled.dir().join("acknowledged");
+    fs::remove_file(&path).expect("removed");
+    std::os::unix::fs::symlink("/dev/null", &path).expect("a link");
+    let error = open(&crawled.dir(), &known(ID, &crawled.all)).err().expect("refused").to_string();
+    assert!(error.starts_with(&format!("{}: it is a symbolic link", path.display())), "{error}");
+}
+
+/// A repair of the state's own segments would lead nowhere.
+#[test]
+fn a_state_of_another_crawl_with_segments_is_named_when_all_is_to_be_set_aside() {
+    let (crawled, other) = (Crawled::new(), Crawled::new());
+    let before = crawled.bytes();
+    let lost = Segment { name: "argiope-20991231000000-00000.warc.gz".to_owned(), ..other.all[0].clone() };
+    let error = set_aside(&crawled.dir(), &known("another", &[lost])).expect_err("refused");
+    assert!(matches!(error, ArchiveError::OfAnotherCrawl { .. }), "{error}");
+    assert_eq!(crawled.bytes(), before);
+}
+
+#[test]
 fn a_segment_that_is_gone_is_said_to_be_missing() {
     let crawled = Crawled::new();
     let segment = &crawled.early[0];

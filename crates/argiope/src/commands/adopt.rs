@@ -4,7 +4,6 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::bail;
 use clap::Args;
 use printable::write_json_line;
 
@@ -33,9 +32,6 @@ pub struct AdoptArgs {
 pub fn run(args: AdoptArgs) -> anyhow::Result<ExitCode> {
     let dir = CrawlDir::existing(&args.dir)?;
     let plan = dir.plan_to_read()?;
-    if !plan.archive {
-        bail!("{}: the crawl keeps no archive (--no-archive), so there is nothing to adopt", args.dir.display());
-    }
     let seeds = plan.seeds(&args.seed)?;
     let store = dir.open_store_to_adopt(&plan.options)?;
     let adopted = adopt(&dir, store, &plan, seeds)?;

@@ -192,13 +192,117 @@ fn a_lost_state_is_refused_and_made_again_from_the_archive() {
     ];
     for asking in asking {
         let refused = binary::run(asking).expect_code(1);
-        assert!(refused.stderr.contains("it was lost or removed; `argiope adopt`"), "{asking:?}: {}", refused.stderr);
+        assert!(
+            refused.stderr.contains(&format!("it was lost or removed; `argiope adopt {at}`")),
+            "{asking:?}: {}",
+            refused.stderr
+        );
     }
     assert_eq!((archived(&dir), served.requests()), (bytes, asked));
     run(&dir, "adopt").expect_code(0);
     assert_eq!(served.requests(), asked);
     crawl(&served, &dir, &[]).expect_code(0);
     check_ended(&served, &dir, &expect);
+}
+
+/// The state of one crawl beside the archive of another: what each message names works, and no message leads back to another.
+#[test]
+fn the_way_out_of_a_foreign_state_works_wherever_it_is_named() {
+    let served = Served::start(web());
+    let dirs = tempfile::tempdir().unwrap();
+    let (dir, other) = (dirs.path().join("crawl"), dirs.path().join("other"));
+    crawl(&served, &dir, &[]).expect_code(0);
+    crawl(&served, &other, &["--max-pages", EARLY]).expect_code(3);
+    let expect = rows(&entries(&dir));
+    let (bytes, asked) = (archived(&dir), served.requests());
+    fs::remove_dir_all(dir.join("state")).unwrap();
+    copy(&other.join("state"), &dir.join("state"));
+    let at = dir.to_str().unwrap();
+    let way_out = format!("or move {at}/state away, and `argiope adopt {at}` makes another state from this archive");
+    for command in [&["crawl", "-o", at][..], &["adopt", at], &["check", "--repair", at], &["status", at]] {
+        let refused = binary::run(command).expect_code(1);
+        assert!(refused.stderr.contains(&way_out), "{command:?}: {}", refused.stderr);
+        assert!(!refused.stderr.contains("--repair"), "{command:?}: {}", refused.stderr);
+    }
+    assert_eq!((archived(&dir), served.requests()), (bytes, asked), "nothing is lost, nothing is asked for");
+    fs::rename(dir.join("state"), dir.join("state-of-another")).unwrap();
+    run(&dir, "adopt").expect_code(0);
+    crawl(&served, &dir, &[]).expect_code(0);
+    check_ended(&served, &dir, &expect);
+}
+
+/// Without an archive nothing brings a state back: no message names a command that could.
+#[test]
+fn a_lost_state_without_an_archive_has_a_way_on() {
+    let served = Served::start(web());
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    crawl(&served, &dir, &["--no-archive"]).expect_code(0);
+    fs::remove_dir_all(dir.join("state")).unwrap();
+    let way_on = format!("`argiope crawl -o {} SEED` begins again", dir.display());
+    for command in ["status", "adopt"] {
+        let refused = run(&dir, command).expect_code(1);
+        assert!(refused.stderr.contains(&way_on), "{command}: {}", refused.stderr);
+        assert!(!refused.stderr.contains("`argiope adopt"), "{command}: {}", refused.stderr);
+    }
+    crawl(&served, &dir, &[]).expect_code(0);
+    run(&dir, "status").expect_code(0);
+}
+
+/// How a file of a state is damaged.
+const DAMAGES: [fn(&Path); 4] = [
+    |file| fs::write(file, "").unwrap(),
+    |file| fs::File::options().write(true).open(file).unwrap().set_len(file.metadata().unwrap().len() / 2).unwrap(),
+    |file| fs::write(file, vec![0xa5; usize::try_from(file.metadata().unwrap().len()).unwrap()]).unwrap(),
+    |file| fs::remove_file(file).unwrap(),
+];
+
+/// Whichever file is damaged, and however: one sentence names the state and a way out, which works.
+#[test]
+fn a_damaged_state_is_named_with_a_way_out_that_works() {
+    let served = Served::start(web());
+    let dirs = tempfile::tempdir().unwrap();
+    let (dir, whole) = (dirs.path().join("crawl"), dirs.path().join("whole"));
+    crawl(&served, &dir, &[]).expect_code(0);
+    fs::rename(&dir, &whole).unwrap();
+    let asked = served.requests();
+    let files = |under: &str| {
+        let files = fs::read_dir(whole.join("state/engine").join(under)).unwrap();
+        let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
+        files.map(|path| path.strip_prefix(&whole).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // One table that is written out, and one that is not.
+    let damaged = [files("keyspaces/0/tables"), files("keyspaces/0"), files("keyspaces/3"), files("")].concat();
+    assert!(damaged.len() >= 7, "{damaged:?}");
+    let mut refusals = 0;
+    for file in damaged {
+        for damage in DAMAGES {
+            copy(&whole, &dir);
+            damage(&dir.join(&file));
+            let status = run(&dir, "status");
+            if status.status.code() != Some(0) && !status.stderr.contains("damaged record in ") {
+                refusals += 1;
+                let said = &status.stderr;
+                let state = dir.join("state");
+                assert!(said.starts_with(&format!("argiope: {} is damaged: ", state.display())), "{file:?}: {said}");
+                assert!(!said.contains("Error"), "{file:?}: {said}");
+                match said.contains("remove ") {
+                    true => fs::remove_file(dir.join("state/acknowledged")).unwrap(),
+                    false => {
+                        let way_out = format!("; move it away, and `argiope adopt {}` makes another", dir.display());
+                        assert!(said.contains(&way_out), "{file:?}: {said}");
+                        fs::rename(&state, dir.join("state.damaged")).unwrap();
+                    }
+                }
+                run(&dir, "adopt").expect_code(0);
+                run(&dir, "check").expect_code(0);
+                run(&dir, "status").expect_code(0);
+            }
+            fs::remove_dir_all(&dir).unwrap();
+        }
+    }
+    assert!(refusals >= 20, "{refusals}");
+    assert_eq!(served.requests(), asked, "nothing is fetched again");
 }
 
 /// The recovery that a damaged state recommends.
