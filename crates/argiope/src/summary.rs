@@ -66,12 +66,8 @@ pub fn to_text(summary: &Summary) -> String {
     if let Some(time) = summary.time.as_ref().filter(|time| time.cpu_seconds >= CPU_SECONDS_SHOWN_MIN) {
         let _ = writeln!(out, "{}", shares(time));
     }
-    if let Some(lost) = summary.lost {
-        let (urls, root) = (counted(lost, "URL"), &summary.directory);
-        let _ = writeln!(
-            out,
-            "the archive has lost the responses of {urls}: `argiope check {root}` names them, and `argiope crawl -o {root} --again` asks for them again"
-        );
+    if let Some(lost) = lost(summary) {
+        let _ = writeln!(out, "{lost}");
     }
     if summary.set_aside > 0 {
         let (files, root) = (counted(summary.set_aside as u64, "file"), &summary.directory);
@@ -83,6 +79,14 @@ pub fn to_text(summary: &Summary) -> String {
     }
     let _ = writeln!(out, "in {}", summary.directory);
     out
+}
+
+/// What the archive has lost.
+pub fn lost(summary: &Summary) -> Option<String> {
+    let (urls, root) = (counted(summary.lost?, "URL"), &summary.directory);
+    Some(format!(
+        "the archive has lost the responses of {urls}: `argiope check {root}` names them, and `argiope crawl -o {root} --again` asks for them again"
+    ))
 }
 
 /// How many URLs with an outcome are not final.

@@ -35,7 +35,7 @@ pub fn message(text: impl Display) -> String {
 pub enum Level {
     /// Why the command failed.
     Error,
-    /// What the user must do something about: until then, nothing goes on.
+    /// What is left out or lost, or what the user must do something about.
     Warning,
     /// What the user should know.
     Info,
@@ -177,7 +177,7 @@ fn line_at(at: &str, lines: Lines, level: Level, text: &str, more: Option<(&str,
 /// Says on standard error what came up in a crawl.
 pub fn tell_all(notices: &[Notice]) {
     for notice in notices {
-        let level = if notice.is_waited_for() { Level::Warning } else { Level::Info };
+        let level = if notice.is_problem() { Level::Warning } else { Level::Info };
         tell(level, format_args!("{notice}"));
     }
 }
@@ -185,6 +185,14 @@ pub fn tell_all(notices: &[Notice]) {
 /// Shows a text on standard error as it is. Where nobody reads it any more (a closed terminal, `2>&1 | head`) nothing comes of it.
 pub fn show(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Says a problem on standard error, also of a quiet command.
+#[macro_export]
+macro_rules! warn {
+    ($($text:tt)*) => {
+        $crate::message::tell($crate::message::Level::Warning, format_args!($($text)*))
+    };
 }
 
 /// Says something on standard error, as `format!` would write it.

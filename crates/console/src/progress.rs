@@ -66,7 +66,7 @@ impl Printer {
         if let (Some(by), false) = (now.waits_cut, self.has_told_of_cut) {
             self.has_told_of_cut = true;
             let by = by.as_secs();
-            crate::say!(
+            crate::warn!(
                 "sites were to wait up to {by} s longer than their delay is now, and do not: since the last run the delay was lowered, or the \
                  system's clock was set back"
             );
@@ -74,21 +74,19 @@ impl Printer {
         if now.is_network_down != self.has_told_of_network {
             self.has_told_of_network = now.is_network_down;
             self.end_line();
-            crate::say!(
-                "{}",
-                if now.is_network_down {
+            match now.is_network_down {
+                true => crate::warn!(
                     "no site can be reached that answered before: this machine's network seems to be down; it is tried now and then"
-                } else {
-                    "sites can be reached again; the crawl goes on"
-                }
-            );
+                ),
+                false => crate::warn!("sites can be reached again; the crawl goes on"),
+            }
         }
         if let Some(outlook) = outlook.filter(|outlook| outlook.is_disk_short() && !self.has_told_of_disk) {
             self.has_told_of_disk = true;
             self.end_line();
             let (left, more) = (outlook.disk_bytes_left, outlook.disk_bytes_expected.unwrap_or_default());
             let (left, more) = (human_bytes(left), human_bytes(more));
-            crate::say!(
+            crate::warn!(
                 "the disk has {left} left, and the URLs in the queue need about {more}: make room, or stop the crawl in time"
             );
         }
@@ -128,7 +126,7 @@ impl Printer {
         let lost = std::mem::take(&mut self.fetches_lost);
         if lost > 0 {
             let fetches = if lost == 1 { "fetch" } else { "fetches" };
-            crate::say!("{lost} {fetches} broke off by an error of this program, each counted as a failed attempt");
+            crate::warn!("{lost} {fetches} broke off by an error of this program, each counted as a failed attempt");
         }
     }
 }

@@ -2,14 +2,16 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use model::Timestamp;
 use printable::{Printable, counted};
 use settings::units::human_bytes;
 use weburl::{CanonicalUrl, Site};
 
 use crate::Waits;
 
-/// A notice for the user. Nothing has failed.
+/// A notice for the user. The run goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
@@ -133,6 +135,34 @@ pub enum Notice {
         /// How many in all.
         lines: u64,
     },
+    /// Seeds are at private addresses, and others may be public.
+    MixedSeeds {
+        /// Some of the private sites.
+        private: Vec<Site>,
+        /// How many more there are.
+        more: usize,
+    },
+    /// The rules admit more than before, and what they excluded stays so.
+    ExcludedStay {
+        /// URLs that are excluded.
+        urls: u64,
+        /// The crawl's directory.
+        root: PathBuf,
+    },
+    /// The clock is behind the last run.
+    ClockBack {
+        /// How far.
+        by: Duration,
+        /// The last date of that run.
+        last: Timestamp,
+    },
+    /// The last run is very long ago, by the clock.
+    ClockForward {
+        /// How long.
+        by: Duration,
+        /// The last date of that run.
+        last: Timestamp,
+    },
     /// The archive has more than the state knows.
     SetAside {
         /// Files of the archive.
@@ -211,10 +241,45 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// Whether nothing goes on until the user does something about it.
+    /// Whether it is a problem, which a quiet command names too: something that was given or crawled is left out, lost or not used, or nothing
+    /// goes on until the user does something about it.
     #[must_use]
-    pub const fn is_waited_for(&self) -> bool {
-        matches!(self, Notice::Paused(_))
+    pub const fn is_problem(&self) -> bool {
+        match self {
+            Notice::SeedLeftOut { .. }
+            | Notice::SeedsLeftOut { .. }
+            | Notice::SecretsStayed { .. }
+            | Notice::CookiesLost { .. }
+            | Notice::BrowserNotUsed(_)
+            | Notice::NoItems(_)
+            | Notice::RowsDropped { .. }
+            | Notice::FillDropped { .. }
+            | Notice::ClockBack { .. }
+            | Notice::SetAside { .. }
+            | Notice::Lacking(_)
+            | Notice::DatasetInUse(_)
+            | Notice::Paused(_)
+            | Notice::StreamLeft { .. } => true,
+            Notice::LoggedIn { closed, .. } => *closed > 0,
+            Notice::TakenIn { links, .. } => *links > 0,
+            Notice::Referred { wrong, .. } => *wrong > 0,
+            Notice::Credentials { .. }
+            | Notice::SecretsMoved { .. }
+            | Notice::Cookies { .. }
+            | Notice::FileKept { .. }
+            | Notice::RequisitesFromNow
+            | Notice::Items { .. }
+            | Notice::Derived(_)
+            | Notice::Reopened { .. }
+            | Notice::RoundBegun { .. }
+            | Notice::RoundGoesOn { .. }
+            | Notice::RoundOfNothing
+            | Notice::NothingDue(_)
+            | Notice::MixedSeeds { .. }
+            | Notice::ExcludedStay { .. }
+            | Notice::ClockForward { .. }
+            | Notice::NoSandbox => false,
+        }
     }
 }
 
@@ -318,6 +383,34 @@ impl fmt::Display for Notice {
             ),
             Notice::SeedLeftOut { file, line, why } => write!(f, "{file} line {line}: {}; left out", Printable(why)),
             Notice::SeedsLeftOut { file, lines } => write!(f, "{file}: {} left out in all", counted(*lines, "line")),
+            Notice::MixedSeeds { private, more } => {
+                let mut named: Vec<String> = private.iter().map(ToString::to_string).collect();
+                if *more > 0 {
+                    named.push(format!("{more} more"));
+                }
+                write!(
+                    f,
+                    "seeds at private addresses ({}) beside others: a public page may link to these sites, and the crawl fetches what it names \
+                     there; a directory of their own keeps them apart, --deny-private=always refuses them",
+                    named.join(", ")
+                )
+            }
+            Notice::ExcludedStay { urls, root } => write!(
+                f,
+                "{} excluded earlier: they stay so until `argiope crawl -o {} --retry excluded` looks at them by the rules of now",
+                counted(*urls, "URL"),
+                root.display()
+            ),
+            Notice::ClockBack { by, last } => write!(
+                f,
+                "the system's clock is {} behind the last run, which ended at {last}: it was set, and the dates of this run lie before those",
+                in_words(*by)
+            ),
+            Notice::ClockForward { by, last } => write!(
+                f,
+                "the last run ended {} ago by the system's clock, at {last}: if that is wrong, stop, and set the clock",
+                in_words(*by)
+            ),
             Notice::SetAside { files, bytes, place, root } => write!(
                 f,
                 "the archive has more than the state knows, as if an older state had been restored: {} ({}) set \
@@ -386,5 +479,14 @@ impl fmt::Display for Notice {
             }
             Notice::NoSandbox => f.write_str("Chromium runs without its sandbox, as it does for root"),
         }
+    }
+}
+
+/// A long time, in days or minutes.
+fn in_words(time: Duration) -> String {
+    let minutes = time.as_secs() / 60;
+    match minutes / (24 * 60) {
+        0 => counted(minutes, "minute"),
+        days => counted(days, "day"),
     }
 }

@@ -32,7 +32,7 @@ use weburl::CanonicalUrl;
 
 use super::ui::REFUSAL;
 use crate::exit;
-use crate::summary::to_text;
+use crate::summary::{lost, to_text};
 use console::message::{Level, listen, log, tell, tell_all};
 use console::printed;
 use console::progress::{Printer, Show};
@@ -91,7 +91,7 @@ pub struct CrawlArgs {
     /// Show the settings of the crawl, which seeds its rules admit, and what robots.txt says about them; write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Print only errors, and that the crawl is paused; the exit code tells how the crawl ended
+    /// Print only errors, what was left out or lost, and what you must do something about; the exit code tells how the crawl ended
     #[arg(short, long)]
     pub quiet: bool,
     /// Print the outcome of each URL
@@ -210,7 +210,10 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let told = if args.json { serde_json::to_string(&summary)? + "\n" } else { to_text(&summary) };
     log(Level::Info, "the run ended", Some(("summary", serde_json::to_value(&summary)?)));
     let printed = match prints_lines {
-        _ if args.quiet && !args.json => Ok(()),
+        _ if args.quiet && !args.json => {
+            lost(&summary).iter().for_each(|lost| console::warn!("{lost}"));
+            Ok(())
+        }
         true => {
             console::message::show(&told);
             Ok(())

@@ -49,6 +49,29 @@ fn a_quiet_crawl_says_why_it_failed_and_nothing_else() {
     assert!(none.stderr.contains("http://one.test/gone: http_error 404") && none.stdout.is_empty(), "{}", none.stderr);
 }
 
+/// A quiet crawl says what was left out, lost or not used.
+#[test]
+fn a_quiet_crawl_names_the_lines_of_a_file_that_are_no_seeds() {
+    let (served, dirs) = (serve(), tempfile::tempdir().unwrap());
+    let (dir, seeds) = (dirs.path().join("crawl"), dirs.path().join("seeds"));
+    std::fs::write(&seeds, "http://two.test/\nhttp://\nfoo bar\n").unwrap();
+    let list = format!("--seeds {}", seeds.display());
+    let ended = crawl(&served, &dir, &["-q", "--seeds", seeds.to_str().unwrap()]).expect_code(0);
+    let lines: Vec<&str> = ended.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", ended.stderr);
+    assert!(lines[0].starts_with(&format!("argiope: {list} line 2: ")), "{}", ended.stderr);
+    assert!(lines[1].starts_with(&format!("argiope: {list} line 3: ")), "{}", ended.stderr);
+    assert!(ended.stdout.is_empty(), "{}", ended.stdout);
+    // A page that the archive has lost.
+    let archive = std::fs::read_dir(dir.join("archive")).unwrap().map(|file| file.unwrap().path());
+    archive
+        .filter(|path| path.extension().is_some_and(|end| end == "gz"))
+        .for_each(|path| std::fs::remove_file(path).unwrap());
+    crate::binary::run(&["check", "--repair", dir.to_str().unwrap()]).expect_code(1);
+    let again = crawl(&served, &dir, &["-q"]).expect_code(0);
+    assert!(again.stderr.starts_with("argiope: the archive has lost the responses of 1 URL: "), "{}", again.stderr);
+}
+
 #[test]
 fn a_verbose_crawl_says_what_becomes_of_each_url_and_a_log_has_it_with_time_and_level() {
     let (served, dirs) = (serve(), tempfile::tempdir().unwrap());
