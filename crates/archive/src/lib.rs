@@ -8,7 +8,7 @@ mod recovery;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::SystemTime;
 
@@ -47,7 +47,13 @@ pub struct Archive {
     /// Ended, and not known to the state yet.
     ended: Vec<Ended>,
     /// Indexes being written.
-    indexing: Vec<JoinHandle<Result<(), ArchiveError>>>,
+    indexing: Vec<Indexing>,
+}
+
+/// An index that is being made.
+enum Indexing {
+    Running(JoinHandle<Result<(), ArchiveError>>),
+    Done(Result<(), ArchiveError>),
 }
 
 /// Gives each new segment a serial number that is unique in the crawl.
@@ -488,24 +494,17 @@ impl Archive {
         let (done, is_indexed) = sync_channel(1);
         self.ended.push(Ended { serial, length, path: path.clone(), index: current.index, done });
         self.sealed.push(Sealed { segment: current.segment, path, is_indexed: Arc::new(Mutex::new(is_indexed)) });
-        let (ended, indexing) = std::mem::take(&mut self.indexing).into_iter().partition(JoinHandle::is_finished);
+        let (ended, indexing) = std::mem::take(&mut self.indexing).into_iter().partition(Indexing::is_finished);
         self.indexing = indexing;
         join(ended)
     }
 
-    /// Writes a segment's index while the next segment is written.
+    /// Writes a segment's index while the next segment is written; before that, where no thread can be had.
     fn start_index(&mut self, ended: Ended) {
-        let Ended { path, index, done, .. } = ended;
-        self.indexing.push(std::thread::spawn(move || {
-            match index {
-                Index::Growing(index) => index.finish().map_err(|error| not_indexed(&path, &error))?,
-                Index::OfBefore if index_path(&path).exists() => {}
-                Index::OfBefore | Index::Removed => write_index(&path)?,
-            }
-            // Nobody may wait for it.
-            let _ = done.send(());
-            Ok(())
-        }));
+        let ended = Arc::new(Mutex::new(Some(ended)));
+        let taken = Arc::clone(&ended);
+        let thread = std::thread::Builder::new().spawn(move || write_index_of(&taken));
+        self.indexing.push(thread.map_or_else(|_| Indexing::Done(write_index_of(&ended)), Indexing::Running));
     }
 
     /// Ends the writing for now, after the indexes that are being made. `finished` says that the crawl has ended: then
@@ -546,8 +545,34 @@ fn is_packed(exchange: &Exchange) -> bool {
         || exchange.response_head.split(|byte| *byte == b'\n').any(is_brotli)
 }
 
-fn join(indexing: Vec<JoinHandle<Result<(), ArchiveError>>>) -> Result<(), ArchiveError> {
-    indexing.into_iter().try_for_each(|indexing| indexing.join().unwrap_or(Ok(())))
+/// Writes the index of a segment that has ended, unless another has taken it.
+fn write_index_of(ended: &Mutex<Option<Ended>>) -> Result<(), ArchiveError> {
+    let Some(ended) = ended.lock().unwrap_or_else(PoisonError::into_inner).take() else { return Ok(()) };
+    let Ended { path, index, done, .. } = ended;
+    match index {
+        Index::Growing(index) => index.finish().map_err(|error| not_indexed(&path, &error))?,
+        Index::OfBefore if index_path(&path).exists() => {}
+        Index::OfBefore | Index::Removed => write_index(&path)?,
+    }
+    // Nobody may wait for it.
+    let _ = done.send(());
+    Ok(())
+}
+
+impl Indexing {
+    fn is_finished(&self) -> bool {
+        match self {
+            Indexing::Running(thread) => thread.is_finished(),
+            Indexing::Done(_) => true,
+        }
+    }
+}
+
+fn join(indexing: Vec<Indexing>) -> Result<(), ArchiveError> {
+    indexing.into_iter().try_for_each(|indexing| match indexing {
+        Indexing::Running(thread) => thread.join().unwrap_or(Ok(())),
+        Indexing::Done(done) => done,
+    })
 }
 
 impl Current {

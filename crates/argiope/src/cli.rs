@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use console::message::{Level, message, one_line, tell};
+use console::threads::guarded;
 use settings::table::with_defaults;
 use settings::{Options, Usage, files};
 
@@ -118,7 +119,7 @@ pub fn main() -> ExitCode {
         Err(error) => return refused(&without_bad_advice(error)),
     };
     files::allow_many();
-    match run(cli.command) {
+    match guarded(|| run(cli.command), ExitCode::from(exit::FAILED)) {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

@@ -6,3 +6,4 @@ pub mod message;
 pub mod printed;
 pub mod progress;
 pub mod stopping;
+pub mod threads;

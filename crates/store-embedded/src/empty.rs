@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use fresh::Temporary;
 use rustix::fs::{StatFs, statfs};
@@ -51,9 +51,18 @@ fn try_make(to: &Path, options: &Options) -> Option<()> {
     copy_all(&dir.path().join(ENGINE_DIR), to, &mut made).ok()?;
     thread::scope(|scope| {
         let part = made.len().div_ceil(SYNCED_AT_ONCE).max(1);
-        let parts = made.chunks(part).map(|part| scope.spawn(|| part.iter().try_for_each(|path| sync(path))));
+        let sync_part = |part: &[PathBuf]| part.iter().try_for_each(|path| sync(path));
+        // Where no thread can be had, the part is synced here.
+        let parts = made.chunks(part).map(|part| {
+            let thread = thread::Builder::new().spawn_scoped(scope, move || sync_part(part));
+            thread.map_err(|_| sync_part(part))
+        });
         let parts: Vec<_> = parts.collect();
-        parts.into_iter().all(|part| matches!(part.join(), Ok(Ok(())))).then_some(())
+        let is_synced = |part: Result<ScopedJoinHandle<'_, io::Result<()>>, io::Result<()>>| match part {
+            Ok(thread) => matches!(thread.join(), Ok(Ok(()))),
+            Err(synced) => synced.is_ok(),
+        };
+        parts.into_iter().all(is_synced).then_some(())
     })
 }
 

@@ -47,6 +47,11 @@ impl Running {
         Running { child, stdout, stderr, clock, began: clock.now() }
     }
 
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Writes to its standard input, and closes it.
     pub fn say(&mut self, text: &[u8]) {
         self.child.stdin.take().unwrap().write_all(text).unwrap();

@@ -28,6 +28,7 @@ mod settings;
 mod stages;
 mod steered;
 mod streamed;
+mod threads;
 mod told;
 mod ui;
 mod ui_of_orders;

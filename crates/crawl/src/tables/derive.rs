@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 use anyhow::{Context, anyhow};
 use dataset::schema::Table;
@@ -227,8 +228,8 @@ impl<'a> Deriver<'a> {
         let taken_back = TakenBack::of(self.store)?;
         let (pages, queue) = (AtomicU64::new(0), Mutex::new(segments.into_iter()));
         let count = || progress(pages.fetch_add(1, Ordering::Relaxed) + 1);
-        let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(derived.segments);
-        std::thread::scope(|scope| {
+        let workers = thread::available_parallelism().map_or(1, std::num::NonZero::get).min(derived.segments);
+        thread::scope(|scope| {
             let work = || -> anyhow::Result<()> {
                 loop {
                     let next = queue.lock().map_err(|_| anyhow!("internal error: a derive thread panicked"))?.next();
@@ -237,9 +238,13 @@ impl<'a> Deriver<'a> {
                         .map_err(|error| with_advice(error, &segment.name))?;
                 }
             };
-            let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-            let joined = threads.into_iter().map(|thread| {
-                thread.join().unwrap_or_else(|_| Err(anyhow!("internal error: a derive thread panicked")))
+            let threads: Vec<_> = (0..workers).map(|_| thread::Builder::new().spawn_scoped(scope, work)).collect();
+            let joined = threads.into_iter().map(|thread| match thread {
+                Ok(thread) => {
+                    thread.join().unwrap_or_else(|_| Err(anyhow!("internal error: a derive thread panicked")))
+                }
+                // No thread can be had.
+                Err(_) => work(),
             });
             joined.collect::<anyhow::Result<Vec<()>>>()
         })?;

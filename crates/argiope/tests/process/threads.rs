@@ -1,0 +1,94 @@
+//! A limit of threads and processes: one line names it, and nothing is lost.
+
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use testweb::{Pages, Reply, Web, from_fn};
+
+use crate::binary::{BINARY, Ended, Running};
+use crate::served::Served;
+
+/// A user that has no other processes. The system counts those of a user, and root's not at all.
+fn user(number: u32) -> u32 {
+    3_000_000_000 + std::process::id() % 1_000_000 * 100 + number
+}
+
+/// A directory that anybody may write to.
+fn open_directory() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), Permissions::from_mode(0o777)).unwrap();
+    dir
+}
+
+/// A crawl with at most so many threads and processes.
+fn crawl(served: &Served, limit: u32, user: u32, dir: &Path) -> Command {
+    let mut command = Command::new("bash");
+    command.args(["-c", "ulimit -u \"$0\" && exec \"$@\"", &limit.to_string(), BINARY]);
+    command.args(["crawl", "http://small.test/", "--delay", "0", "--ip-delay", "0", "-q", "-o"]).arg(dir);
+    command.args(served.flags());
+    if std::fs::metadata("/proc/self").unwrap().uid() == 0 {
+        command.uid(user).gid(user);
+    }
+    command
+}
+
+fn check_named(ended: &Ended) {
+    let said = &ended.stderr;
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(
+        said.starts_with("argiope: the system starts no more threads or processes: a limit is reached, "),
+        "{said}"
+    );
+    assert!(said.contains(" (ulimit -u)") && said.lines().count() == 1, "{said}");
+}
+
+#[test]
+fn a_crawl_that_gets_no_thread_at_its_start_names_the_limit() {
+    let served = Served::start(Web::new().site("small.test", Pages::new().html("/", "<p>one")));
+    let dirs = open_directory();
+    let mut refused = 0;
+    for limit in 1..=14 {
+        let dir = dirs.path().join(limit.to_string());
+        let ended = Running::start(&mut crawl(&served, limit, user(limit), &dir)).end();
+        match ended.status.code() {
+            Some(0) => assert_eq!(ended.stderr, ""),
+            _ => {
+                refused += 1;
+                check_named(&ended);
+            }
+        }
+        // What was begun is whole.
+        Running::start(&mut crawl(&served, 1_000, user(limit), &dir)).end().expect_code(0);
+    }
+    assert!(refused > 0, "no limit was reached");
+}
+
+#[test]
+fn a_crawl_that_gets_no_thread_any_more_closes_its_archive() {
+    let site = from_fn(|request| match request.path() {
+        "/" => Reply::html("<a href=/slow>slow</a>"),
+        "/slow" => Reply::html("<p>slow").delay(Duration::from_secs(2)),
+        _ => Reply::error(404, &request.target),
+    });
+    let served = Served::start(Web::new().site("small.test", site));
+    let dirs = open_directory();
+    let dir = dirs.path().join("crawl");
+    let running = Running::start(&mut crawl(&served, 1_000, user(99), &dir));
+    while !served.log().iter().any(|entry| entry.target == "/slow") {
+        assert!(running.age() < Duration::from_secs(60), "nothing is requested");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let pid = running.id().to_string();
+    assert!(Command::new("prlimit").args(["--pid", &pid, "--nproc=1"]).status().unwrap().success());
+    let ended = running.end();
+    if ended.status.code() != Some(0) {
+        check_named(&ended);
+    }
+    Running::start(&mut crawl(&served, 1_000, user(99), &dir)).end().expect_code(0);
+    let checked = crate::binary::run(&["check", dir.to_str().unwrap()]).expect_code(0);
+    assert!(checked.stdout.starts_with("no errors"), "{}", checked.stdout);
+}
