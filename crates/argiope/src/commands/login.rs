@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use console::stopping::Signals;
 use printable::counted;
 use render::{Settings, Window};
 use settings::usage;
@@ -64,9 +65,10 @@ pub fn run(args: &LoginArgs) -> anyhow::Result<ExitCode> {
     let browser = Settings::find_browser(browser.as_deref())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let state = runtime.block_on(async {
+        let mut signals = Signals::new()?;
         let mut window = Window::open(&browser, url.as_str()).await?;
         console::say!("log in in the window; then close it, or press Enter here");
-        match ended(&mut window).await {
+        match ended(&mut window, &mut signals).await {
             Ended::Done => anyhow::Ok(Some(window.storage_state().await)),
             Ended::Stopped => Ok(None),
         }
@@ -87,7 +89,7 @@ pub fn run(args: &LoginArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn ended(window: &mut Window) -> Ended {
+async fn ended(window: &mut Window, signals: &mut Signals) -> Ended {
     let mut line = String::new();
     let mut input = BufReader::new(tokio::io::stdin());
     let enter = async {
@@ -100,7 +102,7 @@ async fn ended(window: &mut Window) -> Ended {
     tokio::select! {
         () = window.closed() => Ended::Done,
         () = enter => Ended::Done,
-        _ = tokio::signal::ctrl_c() => Ended::Stopped,
+        _ = signals.next() => Ended::Stopped,
     }
 }
 

@@ -9,10 +9,10 @@ use clap::Args;
 use printable::write_json_line;
 use serde_json::json;
 use store_postgres::cluster::Control;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::exit;
 use console::message::{LogFormat, listen_as};
+use console::stopping::Signals;
 use service::access::ServerAccess;
 use service::joining::{Joining, Placement};
 use service::metrics::Metrics;
@@ -113,13 +113,12 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
     let metrics = metrics.map(|metrics| metrics.address()).transpose()?;
     let (client_routes, worker_routes) = (clients(service)?, workers(&joining)?);
     runtime.block_on(async {
-        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let mut signals = Signals::new()?;
         tell(addresses, metrics, args.json)?;
         tokio::select! {
             () = serve(to_clients, client_routes, guard.clone()) => {}
             () = serve(to_workers, worker_routes, guard) => {}
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
+            signal = signals.next() => console::say!("{signal}: the server ends; the same command starts it again"),
         }
         Ok::<_, anyhow::Error>(())
     })?;

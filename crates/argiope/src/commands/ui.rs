@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use api::GetWorkersRequest;
 use clap::Args;
+use console::stopping::Signals;
 use crawl::CrawlDir;
 use service::access::{ClientAccess, Proof};
 use service::client::{Client, connect, why_no_answer};
 use service::here::serve_here;
 use service::port::{Refusal, http};
 use settings::usage;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::exit;
 
@@ -50,7 +50,7 @@ pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let mut signals = Signals::new()?;
         let router = match &server {
             Some(server) => ui::cluster::router(client(server, &proof).await?, server),
             None => ui::router(args.crawls),
@@ -58,8 +58,7 @@ pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
         let served = serve_here(("--listen", &args.listen), "until Ctrl-C", router, REFUSAL).await?;
         tokio::select! {
             () = served => {}
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
+            _ = signals.next() => {}
         }
         Ok(ExitCode::from(exit::DONE))
     })

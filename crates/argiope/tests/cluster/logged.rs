@@ -1,9 +1,10 @@
 //! Workers log what happens to them, with time and level.
 
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use testdb::until;
+use testdb::{Postgres, until};
 
 use crate::lab::{Lab, Laid};
 
@@ -28,5 +29,26 @@ fn a_worker_logs_its_life_as_json_on_request() {
     {
         let says = |line: &Value| line["message"].as_str().is_some_and(|message| message.contains(what));
         assert!(lines.iter().any(says), "{what} in {said}");
+    }
+}
+
+#[test]
+fn a_server_logs_the_signal_that_ends_it() {
+    let database = Postgres::start();
+    let archive = tempfile::tempdir().expect("a directory");
+    let url = format!("file://{}", archive.path().display());
+    for signal in ["HUP", "TERM"] {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_argiope"));
+        server.args(["server", "--clients", "127.0.0.1:0", "--workers", "127.0.0.1:0", "--json"]);
+        server.args(["--store", &database.url(), "--archive", &url]);
+        let mut server = server.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+        let stdout = server.stdout.take().expect("piped");
+        BufReader::new(stdout).read_line(&mut String::new()).expect("it says where it listens");
+        let id = server.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{signal}"), &id]).status().expect("kill").success());
+        let ended = server.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(0), "{said}");
+        assert!(said.contains(&format!(" info SIG{signal}: the server ends")), "{said}");
     }
 }

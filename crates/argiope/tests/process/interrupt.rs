@@ -82,6 +82,21 @@ fn sighup_does_the_same_since_a_terminal_may_be_closed() {
     check_stop_in_the_midst(&["HUP"]);
 }
 
+/// `nohup` starts it with SIGHUP ignored.
+#[test]
+fn a_crawl_that_is_to_outlive_its_terminal_does() {
+    let (served, dirs) = (synthetic(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let inner = command(&served, "http://s0000.synthetic.test/p/0", "20ms", &dir);
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP && exec \"$0\" \"$@\"", BINARY]).args(inner.get_args());
+    let running = Running::start(&mut command);
+    wait_for_requests(&served, &running, 60);
+    running.signal("HUP");
+    running.end().expect_code(0);
+    assert_eq!(rows(&entries(&dir)).values().filter(|row| row.outcome == "content").count() as u64, PAGES);
+}
+
 #[test]
 fn a_second_signal_ends_at_once_and_loses_nothing_either() {
     check_stop_in_the_midst(&["INT", "TERM"]);
