@@ -57,7 +57,7 @@ fn grpc_and_json_give_the_same_answer() {
     let last: serde_json::Value = serde_json::from_str(lines.lines().last().expect("a line")).expect("JSON");
     assert_eq!((status, &last["response"]["fetched"], &last["waiting"]), (200, &json!(4), &json!(0)));
     let ran = server.client(&["crawl", "b.test", "--depth", "3", "--progress"]);
-    assert!(ran.stdout.starts_with("html\n4 fetched, 0 failed\nowned by worker "), "{ran:?}");
+    assert!(ran.stdout.starts_with("html\nin its scope so far: 4 fetched, 0 failed\nowned by worker "), "{ran:?}");
 }
 
 #[test]

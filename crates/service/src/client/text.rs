@@ -47,7 +47,7 @@ impl Text for GetWorkersResponse {
 impl Text for CrawlResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
         write_outcome(out, &self.outcome, &self.reason)?;
-        writeln!(out, "{} fetched, {} failed", self.fetched, self.failed)?;
+        writeln!(out, "in its scope so far: {} fetched, {} failed", self.fetched, self.failed)?;
         if self.waiting > 0 {
             writeln!(out, "{} left in the queue: max-pages-per-site is spent", counted(self.waiting, "URL"))?;
         }
@@ -106,6 +106,10 @@ impl Text for PageRankResponse {
         let (vertices, edges) = (counted(self.vertices, "URL"), counted(self.edges, "link"));
         writeln!(out, "PageRank of {vertices} by {edges}, {}", counted(u64::from(self.rounds), "round"))?;
         for row in &self.ranked {
+            if row.place == 0 {
+                writeln!(out, "    -               -  {}  (not visited)", Printable(&row.url))?;
+                continue;
+            }
             writeln!(out, "{:>5}  {:>14}  {}", row.place, digits(row.rank), Printable(&row.url))?;
         }
         Ok(())

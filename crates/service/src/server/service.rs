@@ -158,7 +158,9 @@ impl Service {
     /// Puts a question to the workers.
     pub(super) async fn put<R: queries::Request>(&self, request: R) -> Result<Response<R::Response>, Status> {
         let members = || async {
-            let (workers, segments) = self.ask(Control::answering).await?;
+            // In its words, without the frame of a status: it gets one of its own below.
+            let failed = |status: Status| QueryError::Failed(status.message().to_owned());
+            let (workers, segments) = self.ask(Control::answering).await.map_err(failed)?;
             Ok(Members { workers: workers.iter().map(|name| format!("http://{name}")).collect(), segments })
         };
         let answered = self.coordinator.ask(&request, members).await;
