@@ -3,6 +3,8 @@
 use std::fmt;
 
 use crawl::Change;
+use model::Outcome;
+use printable::counted;
 use settings::site_name::SiteName;
 use store::{CrawlView, StoreError};
 use weburl::{Site, SiteKey, UrlKey};
@@ -11,6 +13,9 @@ use weburl::{Site, SiteKey, UrlKey};
 const SITES_AT_ONCE: usize = 1_000;
 /// The least similarity (Jaro) of a site that is offered in place of an unknown one.
 const SIMILARITY_MIN: f64 = 0.7;
+
+/// The settings by which URLs are excluded.
+const EXCLUDING: [&str; 3] = ["include", "exclude", "exclude-file"];
 
 /// A site that is not in a crawl.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,11 +73,21 @@ pub fn unknown_of(view: &dyn CrawlView, change: &Change) -> Result<Vec<String>, 
     let names: Vec<&SiteName> = match change {
         Change::Hold(names) | Change::Release(names) => names.iter().collect(),
         Change::DelayFor(delays) => delays.iter().map(|delay| &delay.site).collect(),
+        Change::Unset(keys) if keys.iter().any(|key| EXCLUDING.contains(&key.as_str())) => return stay_excluded(view),
         _ => return Ok(Vec::new()),
     };
     let unknown = |name: &&SiteName| unknown(view, &name.to_string(), name.keys()).transpose();
     let unknown = names.iter().filter_map(unknown).collect::<Result<Vec<_>, _>>()?;
     Ok(unknown.iter().map(|unknown| format!("{unknown}: it counts once the crawl finds the site")).collect())
+}
+
+/// What is excluded stays so when its rule goes: how it comes back.
+fn stay_excluded(view: &dyn CrawlView) -> Result<Vec<String>, StoreError> {
+    let urls = view.totals()?.count(Outcome::Excluded);
+    let note = || {
+        format!("{} excluded earlier: they stay so until `retry excluded` looks at them again", counted(urls, "URL"))
+    };
+    Ok((urls > 0).then(note).into_iter().collect())
 }
 
 /// The same for a name that fits sites by a rule of its own.

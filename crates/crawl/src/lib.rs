@@ -23,6 +23,7 @@ mod notice;
 mod one_page;
 pub mod opened;
 pub mod outlook;
+mod outset;
 mod parts;
 pub mod passing;
 pub mod resume;

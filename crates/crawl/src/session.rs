@@ -36,7 +36,7 @@ use crate::stream::{Stream, StreamTo};
 use crate::tables::{Deriver, Writer, complete_dataset};
 use crate::tried::Tried;
 use crate::trouble::InTrouble;
-use crate::{Again, CrawlDir, Notice, Scheduler, SignIn, fill, fixed, jar, keyring, parts};
+use crate::{Again, CrawlDir, Notice, Scheduler, SignIn, fill, fixed, jar, keyring, outset, parts};
 
 /// The outcomes of a seed whose site could not be reached.
 const UNREACHED: [Outcome; 5] =
@@ -438,6 +438,7 @@ impl Ready {
         notices: &mut Vec<Notice>,
     ) -> anyhow::Result<(Vec<CanonicalUrl>, Totals)> {
         let Ready { known, given, begin, notices: of_sign_in } = self;
+        notices.extend(outset::notices(dir, plan, store.as_ref(), known.iter().chain(&given), &begin.retry)?);
         if begin.forgets_stream {
             StreamTo::forget(&dir.stream())?;
         }

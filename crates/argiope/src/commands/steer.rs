@@ -146,7 +146,7 @@ pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
     let change = args.what.change()?;
     // The refusal comes before any note on the change.
     dir.refuse_of_workers()?;
-    if matches!(change, Change::Hold(_) | Change::Release(_) | Change::DelayFor(_)) {
+    if matches!(change, Change::Hold(_) | Change::Release(_) | Change::DelayFor(_) | Change::Unset(_)) {
         match Opened::ask(&args.dir, |opened| Ok(sites::unknown_of(opened.view(), &change)?)) {
             Ok(notes) => notes.iter().for_each(|note| console::say!("{note}")),
             // A round of a watch begins or ends. The change waits longer for that than this remark.
