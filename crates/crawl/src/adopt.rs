@@ -80,8 +80,11 @@ pub struct Adopted {
 ///
 /// # Errors
 /// No seed is known, the archive or the state cannot be used, or the disk fails. What was committed stays.
-pub fn adopt(dir: &CrawlDir, store: Arc<dyn Store>, plan: &Plan, seeds: Vec<CanonicalUrl>) -> anyhow::Result<Adopted> {
+pub fn adopt(dir: &CrawlDir, plan: &Plan, seeds: Vec<CanonicalUrl>) -> anyhow::Result<Adopted> {
     fixed::check(dir, &dir.options()?)?;
+    let mut traces = dir.traces();
+    let store = dir.open_store_to_adopt(&plan.options)?;
+    traces.hold(store.clone());
     let layout = Layout::at(dir.dataset());
     let known: Vec<CanonicalUrl> = store.seeds()?;
     let mut fresh: Vec<CanonicalUrl> = seeds.into_iter().filter(|seed| !known.contains(seed)).collect();
@@ -95,6 +98,7 @@ pub fn adopt(dir: &CrawlDir, store: Arc<dyn Store>, plan: &Plan, seeds: Vec<Cano
         )));
     }
     add_seeds(store.as_ref(), fresh, &plan.settings)?;
+    traces.keep();
     let in_state = archive::ArchiveInState::of(store.as_ref(), &plan.settings.limits)?;
     archive::set_aside(&dir.archive(), &in_state).map_err(|error| dir.with_way_out(error))?;
     let deriver = Deriver::new(&layout, store.as_ref(), dir.archive(), &plan.settings);

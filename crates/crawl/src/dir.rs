@@ -19,6 +19,7 @@ use crate::held::Held;
 use crate::socket::{self, STATE};
 use crate::stream;
 use crate::tables::UNSETTLED;
+use crate::traces::Traces;
 use crate::unready::is_in_use;
 use settings::options::Options;
 use settings::plan::Plan;
@@ -151,13 +152,24 @@ impl CrawlDir {
             return self.refuse_links();
         }
         let entries = self.root.read_dir().with_context(|| format!("cannot read {}", self.root.display()))?;
-        let (secrets, cookies) = (self.secrets_path(), self.cookies_path());
-        let temporary = [self.temporary_settings(), secrets_file::temporary(&secrets), CookieFile::temporary(&cookies)];
-        let ours = [self.state(), secrets, cookies].into_iter().chain(temporary).collect::<Vec<_>>();
+        let ours = [self.state()].into_iter().chain(self.beside_state()).collect::<Vec<_>>();
         if entries.map_while(Result::ok).any(|entry| !ours.contains(&entry.path())) {
             bail!("{}: is not empty and holds no crawl: choose another directory with -o", self.root.display());
         }
         Ok(())
+    }
+
+    /// The files that a run may make before its settings, beside its state.
+    fn beside_state(&self) -> [PathBuf; 5] {
+        let (secrets, cookies) = (self.secrets_path(), self.cookies_path());
+        let temporary = [self.temporary_settings(), secrets_file::temporary(&secrets), CookieFile::temporary(&cookies)];
+        let [settings, of_secrets, of_cookies] = temporary;
+        [secrets, cookies, settings, of_secrets, of_cookies]
+    }
+
+    /// What is missing here now.
+    pub(crate) fn traces(&self) -> Traces {
+        Traces::of(&self.root, self.settings(), self.state(), self.beside_state().to_vec())
     }
 
     /// Identifies the directories of a crawl that begins here now, so it notices when they are replaced. If it writes a dataset,
@@ -327,7 +339,10 @@ impl CrawlDir {
     }
 
     fn open_for(&self, options: &Options, aim: Aim) -> anyhow::Result<Arc<dyn Store>> {
+        // An empty state beside an archive is refused, and was perhaps made just now.
+        let mut traces = self.traces();
         let store = self.open_state(options, aim)?;
+        traces.hold(store.clone());
         self.check_archive(store.as_ref())?;
         // Before a round begins, or anything else that the run would leave behind.
         if aim == Aim::Crawl && options.no_archive != Some(true) {
@@ -335,6 +350,7 @@ impl CrawlDir {
         }
         // Before anything changes what was committed last.
         stream::settle(&self.stream(), store.as_ref())?;
+        traces.keep();
         Ok(store)
     }
 
@@ -411,7 +427,7 @@ impl CrawlDir {
     ///
     /// # Errors
     /// As [`CrawlDir::open_store`], except an archive of another state, and another crawl's mark. Or the crawl keeps no archive.
-    pub fn open_store_to_adopt(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
+    pub(crate) fn open_store_to_adopt(&self, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
         if options.no_archive == Some(true) {
             bail!(
                 "{0}: the crawl keeps no archive (--no-archive), so there is nothing to adopt: where its state is lost, move what is left of \

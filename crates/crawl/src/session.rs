@@ -1,6 +1,5 @@
 //! A crawl from its assembly to its end.
 
-use std::collections::{BTreeSet, HashSet};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -17,9 +16,8 @@ use engine::clock::Clock;
 use engine::{End, Hook, Hooks, Ownership, Progress, Prospect, Recorder, Shell, Sink, Steered};
 use fetch::{FetchConfig, Fetcher, Gate, Keyring};
 use login::Logins;
-use model::{Limits, Outcome};
+use model::Limits;
 use settings::plan::Plan;
-use settings::usage;
 use store::{CrawlView, Store, StoreError, Totals};
 use tokio::sync::{broadcast, mpsc, watch};
 use weburl::{CanonicalUrl, SiteKey};
@@ -29,18 +27,13 @@ use crate::held::Held;
 use crate::history::History;
 use crate::live::{self, Answers, Live};
 use crate::outlook::{Disk, Outlook, visited};
-use crate::retry::Retry;
-use crate::seeds::fresh_seeds;
+use crate::ready::Ready;
 use crate::steer::{self, Change, OrderId, Steering};
 use crate::stream::{Stream, StreamTo};
-use crate::tables::{Deriver, Writer, complete_dataset};
+use crate::tables::{Deriver, Writer};
 use crate::tried::Tried;
 use crate::trouble::InTrouble;
-use crate::{Again, CrawlDir, Notice, Scheduler, SignIn, fill, fixed, jar, keyring, outset, parts};
-
-/// The outcomes of a seed whose site could not be reached.
-const UNREACHED: [Outcome; 5] =
-    [Outcome::DomainError, Outcome::ConnectionError, Outcome::Timeout, Outcome::TlsError, Outcome::GivenUp];
+use crate::{Begin, CrawlDir, Notice, Scheduler, SignIn, fill, jar, keyring, parts};
 
 /// What makes a session one of several workers on a crawl, whose shared state is the store of the session.
 pub struct Member {
@@ -105,17 +98,6 @@ pub struct Builder {
     begin: Begin,
     member: Option<Member>,
     sign_in: Option<SignIn>,
-}
-
-/// What a run begins with.
-#[derive(Default)]
-pub struct Begin {
-    /// URLs with these outcomes are visited again.
-    pub retry: Vec<Outcome>,
-    /// A round, in which pages are visited again.
-    pub again: Option<Again>,
-    /// The stream of earlier runs ends, and its unread lines are lost.
-    pub forgets_stream: bool,
 }
 
 /// Access to a crawl from outside, for any number of tasks and threads.
@@ -224,19 +206,16 @@ impl Builder {
     pub fn open(self) -> anyhow::Result<Session> {
         let Builder { dir, mut plan, store, seeds, sinks, hooks, stream, against, tried, begin, member, sign_in } =
             self;
-        let tried = match tried {
+        let mut tried = match tried {
             Some(tried) => tried.of(&dir, &plan)?,
             None => {
                 let last = || if begin.forgets_stream { Ok(None) } else { StreamTo::last_of(&dir.stream()) };
                 Tried::new(&dir, &plan, stream.map_or_else(last, |stream| Ok(Some(stream)))?, against)?
             }
         };
-        if member.is_none() {
-            dir.create()?;
-        }
         let store = match store {
             Some(store) => store,
-            None => dir.open_store(&plan.options)?,
+            None => tried.open_store(&dir, &plan.options)?,
         };
         tried.check(&dir, store.as_ref())?;
         let has_fields = tried.stream.as_ref().is_some_and(|(stream, _)| !stream.fields.is_empty());
@@ -268,6 +247,7 @@ impl Builder {
         }
         let fetcher = Arc::new(Fetcher::new(config, Arc::new(move || clock.date()))?);
         // The run begins: nothing was changed up to here, and nothing is refused from here on.
+        tried.begun(&dir);
         let (seeds, before) = match ready {
             Some(ready) => ready.begin(&dir, &plan, &store, &mut notices)?,
             None => {
@@ -383,98 +363,6 @@ struct Shared {
     steered: Option<mpsc::Receiver<Steered>>,
     sealing: Option<mpsc::Receiver<Seal>>,
     on_sealed: Option<Box<dyn FnMut(Sealed) + Send>>,
-}
-
-/// A run of a crawl's own that can begin: nothing was changed yet.
-struct Ready {
-    /// The seeds that the crawl has.
-    known: HashSet<CanonicalUrl>,
-    /// Those that are given.
-    given: Vec<CanonicalUrl>,
-    begin: Begin,
-    notices: Vec<Notice>,
-}
-
-impl Ready {
-    /// Refuses what cannot begin, and logs in where something is to be visited again.
-    fn of(
-        dir: &CrawlDir,
-        plan: &Plan,
-        store: &Arc<dyn Store>,
-        (given, begin): (Vec<CanonicalUrl>, Begin),
-        sign_in: &mut SignIn,
-    ) -> anyhow::Result<Self> {
-        let known: HashSet<CanonicalUrl> = store.seeds()?.into_iter().collect();
-        if given.is_empty() && known.is_empty() {
-            bail!(usage("no seeds: give URLs, or --seeds FILE"));
-        }
-        let before = store.totals()?;
-        if before.round.is_choosing && begin.again.is_none() {
-            let (round, root) = (before.round.number, dir.root().display());
-            bail!(usage(format!(
-                "round {round} of {root} was about to begin when it broke off: --again, with what was given, begins it"
-            )));
-        }
-        keyring::check(dir, plan)?;
-        let retry = Retry::of_outcomes(dir, store.as_ref(), plan, &given, begin.retry.clone())?;
-        let begins_round = match &begin.again {
-            Some(again) => again.is_due(store.as_ref())?,
-            None => false,
-        };
-        // With a wrong password nothing is begun.
-        if begins_round || retry.is_due()? || unreached(dir, plan, store.as_ref(), &known)?.is_due()? {
-            sign_in.log_in(dir, plan, store, &given)?;
-        }
-        Ok(Ready { known, given, begin, notices: std::mem::take(&mut sign_in.notices) })
-    }
-
-    /// Begins it: the stream, the URLs and the round that are asked for, then the settings. Gives the seeds that the crawl does not have yet, and
-    /// its totals before the run.
-    fn begin(
-        self,
-        dir: &CrawlDir,
-        plan: &Plan,
-        store: &Arc<dyn Store>,
-        notices: &mut Vec<Notice>,
-    ) -> anyhow::Result<(Vec<CanonicalUrl>, Totals)> {
-        let Ready { known, given, begin, notices: of_sign_in } = self;
-        notices.extend(outset::notices(dir, plan, store.as_ref(), known.iter().chain(&given), &begin.retry)?);
-        if begin.forgets_stream {
-            StreamTo::forget(&dir.stream())?;
-        }
-        if !begin.retry.is_empty() {
-            let retry = Retry::of_outcomes(dir, store.as_ref(), plan, &given, begin.retry)?;
-            notices.push(retry.run()?.notice());
-        }
-        if let Some(again) = begin.again {
-            // A round that cannot go on is not begun.
-            notices.extend(complete_dataset(dir, plan, store.as_ref())?);
-            notices.push(again.begin(store.as_ref(), &plan.settings)?);
-        }
-        notices.extend(of_sign_in);
-        let seeds = fresh_seeds(given, &known, store.as_ref())?;
-        let before = store.totals()?;
-        let retry = unreached(dir, plan, store.as_ref(), &known)?;
-        // Before the settings, which point to them.
-        keyring::fill(dir, plan, store.as_ref(), &seeds, notices)?;
-        dir.write_options(&plan.options)?;
-        fixed::keep(dir, &plan.options)?;
-        if retry.is_due()? {
-            retry.run()?;
-        }
-        Ok((seeds, before))
-    }
-}
-
-/// The seeds that failed, if the crawl has fetched nothing: the same command tries them again.
-fn unreached<'a>(
-    dir: &CrawlDir,
-    plan: &'a Plan,
-    store: &'a dyn Store,
-    known: &'a HashSet<CanonicalUrl>,
-) -> anyhow::Result<Retry<'a>> {
-    let outcomes = if store.totals()?.fetched() == 0 { BTreeSet::from(UNREACHED) } else { BTreeSet::new() };
-    Ok(Retry { outcomes, only: Some(known), ..Retry::new(dir, store, plan) })
 }
 
 impl Session {

@@ -2,16 +2,19 @@
 //!
 //! A run that is refused has begun no round, stored no settings, and fixed nothing. So all that can be refused comes before
 //! the first change: here, without the directory, and in [`Builder::open`](crate::Builder::open) up to the place where the run begins.
+//! The directory and the store have to be made before that. They are removed again unless the run begins.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use engine::RenderMode;
 use render::Renderer;
 use settings::options::Options;
 use settings::plan::Plan;
-use store::CrawlView;
+use store::{CrawlView, Store};
 
 use crate::stream::{OpenTarget, StreamTo};
+use crate::traces::Traces;
 use crate::{CrawlDir, parts};
 
 /// The targets, programs and earlier archives of a run, which can be used. A socket and a file of the stream are open from here on; a file that
@@ -21,6 +24,8 @@ pub struct Tried {
     pub(crate) browser: Option<(RenderMode, Renderer)>,
     against: Vec<PathBuf>,
     options: Options,
+    /// What the run makes before it begins.
+    traces: Option<Traces>,
 }
 
 impl Tried {
@@ -35,7 +40,7 @@ impl Tried {
         // Last: nothing is left of a target where something else is refused.
         let opened = stream.map(|stream| Ok::<_, anyhow::Error>((OpenTarget::of(&dir.stream(), &stream)?, stream)));
         let stream = opened.transpose()?.map(|(target, stream)| (stream, target));
-        Ok(Tried { stream, browser, against, options: plan.options.clone() })
+        Ok(Tried { stream, browser, against, options: plan.options.clone(), traces: None })
     }
 
     /// The same for a plan that was made again, since others changed the settings meanwhile.
@@ -45,6 +50,26 @@ impl Tried {
             self.browser = programs(plan)?;
         }
         Ok(self)
+    }
+
+    /// Makes the directory if it does not exist, and opens its store. What this makes is removed again unless the run begins.
+    ///
+    /// # Errors
+    /// As [`CrawlDir::create`] and [`CrawlDir::open_store`].
+    pub fn open_store(&mut self, dir: &CrawlDir, options: &Options) -> anyhow::Result<Arc<dyn Store>> {
+        let traces = self.traces.insert(dir.traces());
+        dir.create()?;
+        let store = dir.open_store(options)?;
+        traces.hold(store.clone());
+        Ok(store)
+    }
+
+    /// The run begins. From here on a directory that holds a crawl keeps what the run makes. In another, what was made goes unless the run
+    /// gets to its settings.
+    pub(crate) fn begun(&mut self, dir: &CrawlDir) {
+        if dir.holds_crawl() {
+            self.traces.take().into_iter().for_each(Traces::keep);
+        }
     }
 
     /// Makes sure that the target of the stream is at a place where the stream of the crawl can go on. Nothing is written.

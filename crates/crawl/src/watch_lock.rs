@@ -2,6 +2,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -19,7 +20,7 @@ const ORDER_BYTES_MAX: u64 = 64;
 #[derive(Debug)]
 pub struct WatchLock {
     path: PathBuf,
-    _file: File,
+    file: File,
 }
 
 impl WatchLock {
@@ -29,15 +30,21 @@ impl WatchLock {
     /// Another process watches it, or the directory cannot be written to.
     pub fn take(dir: &CrawlDir) -> anyhow::Result<Self> {
         let path = path(dir);
-        let file = fresh::open_or_create(&path).with_context(|| path.display().to_string())?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => bail!("{}: another `argiope watch` runs on it", dir.root().display()),
-            Err(TryLockError::Error(error)) => Err(error).with_context(|| path.display().to_string())?,
-            Ok(()) => {}
+        loop {
+            let file = fresh::open_or_create(&path).with_context(|| path.display().to_string())?;
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) => bail!("{}: another `argiope watch` runs on it", dir.root().display()),
+                Err(TryLockError::Error(error)) => Err(error).with_context(|| path.display().to_string())?,
+                Ok(()) => {}
+            }
+            // One that ended meanwhile has removed it.
+            if !is_at(&file, &path) {
+                continue;
+            }
+            // An order to a watch that was killed.
+            file.set_len(0).with_context(|| path.display().to_string())?;
+            return Ok(WatchLock { path, file });
         }
-        // An order to the watch before.
-        file.set_len(0).with_context(|| path.display().to_string())?;
-        Ok(WatchLock { path, _file: file })
     }
 
     /// Whether somebody has ordered the watch to end.
@@ -48,6 +55,21 @@ impl WatchLock {
             fresh::open_to_read(&self.path).and_then(|file| file.take(ORDER_BYTES_MAX).read_to_string(&mut order));
         read.is_ok() && order == STOP
     }
+}
+
+impl Drop for WatchLock {
+    fn drop(&mut self) {
+        // While it is locked: another file there is somebody else's.
+        if is_at(&self.file, &self.path) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Whether a file is the one at this path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let number = |metadata: &std::fs::Metadata| (metadata.dev(), metadata.ino());
+    matches!((file.metadata(), path.symlink_metadata()), (Ok(file), Ok(there)) if number(&file) == number(&there))
 }
 
 /// Whether a process watches this crawl.
@@ -91,5 +113,6 @@ mod tests {
         drop(first);
         assert!(!is_watched(&dir));
         assert!(!WatchLock::take(&dir).expect("nobody watches").is_stopped(), "an order ends one watch");
+        assert_eq!(temporary.path().read_dir().expect("a directory").count(), 0, "a watch leaves no file");
     }
 }

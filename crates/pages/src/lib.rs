@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use crawl::resume::{Basis, resumed_plan};
 use crawl::trouble::trouble_of;
-use crawl::{Builder, CrawlDir, End, Notice, Recorded, Session};
+use crawl::{Builder, CrawlDir, End, Notice, Recorded, Session, StreamTo, Tried};
 use frontier::Filter;
 use model::{Outcome, Visit};
 use printable::Printable;
@@ -57,6 +57,7 @@ pub struct Saving {
     /// What an earlier run has come to, where one is continued.
     pub resumed: Option<Resumed>,
     saver: Saver,
+    tried: Tried,
     run: Run,
 }
 
@@ -109,8 +110,8 @@ impl Saving {
         };
         let basis = Basis::of(&dir)?;
         let (mut plan, mut notices, mut seed, mut is_resumed) = planned()?;
-        dir.create()?;
-        let store = dir.open_store(&plan.options)?;
+        let mut tried = Tried::new(&dir, &plan, StreamTo::last_of(&dir.stream())?, Vec::new())?;
+        let store = tried.open_store(&dir, &plan.options)?;
         if !basis.holds(&dir)? {
             (plan, notices, seed, is_resumed) = planned()?;
         }
@@ -120,7 +121,7 @@ impl Saving {
         let saver = run.open_saver()?;
         let left = run.store.totals()?.pending;
         let resumed = is_resumed.then(|| Resumed { left, saved: saver.saved() });
-        Ok(Saving { plan, notices, resumed, saver, run })
+        Ok(Saving { plan, notices, resumed, saver, tried, run })
     }
 
     /// The directory of the state.
@@ -132,9 +133,9 @@ impl Saving {
     /// The session that crawls and saves. `show` receives lines about what becomes of URLs.
     #[must_use]
     pub fn session(self, mut show: impl FnMut(&[Line]) -> anyhow::Result<()> + Send + 'static) -> (Builder, Run) {
-        let Saving { plan, mut saver, run, .. } = self;
+        let Saving { plan, mut saver, tried, run, .. } = self;
         let save = move |recorded: &Recorded<'_>| Ok(saver.committed(recorded.batch, recorded.committed, &mut show)?);
-        let session = Session::builder(run.dir.clone(), plan).store(run.store.clone());
+        let session = Session::builder(run.dir.clone(), plan).store(run.store.clone()).tried(tried);
         (session.seeds(vec![run.seed.clone()]).sink(save), run)
     }
 }

@@ -76,6 +76,14 @@ impl EmbeddedStore {
         Mirror::apart(dir)?.map(|mirror| EmbeddedStore::open_mirror(dir, options, mirror)).transpose()
     }
 
+    /// Keeps all others from opening the store in the directory `dir` until the file that this gives is closed.
+    ///
+    /// # Errors
+    /// [`StoreError::InUse`]: another process has it open. Or there is no such directory, or it may not be written to.
+    pub fn keep_closed(dir: &Path) -> Result<File, StoreError> {
+        lock(dir)
+    }
+
     /// The process that has the store in the directory `dir` open, if it is stopped: in words, and its number.
     #[must_use]
     pub fn stopped_by(dir: &Path) -> Option<(String, u32)> {

@@ -33,8 +33,7 @@ pub fn run(args: AdoptArgs) -> anyhow::Result<ExitCode> {
     let dir = CrawlDir::existing(&args.dir)?;
     let plan = dir.plan_to_read()?;
     let seeds = plan.seeds(&args.seed)?;
-    let store = dir.open_store_to_adopt(&plan.options)?;
-    let adopted = adopt(&dir, store, &plan, seeds)?;
+    let adopted = adopt(&dir, &plan, seeds)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         write_json_line(&mut out, &adopted)?;

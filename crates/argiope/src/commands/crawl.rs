@@ -177,9 +177,8 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     };
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
     let prints_lines = stream.as_ref().is_some_and(|stream| stream.target == Target::Stdout);
-    let tried = Tried::new(&dir, &plan, stream, args.against)?;
-    dir.create()?;
-    let store = dir.open_store(&plan.options)?;
+    let mut tried = Tried::new(&dir, &plan, stream, args.against)?;
+    let store = tried.open_store(&dir, &plan.options)?;
     if !basis.holds(&dir)? {
         (plan, seeds, _) = planned()?;
     }

@@ -111,6 +111,9 @@ fn check(more: &[&str]) {
         assert!(refused.stderr.contains("running") || refused.stderr.contains("in use"), "{}", refused.stderr);
     }
     assert!(ask("derive", &dir, &[]).expect_code(0).stdout.contains("the crawl is running"));
+    if !more.is_empty() {
+        refuse_another(&served, dirs.path(), more);
+    }
     let tables = dirs.path().join("tables");
     ask("export", &dir, &["parquet", "-o", tables.to_str().unwrap()]).expect_code(0);
     running.signal("INT");
@@ -121,6 +124,16 @@ fn check(more: &[&str]) {
     }
     assert_eq!(status(&dir)["end"], json!("pending"));
     assert!(!dir.join("live.socket").exists());
+    if !more.is_empty() {
+        refuse_another(&served, dirs.path(), more);
+    }
+}
+
+/// Another directory cannot have the schema of a crawl, whether that runs or rests. Nothing is left of the try.
+fn refuse_another(served: &Served, dirs: &Path, more: &[&str]) {
+    let another = dirs.join("another");
+    let refused = Running::start(&mut crawl(served, &another, more)).end().expect_code(1);
+    assert!(!another.exists(), "{}", refused.stderr);
 }
 
 /// The reasons for which a site waits.

@@ -11,7 +11,7 @@ use crate::result::entries;
 use crate::served::Served;
 
 /// Flags with which a run is refused, and what it says; DIR is a directory with a file `full`, and BUSY an address that is taken.
-const REFUSALS: [(&str, &str); 17] = [
+const REFUSALS: [(&str, &str); 18] = [
     ("--stream unix:DIR/nobody", "no reader listens there"),
     ("--stream DIR/full", "is there already"),
     ("--stream DIR", "is not a regular file"),
@@ -29,9 +29,8 @@ const REFUSALS: [(&str, &str); 17] = [
     ("--max-pages 0", "must be more than 0"),
     ("--store postgres://127.0.0.1:1/x", ""),
     ("--ui=BUSY", "BUSY"),
+    ("--ui=0.0.0.0:0", "other machines could steer the crawl"),
 ];
-/// Those of them at the end of the table for which a directory must be there, so a first run makes one. It holds nothing that is fixed.
-const WITH_DIRECTORY: usize = 2;
 
 fn run(words: &str) -> Ended {
     binary::run(&words.split_whitespace().collect::<Vec<_>>())
@@ -74,15 +73,18 @@ fn a_run_that_is_refused_changes_nothing() {
         assert!(after == before, "{more}: {}\n{}\n{}", refused.stderr, before.1, after.1);
         assert!(!dirs.path().join("lines").exists(), "{more}");
     };
-    for (at, (more, why)) in REFUSALS.into_iter().enumerate() {
+    let [above, empty] = ["above", "empty"].map(|name| dirs.path().join(name));
+    std::fs::create_dir(&empty).unwrap();
+    for (more, why) in REFUSALS {
         let [more, why] =
             [more, why].map(|text| text.replace("DIR", dirs.path().to_str().unwrap()).replace("BUSY", &busy));
         check(&more, &why);
-        let first = format!("crawl http://simple.test/ -o {} --depth 1 {flags} {more}", new.display());
-        let refused = run(&first);
-        assert!(!refused.status.success() && refused.stderr.contains(&why), "{more}: {}", refused.stderr);
-        assert!(!new.exists() || at >= REFUSALS.len() - WITH_DIRECTORY, "{more}: a directory is left");
-        assert!(!new.join("crawl.toml").exists() && !new.join("state/fixed.toml").exists(), "{more}");
+        for dir in [&new, &above.join("crawl"), &empty] {
+            let refused = run(&format!("crawl http://simple.test/ -o {} --depth 1 {flags} {more}", dir.display()));
+            assert!(!refused.status.success() && refused.stderr.contains(&why), "{more}: {}", refused.stderr);
+        }
+        assert!(!new.exists() && !above.exists(), "{more}: a directory is left");
+        assert_eq!(empty.read_dir().unwrap().count(), 0, "{more}: something is left");
     }
     let corrected = format!("crawl http://simple.test/ -o {} --depth 3 --max-pages 1 {flags}", new.display());
     run(&corrected).expect_code(3);
@@ -96,4 +98,30 @@ fn a_run_that_is_refused_changes_nothing() {
 
     let again = run(&format!("crawl -o {} --again {flags}", dir.display())).expect_code(0);
     assert!(again.stderr.contains("--again: round 2 begins"), "{}", again.stderr);
+}
+
+#[test]
+fn a_command_that_is_refused_makes_no_state_in_place_of_a_lost_one() {
+    let (served, dirs) = (Served::start(Web::sandboxes()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let flags = format!("--delay 0 --ip-delay 0 --no-sitemaps --progress none {}", served.flags().join(" "));
+    run(&format!("crawl http://simple.test/ -o {} --max-pages 2 --no-dataset {flags}", dir.display())).expect_code(3);
+    std::fs::remove_dir_all(dir.join("state")).unwrap();
+    let mut before = BTreeMap::new();
+    files_below(&dir, &mut before);
+    for words in [
+        "crawl -o DIR",
+        "steer DIR exclude */x/*",
+        "steer DIR retry",
+        "watch DIR --budget 10/min --rounds 1",
+        "adopt DIR",
+    ] {
+        let refused = run(&words.replace("DIR", dir.to_str().unwrap()));
+        assert!(!refused.status.success(), "{words}: {}", refused.stderr);
+        let mut after = BTreeMap::new();
+        files_below(&dir, &mut after);
+        assert!(after == before, "{words}: {:?}", after.keys());
+        assert!(!dir.join("state").exists(), "{words}: {}", refused.stderr);
+    }
+    run(&format!("adopt {} http://simple.test/", dir.display())).expect_code(0);
 }

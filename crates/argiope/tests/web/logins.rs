@@ -508,6 +508,7 @@ async fn a_login_that_does_not_work_says_why_and_nothing_is_crawled() {
         let ended = crawl.again(&["--login", &logins]).begin().end().await;
         assert!(ended.code == Some(1) || ended.code == Some(2), "{by}: {}", crawl.said());
         assert!(crawl.said().contains(expect) && !crawl.said().contains(SECRET), "{expect}: {}", crawl.said());
+        assert!(!crawl.dir().exists(), "{by}: what was made is left");
     }
     // The number of logins is limited, and what is beyond it is a failure with that reason.
     let crawl = Crawl::of(&server, &["http://members.test/home"]).at_once();
