@@ -136,6 +136,13 @@ fn complete(dir: &CrawlDir, layout: &Layout, plan: &Plan, view: Option<&dyn Craw
             let _ = view.and_then(|view| supersede_unsettled(layout, view.as_ref()));
             Ok(vec![Notice::DatasetInUse(dir.root().to_owned())])
         }
+        // Who may not write there has an answer all the same, and learns what is missing. The interface has no place for that: it says why not.
+        Err(error) if view.is_none() && is_forbidden(&error) => {
+            let view = dir.open_to_read(&plan.options)?;
+            let _ = supersede_unsettled(layout, view.as_ref());
+            let covered = Deriver::new(layout, view.as_ref(), dir.archive(), &plan.settings).covered()?;
+            Ok(vec![Notice::DatasetIncomplete { root: dir.root().to_owned(), covered }])
+        }
         done => done,
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod adopt;
 pub mod again;
+mod covered;
 pub mod dir;
 pub mod dry_run;
 mod events;
@@ -51,6 +52,7 @@ pub mod watch;
 pub mod watch_lock;
 
 pub use again::Again;
+pub use covered::Covered;
 pub use dir::CrawlDir;
 pub use engine::{
     Admit, Answer, End, Extra, Hook, OnAddress, Progress, Prospect, Recorded, Sink, SinkError, SiteWaits, Turn,

@@ -10,6 +10,7 @@ use settings::units::human_bytes;
 use weburl::{CanonicalUrl, Site};
 
 use crate::Waits;
+use crate::covered::Covered;
 
 /// A notice for the user. The run goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,6 +181,13 @@ pub enum Notice {
     Lacking(u64),
     /// Another command uses the state, so the dataset could not be completed.
     DatasetInUse(PathBuf),
+    /// This user may not write what the dataset lacks.
+    DatasetIncomplete {
+        /// The crawl's directory.
+        root: PathBuf,
+        /// What it has.
+        covered: Covered,
+    },
     /// URLs are in the frontier again.
     Reopened {
         /// How many.
@@ -433,6 +441,14 @@ impl fmt::Display for Notice {
                 "{} is in use by another process: the answer is of the rows that the dataset has now",
                 root.display()
             ),
+            Notice::DatasetIncomplete { root, covered } => {
+                let root = root.display();
+                write!(
+                    f,
+                    "{root}: the dataset is not complete, and this user may not write to it: the answer is of the rows that it has; {covered}; \
+                     a user with write permission completes it by `argiope derive {root}`"
+                )
+            }
             Notice::Reopened { urls, sites } => {
                 write!(f, "--retry: {} of {} in the frontier again", counted(*urls, "URL"), counted(*sites, "site"))
             }

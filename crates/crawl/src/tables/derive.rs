@@ -25,6 +25,7 @@ use super::lacking::Lacking;
 use super::settle::{Standing, Unsettled};
 use super::taken_back::TakenBack;
 use super::written;
+use crate::covered::Covered;
 use crate::{CrawlDir, Notice};
 
 /// What was derived.
@@ -185,6 +186,21 @@ impl<'a> Deriver<'a> {
         };
         files.retain(is_stale);
         Ok(files)
+    }
+
+    /// How far the dataset has rows. Writes nothing.
+    ///
+    /// # Errors
+    /// The state or the dataset cannot be read.
+    pub fn covered(&self) -> anyhow::Result<Covered> {
+        let mut covered = Covered { lacking: self.missing()?.len() as u64, ..Covered::default() };
+        for segment in self.store.segments()? {
+            let bytes = covered_bytes(&self.layout, &segment.name)?.unwrap_or(0);
+            covered.segments += 1;
+            covered.bytes += segment.length;
+            covered.bytes_lacking += segment.length.saturating_sub(bytes);
+        }
+        Ok(covered)
     }
 
     /// The segments that the dataset does not cover completely, or of which it has rows that count no more.
