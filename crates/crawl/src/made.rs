@@ -84,7 +84,7 @@ pub fn make(dir: &CrawlDir, change: &Change) -> anyhow::Result<Made> {
     let ends_watch = matches!(change, Change::Stop) && watch_lock::stop(dir)?;
     // All tries are the same order.
     let order = OrderId::new();
-    until_free(|| {
+    until_free(dir, || {
         if let Some(InForce { urls }) = live::steer(dir.root(), &order, change)? {
             return Ok(match (urls, change) {
                 (Some(urls), Change::Remove(_)) => Made::Removed(urls),
@@ -113,7 +113,7 @@ pub fn make(dir: &CrawlDir, change: &Change) -> anyhow::Result<Made> {
 pub fn take_back(dir: &CrawlDir, order: &TakeBack) -> anyhow::Result<Option<Made>> {
     dir.refuse_of_workers()?;
     let id = OrderId::new();
-    let made = until_free(|| {
+    let made = until_free(dir, || {
         if live::take_back(dir.root(), &id, order)?.is_some() {
             return Ok(Made::InForce);
         }
@@ -132,15 +132,23 @@ fn at_rest(dir: &CrawlDir) -> Made {
 }
 
 /// Tries something until it finds the directory free, or time is up.
-fn until_free(mut tried: impl FnMut() -> anyhow::Result<Made>) -> anyhow::Result<Made> {
+fn until_free(dir: &CrawlDir, mut tried: impl FnMut() -> anyhow::Result<Made>) -> anyhow::Result<Made> {
     let clock = Clock::start();
     let began = clock.now();
     loop {
         match tried() {
             Err(error) if is_in_use(&error) && clock.now().since(began) < BUSY_MAX => std::thread::sleep(ASK_EVERY),
-            tried => return tried,
+            tried => return tried.map_err(|error| unasked(dir).map_or(error, Into::into)),
         }
     }
+}
+
+/// Why a crawl that runs cannot be asked: this user may not.
+fn unasked(dir: &CrawlDir) -> Option<Unready> {
+    let forbidden = Some(Unready::in_use(dir.root())).filter(|unready| matches!(unready, Unready::Forbidden { .. }))?;
+    // A socket may be left of a crawl that was killed.
+    let read = dir.options().and_then(|options| dir.open_to_read(&options));
+    read.is_err_and(|error| is_in_use(&error)).then_some(forbidden)
 }
 
 /// Whether something goes on that can be paused or stopped: a run, or a watch between two rounds.

@@ -87,7 +87,7 @@ impl Opened {
             match open(&dir, &options) {
                 Ok(state) => return Ok(Opened { dir, state }),
                 Err(error) if !is_in_use(&error) => return Err(error),
-                Err(_) if clock.now().since(began) >= BUSY_MAX => bail!(Unready::InUse { root: root.to_owned() }),
+                Err(_) if clock.now().since(began) >= BUSY_MAX => bail!(Unready::in_use(root)),
                 Err(_) => std::thread::sleep(TRY_AGAIN_AFTER),
             }
         }

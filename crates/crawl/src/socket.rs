@@ -1,9 +1,9 @@
 //! The socket in a crawl's directory: who finds one that answers knows that a crawl runs there.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +37,24 @@ pub(crate) fn connect(root: &Path, request: &str) -> Option<UnixStream> {
     let mut live = UnixStream::connect(socket_in(&dir, SOCKET)).ok()?;
     live.write_all(request.as_bytes()).ok()?;
     Some(live)
+}
+
+/// A socket of a crawl that this user may not connect to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Forbidden {
+    /// Where it is.
+    pub(crate) socket: PathBuf,
+    /// The number of the user whose it is.
+    pub(crate) owner: u32,
+}
+
+/// The socket in a directory, if this user may not connect to it. Whether a crawl runs there is not known then.
+pub(crate) fn forbidden(root: &Path) -> Option<Forbidden> {
+    let socket = root.join(SOCKET);
+    let metadata = socket.symlink_metadata().ok().filter(|metadata| metadata.file_type().is_socket())?;
+    let dir = File::open(root).ok()?;
+    let refused = UnixStream::connect(socket_in(&dir, SOCKET)).err()?;
+    (refused.kind() == ErrorKind::PermissionDenied).then(|| Forbidden { socket, owner: metadata.uid() })
 }
 
 /// The path of a socket in a directory that is open. The path of a socket is at most some hundred bytes, that of a directory is not:

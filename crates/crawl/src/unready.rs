@@ -1,8 +1,10 @@
 //! A crawl that cannot be read or changed at this moment, though nothing is wrong with it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use store::StoreError;
+
+use crate::socket::{self, Forbidden};
 
 /// Why a crawl cannot be read or changed now.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +37,21 @@ pub enum Unready {
         /// Its number.
         pid: u32,
     },
+    /// A crawl runs there, and this user may not ask it.
+    #[error(
+        "{socket}: Permission denied: the crawl in {root} runs, and answers only its owner, the user with the number {owner}, who may change it too: \
+         run this command as that user (`sudo -u '#{owner}' argiope …`), or when the crawl has ended; `chmod o+w {socket}` lets all users \
+         ask and change it until it ends",
+        root = root.display(), socket = socket.display()
+    )]
+    Forbidden {
+        /// The directory.
+        root: PathBuf,
+        /// The socket at which it answers.
+        socket: PathBuf,
+        /// The number of its owner.
+        owner: u32,
+    },
     /// Another process has it, and cannot be asked.
     #[error("{} is in use by another command, or by a crawl that cannot be asked: try again when it has ended", root.display())]
     InUse {
@@ -43,12 +60,26 @@ pub enum Unready {
     },
 }
 
+impl Unready {
+    /// Of a directory that another process has.
+    pub(crate) fn in_use(root: &Path) -> Self {
+        let root = root.to_owned();
+        match socket::forbidden(&root) {
+            Some(Forbidden { socket, owner }) => Unready::Forbidden { root, socket, owner },
+            None => Unready::InUse { root },
+        }
+    }
+}
+
 /// True for an error that passes by itself: a run that was asked has ended, or another process uses the state for a while.
 #[must_use]
 pub fn is_passing(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         matches!(cause.downcast_ref(), Some(StoreError::Ended { .. } | StoreError::InUse { .. }))
-            || matches!(cause.downcast_ref(), Some(Unready::Ending | Unready::Stopped { .. } | Unready::InUse { .. }))
+            || matches!(
+                cause.downcast_ref(),
+                Some(Unready::Ending | Unready::Stopped { .. } | Unready::Forbidden { .. } | Unready::InUse { .. })
+            )
     })
 }
 

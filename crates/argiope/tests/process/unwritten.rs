@@ -326,3 +326,43 @@ fn a_directory_that_a_crawl_may_not_write_to_is_named() {
     let expect = format!("argiope: making the directory: {}/state: Permission denied (os error 13)\n", dir.display());
     assert_eq!(ended.stderr, expect);
 }
+
+#[test]
+fn who_may_not_ask_a_running_crawl_learns_why() {
+    if !is_root() {
+        return println!("not run: this user cannot be another one");
+    }
+    let crawled = Crawled { dirs: tempfile::tempdir().unwrap() };
+    fs::set_permissions(crawled.dirs.path(), Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir(crawled.temporary()).unwrap();
+    fs::set_permissions(crawled.temporary(), Permissions::from_mode(0o777)).unwrap();
+    let served = Served::start(web());
+    let running = Running::start(&mut crawl(&served, &crawled.dir(), &["--delay", "1h"]));
+    let socket = crawled.dir().join("live.socket");
+    while !socket.exists() {
+        assert!(running.age() < Duration::from_secs(120), "no crawl runs");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    fs::set_permissions(&socket, Permissions::from_mode(0o755)).unwrap();
+    let expect = format!(
+        "argiope: {}: Permission denied: the crawl in {} runs, and answers only its owner, the user with the number 0",
+        socket.display(),
+        crawled.dir().display()
+    );
+    let questions: [(&str, &[&str]); 6] = [
+        ("status", &[]),
+        ("explain", &["read.test"]),
+        ("check", &[]),
+        ("export", &["jsonl"]),
+        ("steer", &["pause"]),
+        ("steer", &["hold", "read.test"]),
+    ];
+    for (command, more) in questions {
+        let refused = crawled.ask(&mut as_nobody(&crawled.question(command, more))).expect_code(1);
+        assert!(refused.stderr.starts_with(&expect), "{command}: {}", refused.stderr);
+        assert!(refused.stderr.contains(&format!("`chmod o+w {}`", socket.display())), "{}", refused.stderr);
+    }
+    fs::set_permissions(&socket, Permissions::from_mode(0o777)).unwrap();
+    crawled.ask(&mut as_nobody(&crawled.question("status", &[]))).expect_code(0);
+    assert!(running.kill());
+}
