@@ -190,7 +190,7 @@ enum Method {
     /// Change the crawl: settings, patterns, sites on hold, seeds
     Steer {
         /// Change nothing; count the URLs that the change affects
-        #[arg(long)]
+        #[arg(long, global = true)]
         dry_run: bool,
         /// What to change
         #[command(subcommand)]

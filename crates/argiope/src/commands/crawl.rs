@@ -113,7 +113,7 @@ pub struct CrawlArgs {
     /// crawl continue the stream
     #[arg(long, value_name = "TARGET")]
     pub stream: Option<Target>,
-    /// More fields of the stream's lines: headers, links, text (separated by commas)
+    /// More fields of the stream's lines: headers, links, main-text, text (separated by commas)
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub stream_fields: Vec<Field>,
     /// Bytes of lines that may wait for a slow reader of the stream; beyond that the crawl waits [default: 64MiB]

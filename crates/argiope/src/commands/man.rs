@@ -18,6 +18,15 @@ pub struct ManArgs {
 /// # Errors
 /// The directory cannot be written to.
 pub fn run(args: &ManArgs, program: clap::Command) -> anyhow::Result<ExitCode> {
-    clap_mangen::generate_to(program, &args.dir).with_context(|| args.dir.display().to_string())?;
+    let mut program = program.disable_help_subcommand(true);
+    program.build();
+    clap_mangen::generate_to(with_usage(program), &args.dir).with_context(|| args.dir.display().to_string())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The synopsis is the usage of `--help`. That of the library lacks what the commands above take, and what may be repeated.
+fn with_usage(command: clap::Command) -> clap::Command {
+    let mut command = command.mut_subcommands(with_usage);
+    let usage = command.render_usage().to_string();
+    command.override_usage(usage.trim_start_matches("Usage: ").to_owned())
 }

@@ -16,6 +16,7 @@ mod defaults;
 mod disk_full;
 mod files;
 mod followed;
+mod helped;
 mod interrupt;
 mod live;
 mod real_documents;
