@@ -3,13 +3,14 @@
 use archive::{ArchiveInState, Orphan};
 use crawl::lost::lost;
 use crawl::opened::Opened;
+use crawl::outlook::DatedWaits;
 use crawl::passing::Passing;
 use crawl::summary::Summary;
 use crawl::trouble::InTrouble;
 use crawl::{Changed, LiveView, SiteWaits};
 use engine::clock::Clock;
 use model::Limits;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use store::Segment;
 
 use crate::freshness::Freshness;
@@ -44,7 +45,13 @@ pub struct Status {
     /// The last changes from outside.
     pub changes: Vec<Changed>,
     /// What holds the sites of a running crawl up.
+    #[serde(serialize_with = "dated")]
     pub waits: Option<SiteWaits>,
+}
+
+#[expect(clippy::ref_option, reason = "serde calls it so")]
+fn dated<S: Serializer>(waits: &Option<SiteWaits>, to: S) -> Result<S::Ok, S::Error> {
+    waits.as_ref().map(DatedWaits).serialize(to)
 }
 
 /// A file of the archive.

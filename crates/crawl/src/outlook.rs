@@ -8,7 +8,7 @@ use engine::{SiteWaits, Wait};
 use frontier::Reason;
 use model::{Outcome, Timestamp};
 use printable::counted;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use store::Totals;
 
 /// Where the hours and minutes are in a date by RFC 3339.
@@ -31,9 +31,37 @@ pub struct Outlook {
     /// visit.
     pub disk_bytes_expected: Option<u64>,
     /// How long the queue takes at the rate of this run, at least. None before the first visit of the run.
+    #[serde(rename = "ends_in_seconds", serialize_with = "in_seconds")]
     pub ends_in: Option<Duration>,
     /// What holds its sites up.
+    #[serde(serialize_with = "dated")]
     pub waits: SiteWaits,
+}
+
+/// What holds sites up, for a log or an answer: its times by RFC 3339. [`SiteWaits`] has another form, between processes.
+pub struct DatedWaits<'a>(pub &'a SiteWaits);
+
+#[derive(Serialize)]
+struct DatedWait {
+    sites: u64,
+    until: Option<String>,
+}
+
+impl Serialize for DatedWaits<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.0.iter().map(|(reason, Wait { sites, until })| {
+            (reason, DatedWait { sites: *sites, until: until.map(Timestamp::to_rfc3339) })
+        }))
+    }
+}
+
+fn dated<S: Serializer>(waits: &SiteWaits, to: S) -> Result<S::Ok, S::Error> {
+    DatedWaits(waits).serialize(to)
+}
+
+#[expect(clippy::ref_option, reason = "serde calls it so")]
+fn in_seconds<S: Serializer>(time: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+    time.map(|time| time.as_secs_f64()).serialize(to)
 }
 
 /// The disk of a crawl's directory.
@@ -156,6 +184,17 @@ mod tests {
 
     fn totals(pending: u64, outcomes: &[(Outcome, u64)]) -> Totals {
         Totals { pending, outcomes: BTreeMap::from_iter(outcomes.iter().copied()), ..Totals::default() }
+    }
+
+    #[test]
+    fn times_are_dates_and_lengths_of_time_are_seconds() {
+        let wait = Wait { sites: 2, until: Some(Timestamp(1_500_000)) };
+        let waits = SiteWaits(BTreeMap::from([(Reason::Aside, wait), (Reason::Hold, Wait { sites: 1, until: None })]));
+        let outlook = Outlook { ends_in: Some(Duration::from_millis(2_500)), waits, ..Outlook::default() };
+        let told = serde_json::to_value(&outlook).expect("JSON");
+        assert_eq!(told["ends_in_seconds"], 2.5);
+        assert_eq!(told["waits"]["aside"], serde_json::json!({ "sites": 2, "until": "1970-01-01T00:00:01.500Z" }));
+        assert_eq!(told["waits"]["hold"], serde_json::json!({ "sites": 1, "until": null }));
     }
 
     #[test]

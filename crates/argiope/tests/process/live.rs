@@ -160,7 +160,10 @@ fn explain_and_status_say_what_holds_a_crawl_up_while_it_runs_and_afterwards() {
             assert!(running.age() < Duration::from_secs(120), "{flags:?}: {:?}", held_by(&dir, "h3.live.test"));
             std::thread::sleep(Duration::from_millis(50));
         }
-        assert!(status(&dir)["waits"][reason]["sites"].as_u64() >= Some(1), "{flags:?}");
+        let wait = &status(&dir)["waits"][reason];
+        assert!(wait["sites"].as_u64() >= Some(1), "{flags:?}");
+        let until = &wait["until"];
+        assert!(until.is_null() || until.as_str().is_some_and(|until| until.ends_with('Z')), "{flags:?}: {until}");
         let told = ask("status", &dir, &[]).expect_code(0).stdout;
         assert!(told.contains("the crawl waits for: "), "{told}");
         running.signal("INT");
