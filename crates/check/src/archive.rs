@@ -21,6 +21,8 @@ pub(crate) struct Archive {
     pub(crate) is_kept: bool,
     /// The crawl goes on, and then writes the indexes that are missing.
     pub(crate) is_pending: bool,
+    /// A crawl writes to it now.
+    pub(crate) is_running: bool,
 }
 
 impl Archive {
@@ -41,6 +43,7 @@ impl Archive {
             payload_bytes_max: limits.body_bytes_max,
             is_kept: plan.archive,
             is_pending: opened.view().totals()?.pending > 0,
+            is_running: opened.is_running(),
         })
     }
 

@@ -73,8 +73,13 @@ impl Audit {
         let mut audit = Audit { is_kept: archive.is_kept, ..Audit::default() };
         if archive.is_kept && archive.dir().is_dir() {
             for Unknown { name, fate, .. } in archive.unknown()?.iter().filter(|unknown| unknown.from == 0) {
-                let then = if *fate == Fate::Cut { "removes it" } else { "sets it aside in archive/orphaned" };
-                let problem = format!("is not known to the state: the next crawl in this directory {then}");
+                let problem = match (archive.is_running, fate) {
+                    (true, _) => "is new: the crawl that runs has not committed it yet",
+                    (false, Fate::Cut) => "is not known to the state: the next crawl in this directory removes it",
+                    (false, Fate::SetAside) => {
+                        "is not known to the state: the next crawl in this directory sets it aside in archive/orphaned"
+                    }
+                };
                 audit.add(Finding::in_file(Severity::Note, name, None, problem));
             }
             for Orphan { name, bytes, is_kept } in archive.orphans()? {
@@ -131,7 +136,7 @@ impl Audit {
         for (kind, count) in &report.records_by_type {
             *self.by_type.entry(kind.as_str()).or_default() += count;
         }
-        let mut is_damaged = self.length(segment, &path, report.file_bytes);
+        let mut is_damaged = self.length(segment, &path, (report.file_bytes, archive.is_running));
         for finding in report.findings.iter().filter(|finding| finding.offset < segment.length) {
             is_damaged |= matches!(finding.problem, Problem::Damaged { .. });
             let severity = if finding.severity == warc::Severity::Error { Severity::Error } else { Severity::Warning };
@@ -157,7 +162,7 @@ impl Audit {
     }
 
     /// Compares the length of a segment with what is committed of it. Tells whether they differ.
-    fn length(&mut self, segment: &Segment, path: &Path, found: u64) -> bool {
+    fn length(&mut self, segment: &Segment, path: &Path, (found, is_running): (u64, bool)) -> bool {
         let committed = segment.length;
         let (severity, problem) = match found.checked_sub(committed) {
             Some(0) => return false,
@@ -167,6 +172,10 @@ impl Audit {
                 );
                 (Severity::Error, problem)
             }
+            Some(tail) if is_running => (
+                Severity::Note,
+                format!("the last {tail} bytes are new: the crawl that runs has not committed them yet"),
+            ),
             Some(tail) => {
                 self.can_be_mended = true;
                 let verb = if self.set_aside.contains(&segment.name) { "sets them aside" } else { "cuts them off" };

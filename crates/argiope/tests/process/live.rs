@@ -1,5 +1,7 @@
 //! Questions to a crawl that is running.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
@@ -134,6 +136,41 @@ fn refuse_another(served: &Served, dirs: &Path, more: &[&str]) {
     let another = dirs.join("another");
     let refused = Running::start(&mut crawl(served, &another, more)).end().expect_code(1);
     assert!(!another.exists(), "{}", refused.stderr);
+}
+
+/// What a running crawl has written and not committed is no leftover.
+fn check_beyond(more: &[&str]) {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let running = Running::start(&mut crawl(&served, &dir, more));
+    wait_for_all(&dir, &running);
+    let archive = dir.join("archive");
+    let mut segments = archive.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let segment = segments.find(|path| path.extension().is_some_and(|extension| extension == "gz")).unwrap();
+    OpenOptions::new().append(true).open(&segment).unwrap().write_all(b"garbage").unwrap();
+    std::fs::write(archive.join("argiope-20990101000000-00009.warc.gz"), "").unwrap();
+    let said = ask("check", &dir, &[]).expect_code(0).stdout;
+    for expect in [
+        "the last 7 bytes are new: the crawl that runs has not committed them yet",
+        "is new: the crawl that runs has not committed it yet",
+    ] {
+        assert!(said.contains(expect), "{said}");
+    }
+    assert!(!said.contains("the next crawl"), "{said}");
+    assert!(running.kill());
+    let said = ask("check", &dir, &[]).expect_code(0).stdout;
+    assert!(said.contains("the last 7 bytes are uncommitted: the next crawl or --repair cuts them off"), "{said}");
+}
+
+#[test]
+fn what_a_running_crawl_has_not_committed_is_no_leftover() {
+    check_beyond(&[]);
+}
+
+#[test]
+fn nor_is_it_with_the_state_in_a_database() {
+    let server = Postgres::start();
+    check_beyond(&["--store", &server.url()]);
 }
 
 /// The reasons for which a site waits.
