@@ -15,14 +15,15 @@ impl HeadFirst {
         HeadFirst { accepts: accepts.to_vec(), body_bytes_max }
     }
 
-    /// Why the answer to a HEAD is not followed by GET; `None` if it is. Any other error than those that are about the page, or ask
-    /// to wait, may be about HEAD: GET decides. After the wait, GET alone is sent.
+    /// Why the answer to a HEAD is not followed by GET; `None` if it is. An error may be about HEAD alone, 404 and 410 too: GET decides.
+    /// Where the server asks to wait, GET is sent after that: its URL is requested again, without HEAD.
     pub(crate) fn reason_against(&self, response: &Response) -> Option<String> {
+        let says_when = response.headers.get("retry-after").is_some();
         match response.status {
-            200 => {}
-            status @ (404 | 410 | 408 | 429 | 502..=504) => return Some(format!("status {status}")),
-            400.. => return None,
-            status => return Some(format!("status {status}")),
+            200..=299 => {}
+            status @ (301 | 302 | 303 | 307 | 308 | 429 | 503) => return Some(format!("status {status}")),
+            status @ (408 | 502 | 504) if says_when => return Some(format!("status {status} with Retry-After")),
+            _ => return None,
         }
         if let Some(value) = response.headers.get("content-type") {
             let media_type = essence(value);
@@ -74,22 +75,39 @@ mod tests {
         check(200, Some("text/plain"), None, None);
         check(200, Some("application/pdf"), None, None);
         check(200, Some("image/png"), None, None);
+        check(204, None, None, None);
     }
 
     #[test]
-    fn servers_that_refuse_head_are_asked_with_get() {
-        for status in [400, 401, 403, 405, 500, 501, 999] {
+    fn after_an_error_get_decides() {
+        for status in [300, 304, 400, 401, 403, 404, 405, 408, 410, 418, 500, 501, 502, 504, 999] {
             check(status, Some("application/zip"), None, None);
         }
     }
 
     #[test]
     fn other_answers_end_with_the_head() {
-        for status in [204, 301, 404, 408, 410, 429, 502, 503, 504] {
+        for status in [301, 302, 303, 307, 308, 429, 503] {
             check(status, Some("text/html"), None, Some(&format!("status {status}")));
         }
-        check(200, Some("application/zip"), None, Some("content type application/zip"));
+        for status in [200, 203, 206] {
+            check(status, Some("application/zip"), None, Some("content type application/zip"));
+        }
         check(200, Some("video/mp4"), None, Some("content type video/mp4"));
         check(200, Some("text/html"), Some("1001"), Some("1001 bytes are more than 1000 (body_bytes_max)"));
+    }
+
+    #[test]
+    fn get_waits_where_the_server_asks_for_it() {
+        let of = |status| {
+            let headers = Headers(vec![("Retry-After".to_owned(), "9".to_owned())]);
+            let response =
+                Response { status, headers, body: Bytes::new(), truncated: None, is_undecoded: false, note: None };
+            HeadFirst::new(&[], 1000).reason_against(&response)
+        };
+        for status in [408, 502, 504] {
+            assert_eq!(of(status), Some(format!("status {status} with Retry-After")));
+        }
+        assert_eq!(of(404), None, "such a URL is not requested again");
     }
 }

@@ -107,6 +107,39 @@ async fn head_and_get_are_one_visit() {
     assert!(server.log().iter().any(|entry| entry.method == "HEAD"));
 }
 
+/// Each page is there, and a HEAD for it is answered with the status in its path.
+fn site_that_fails_on_head() -> impl Site {
+    testweb::from_fn(|request| match request.path() {
+        "/" => Reply::html(HEAD_STATUSES.map(|status| format!("<a href=/{status}>{status}</a>")).concat()),
+        path => match path.trim_start_matches('/').parse() {
+            Ok(status) if request.method == "HEAD" => Reply::error(status, path),
+            Ok(status) => Reply::html(format!("<title>{status}</title>page {status}")),
+            Err(_) => Reply::error(404, path),
+        },
+    })
+}
+
+const HEAD_STATUSES: [u16; 10] = [400, 403, 404, 405, 408, 410, 429, 500, 502, 503];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_page_is_lost_whose_head_fails() {
+    for attempts in ["1", "4"] {
+        let server = serve(Web::new().site("head.test", site_that_fails_on_head())).await;
+        let crawl = Crawl::of(&server, &["http://head.test/"]).at_once().with(&["--no-sitemaps"]);
+        let crawl = crawl.with(&["--head-first", "--max-attempts", attempts]);
+        crawl.run().await;
+        let (found, log) = (crawl.found(), server.log());
+        for status in HEAD_STATUSES {
+            let path = format!("/{status}");
+            let visit = found.visit(&format!("http://head.test{path}"));
+            assert_eq!((visit.status, visit.outcome), (200, model::Outcome::Html), "{status}: {visit:?}");
+            let methods: Vec<&str> =
+                log.iter().filter(|entry| entry.target == path).map(|entry| &*entry.method).collect();
+            assert_eq!(methods, ["HEAD", "GET"], "{status}");
+        }
+    }
+}
+
 /// A web of one site whose pages come late, so that visits without a delay would overlap.
 fn late_site(robots_txt: &'static str) -> Web {
     let links: String = (0..12).map(|page| format!("<a href=/{page}>{page}</a>\n")).collect();

@@ -166,7 +166,9 @@ async fn advanced_with_head_first_is_as_its_table_says() {
     check(&server, crawl.found(), &expected());
     let log = server.log();
     let asked = |method: &str, target: &str| log.iter().any(|entry| entry.method == method && entry.target == target);
-    for (target, got) in [("/", true), ("/documents/no-type", true), ("/documents/paper.pdf", false)] {
+    let pages = [("/", true), ("/documents/no-type", true), ("/documents/paper.pdf", false)];
+    let errors = [("/errors/404.html", true), ("/errors/410.html", true), ("/errors/500.html", true)];
+    for (target, got) in pages.into_iter().chain(errors) {
         assert_eq!((asked("HEAD", target), asked("GET", target)), (true, got), "{target}");
     }
     assert!(!asked("HEAD", "/robots.txt") && !asked("HEAD", "/sitemap-index.xml"));

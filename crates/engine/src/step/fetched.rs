@@ -93,6 +93,7 @@ impl State {
         let verdict = verdict::judge(&outcome.fetched, is_conditional, self.dates.of(outcome.finished_at));
         let Some(front) = self.front(site) else { return };
         let attempts = queued.attempts;
+        let is_head = ends_with_head(&outcome);
         let mut wait = front.state.delay(&politeness);
         let (attempts, ending) = match verdict {
             Verdict::Final { outcome: ended, reason, reached } => {
@@ -118,7 +119,8 @@ impl State {
                 let failed = Failed { trouble, failure: &failure, retry_after, at };
                 let attempts = self.url_failed(now, site, (queued.candidate.purpose, attempts), &failed);
                 let max = self.front(site).map_or(u8::MAX, |front| front.state.attempts_max(&politeness));
-                (attempts, (attempts >= max).then(|| (ended, with_attempts(reason, attempts))))
+                // What HEAD alone was answered with is for GET to confirm, also where one attempt is all there is.
+                (attempts, (attempts >= max && !is_head).then(|| (ended, with_attempts(reason, attempts))))
             }
         };
         if let Some(front) = self.front(site) {
@@ -343,6 +345,12 @@ fn push_reason(reason: &mut String, more: &str) {
         reason.push_str("; ");
     }
     reason.push_str(more);
+}
+
+/// Whether the answer is one to HEAD, which GET did not follow.
+fn ends_with_head(fetch: &FetchOutcome) -> bool {
+    let is_answer = matches!(fetch.fetched, Fetched::Response(_));
+    is_answer && fetch.exchanges.last().is_some_and(|last| last.method == Method::Head)
 }
 
 fn with_attempts(reason: String, attempts: u8) -> String {

@@ -25,7 +25,11 @@ async fn check(head: &'static str, methods: &[Method], status: u16, body: &str, 
     assert_eq!(note(response(&outcome)), words);
     assert_eq!(text(&outcome.exchanges[0].response_head), head);
     assert!(outcome.exchanges[0].payload.is_empty());
-    assert_eq!(server.connections(), methods.len(), "the connection of a HEAD is not used again");
+    assert_eq!(
+        (server.requests().len(), server.connections()),
+        (methods.len(), methods.len()),
+        "{head}: one connection each"
+    );
 }
 
 #[tokio::test]
@@ -37,7 +41,11 @@ async fn pages_worth_having_are_fetched() {
     check("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 10\r\n\r\n", &both, 200, "page", "").await;
     check("HTTP/1.1 501 Not Implemented\r\n\r\n", &both, 200, "page", "").await;
     check("HTTP/1.1 403 Forbidden\r\n\r\n", &both, 200, "page", "").await;
+    check("HTTP/1.1 404 Not Found\r\n\r\n", &both, 200, "page", "").await;
+    check("HTTP/1.1 410 Gone\r\nContent-Length: 10\r\n\r\n", &both, 200, "page", "").await;
     check("HTTP/1.1 500 Internal Server Error\r\n\r\n", &both, 200, "page", "").await;
+    check("HTTP/1.1 502 Bad Gateway\r\n\r\n", &both, 200, "page", "").await;
+    check("HTTP/1.1 204 No Content\r\n\r\n", &both, 200, "page", "").await;
 }
 
 /// Such a body was read as the answer to the GET.
@@ -99,7 +107,10 @@ async fn closed() -> std::net::SocketAddr {
 #[tokio::test]
 async fn others_end_with_the_head() {
     let head = [Method::Head];
-    check("HTTP/1.1 404 Not Found\r\n\r\n", &head, 404, "", "HEAD only: status 404").await;
+    check("HTTP/1.1 503 Service Unavailable\r\n\r\n", &head, 503, "", "HEAD only: status 503").await;
+    check("HTTP/1.1 429 Too Many Requests\r\n\r\n", &head, 429, "", "HEAD only: status 429").await;
+    let wait = "HTTP/1.1 504 Gateway Timeout\r\nRetry-After: 5\r\n\r\n";
+    check(wait, &head, 504, "", "HEAD only: status 504 with Retry-After").await;
     check("HTTP/1.1 301 Moved\r\nLocation: /a\r\n\r\n", &head, 301, "", "HEAD only: status 301").await;
     let zip = "HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\nContent-Encoding: gzip\r\n\r\n";
     check(zip, &head, 200, "", "HEAD only: content type application/zip").await;
