@@ -4,7 +4,7 @@
 
 use robots::{
     CRAWL_DELAY_MAX, Decision, LINE_TEXT_BYTES_MAX, Lifetime, Matching, ROBOTS_BYTES_MAX, Reason, RobotsFetch,
-    RobotsTxt, SITEMAP_URL_BYTES_MAX, SITEMAPS_MAX, Undefined, access,
+    RobotsTxt, SITEMAP_URL_BYTES_MAX, SITEMAPS_MAX, UNREAD_LINES_MAX, Undefined, access, unread,
 };
 
 const BOTH: [Matching; 2] = [Matching::LongestMatch, Matching::FirstMatch];
@@ -21,6 +21,7 @@ pub fn hold(input: &[u8]) {
     let body = input.get(cut + 1..).unwrap_or_default();
     let robots = RobotsTxt::parse(body, TOKEN);
     what_it_holds_is_bounded(&robots, body);
+    what_is_unread_is_bounded(body);
     for matching in BOTH {
         a_decision_names_its_line(&robots.decide(&path, matching), &path, body);
     }
@@ -37,6 +38,18 @@ fn what_it_holds_is_bounded(robots: &RobotsTxt, body: &[u8]) {
         assert!(!url.contains(['\n', '\r', '#']) && url.trim_ascii() == url, "{url:?}");
     }
     assert!(robots.heap_bytes() <= HEAP_FREE + HEAP_PER_BYTE * body.len(), "{} bytes of heap", robots.heap_bytes());
+}
+
+fn what_is_unread_is_bounded(body: &[u8]) {
+    let unread = unread(body, TOKEN);
+    assert!(unread.lines.len() <= UNREAD_LINES_MAX && (unread.more == 0 || unread.lines.len() == UNREAD_LINES_MAX));
+    assert!(unread.lines.is_sorted_by_key(|line| line.line_number));
+    for line in &unread.lines {
+        assert!(
+            line.text.len() <= LINE_TEXT_BYTES_MAX + '…'.len_utf8() && !line.text.contains(char::is_control),
+            "{line}"
+        );
+    }
 }
 
 fn a_decision_names_its_line(decision: &Decision, path: &str, body: &[u8]) {

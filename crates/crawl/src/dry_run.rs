@@ -8,7 +8,7 @@ use std::time::Duration;
 use engine::clock::Clock;
 use fetch::{Fetcher, SeedStatus, robots_elsewhere};
 use model::{FetchTask, Fetched, Purpose, TaskId};
-use robots::{RobotsFetch, RobotsTxt};
+use robots::{RobotsFetch, RobotsTxt, Unread};
 use settings::plan::Plan;
 use weburl::{CanonicalUrl, Site, SiteKey};
 
@@ -34,8 +34,13 @@ pub enum Seed {
         by: String,
         /// The delay that robots.txt asks for.
         delay: Option<Duration>,
+        /// Its lines for this crawler that could not be read.
+        unread: Unread,
     },
 }
+
+/// What a robots.txt says, and what of it could not be read.
+type Rules = (RobotsTxt, Unread);
 
 /// Judges seeds, in order. At most [`SITES_ASKED_MAX`] sites are asked, one after the other with the delay of an address.
 ///
@@ -54,7 +59,7 @@ pub async fn judge(
     let fetcher = Fetcher::new(plan.fetch.clone(), Arc::new(move || clock.date()))?;
     fetcher.grants().add(seeds.iter().map(|seed| seed.key().site));
     fetcher.grants().ask(Box::new(|_| SeedStatus::New));
-    let mut sites: BTreeMap<SiteKey, Result<RobotsTxt, String>> = BTreeMap::new();
+    let mut sites: BTreeMap<SiteKey, Result<Rules, String>> = BTreeMap::new();
     for seed in seeds {
         let judged = match (filter.judge_seed(seed), plan.settings.site_rules.matching) {
             (Err(rule), _) => Seed::Excluded(rule.to_string()),
@@ -62,10 +67,10 @@ pub async fn judge(
             (Ok(()), Some(matching)) => match rules(&mut sites, &fetcher, plan, seed).await {
                 None => Seed::NotAsked,
                 Some(Err(failure)) => Seed::Unknown(failure.clone()),
-                Some(Ok(rules)) => {
+                Some(Ok((rules, unread))) => {
                     let decision = rules.decide(seed.path_and_query(), matching);
                     let by = decision.rule.map_or_else(|| decision.reason.to_string(), |line| line.to_string());
-                    Seed::Judged { allowed: decision.allowed, by, delay: rules.crawl_delay() }
+                    Seed::Judged { allowed: decision.allowed, by, delay: rules.crawl_delay(), unread: unread.clone() }
                 }
             },
         };
@@ -76,11 +81,11 @@ pub async fn judge(
 
 /// The rules of a seed's site, requested once. None if too many were.
 async fn rules<'s>(
-    sites: &'s mut BTreeMap<SiteKey, Result<RobotsTxt, String>>,
+    sites: &'s mut BTreeMap<SiteKey, Result<Rules, String>>,
     fetcher: &Fetcher,
     plan: &Plan,
     seed: &CanonicalUrl,
-) -> Option<&'s Result<RobotsTxt, String>> {
+) -> Option<&'s Result<Rules, String>> {
     let asked = sites.len();
     match sites.entry(seed.key().site) {
         Entry::Occupied(known) => Some(known.into_mut()),
@@ -96,7 +101,7 @@ async fn rules<'s>(
 }
 
 /// The rules of a site, or why they cannot be had.
-async fn ask(fetcher: &Fetcher, site: &Site, plan: &Plan) -> Result<RobotsTxt, String> {
+async fn ask(fetcher: &Fetcher, site: &Site, plan: &Plan) -> Result<Rules, String> {
     let url = CanonicalUrl::from_canonical(&format!("{site}/robots.txt")).ok_or("has no URL")?;
     let address = match plan.fetch.proxy {
         Some(_) => None,
@@ -112,7 +117,12 @@ async fn ask(fetcher: &Fetcher, site: &Site, plan: &Plan) -> Result<RobotsTxt, S
         Fetched::Failed(failure) => Err(failure.detail),
         Fetched::Response(response) => {
             let fetch = RobotsFetch::Status { code: response.status, body: &response.body };
-            Ok(robots::access(fetch, &plan.settings.product_token).rules)
+            let token = &plan.settings.product_token;
+            let unread = match response.status {
+                200..=299 => robots::unread(&response.body, token),
+                _ => Unread::default(),
+            };
+            Ok((robots::access(fetch, token).rules, unread))
         }
     }
 }

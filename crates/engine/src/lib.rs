@@ -44,4 +44,6 @@ pub use recorder::{Guard, RecordError, Recorded, Recorder, Sink, SinkError, Visi
 pub use requisites::{Needs, Reading};
 pub use settings::{PATIENCE, RenderMode, Settings};
 pub use shell::{Change, Control, CrawlError, Ownership, Progress, Question, Shell, Steered, Work, Worked};
-pub use step::{OnAddress, Prospect, SiteWaits, Start, State, Turn, Wait, read_rules, robots_state, sitemaps_of};
+pub use step::{
+    OnAddress, Prospect, SiteWaits, Start, State, Turn, Wait, read_rules, robots_state, robots_unread, sitemaps_of,
+};

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use against::{Against, AgainstError};
-use model::{ArchiveLocation, Candidate, ContentDigest, Exchange, Outcome, PayloadDigest, Visit};
+use model::{ArchiveLocation, Candidate, ContentDigest, Exchange, Outcome, PayloadDigest, SiteRecord, Visit};
 use stages::{Stage, time};
 use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
 
+use crate::step::{ROBOTS_PATH, robots_unread};
 use crate::{Details, Record};
 use archive::{Archive, ArchiveError, Digests, Earlier, Original, Place, Says, Seal, Sealed};
 
@@ -59,6 +60,17 @@ pub struct Recorded<'a> {
     pub visited: Vec<Visited>,
     /// The sealed segments of the archive; they contain nothing of a later commit.
     pub sealed: Vec<Sealed>,
+}
+
+impl Recorded<'_> {
+    /// What could not be read of new robots.txt files, as the crawler with this product token reads them: a text a line.
+    pub fn robots_unread(&self, product_token: &str) -> impl Iterator<Item = String> {
+        let of_site = |record: &SiteRecord| -> Vec<String> {
+            let unread = robots_unread(record.robots.as_ref(), product_token);
+            unread.told().map(|line| format!("{}{ROBOTS_PATH}: {line}", record.site)).collect()
+        };
+        self.batch.sites.iter().flat_map(of_site)
+    }
 }
 
 /// A URL whose visit was committed.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use ::robots::{Decision, Lifetime, Matching, Reason, RobotsFetch, RobotsTxt};
+use ::robots::{Decision, Lifetime, Matching, Reason, RobotsFetch, RobotsTxt, UnreadLine, unread};
 use clap::ValueEnum;
 use serde::Serialize;
 use weburl::{CanonicalRules, CanonicalUrl};
@@ -78,14 +78,46 @@ pub struct RobotsAnswer {
     pub crawl_delay_s: Option<f64>,
     /// The sitemaps that the file names.
     pub sitemaps: Vec<String>,
+    /// Lines for this crawler that could not be read, the first of them.
+    pub unread: Vec<Unread>,
+    /// How many more there are.
+    pub unread_more: usize,
     /// The file is longer than what is read of it.
     pub truncated: bool,
+}
+
+/// A line of robots.txt that could not be read.
+#[derive(Debug, Serialize)]
+pub struct Unread {
+    /// Counted from 1.
+    pub line_number: u32,
+    /// The line.
+    pub line: String,
+    /// Why, in words.
+    pub reason: String,
+}
+
+impl From<UnreadLine> for Unread {
+    fn from(UnreadLine { line_number, text, why }: UnreadLine) -> Self {
+        Unread { line_number, line: text, reason: why.to_string() }
+    }
+}
+
+impl RobotsAnswer {
+    /// What could not be read, a text a line.
+    pub fn unread_told(&self) -> impl Iterator<Item = String> {
+        let more = (self.unread_more > 0).then(|| format!("{} more", self.unread_more));
+        let lines = self.unread.iter();
+        let lines = lines.map(|Unread { line_number, line, reason }| format!("line {line_number}: {line} ({reason})"));
+        lines.chain(more)
+    }
 }
 
 /// A robots.txt that was read for somebody.
 struct ReadRobots<'a> {
     question: &'a Question,
     rules: RobotsTxt,
+    body: &'a [u8],
     lifetime: Lifetime,
     is_cut: bool,
 }
@@ -99,7 +131,8 @@ pub fn inspect(
     input: Input,
     urls: &[String],
 ) -> anyhow::Result<(RobotsAnswer, Vec<RobotsAnswer>)> {
-    let asked = ReadRobots::new(question, &read(input)?);
+    let content = read(input)?;
+    let asked = ReadRobots::new(question, &content);
     Ok((asked.answer(None), urls.iter().map(|url| asked.answer(Some(url))).collect()))
 }
 
@@ -112,7 +145,8 @@ pub(crate) fn answer_request(mut request: Request) -> anyhow::Result<RobotsAnswe
         status: request.parsed("status")?.unwrap_or(Answered::Status(200)),
     };
     request.end()?;
-    Ok(ReadRobots::new(&question, &read(input)?).answer(url.as_deref()))
+    let content = read(input)?;
+    Ok(ReadRobots::new(&question, &content).answer(url.as_deref()))
 }
 
 fn read(input: Input) -> anyhow::Result<Content> {
@@ -120,14 +154,16 @@ fn read(input: Input) -> anyhow::Result<Content> {
 }
 
 impl<'a> ReadRobots<'a> {
-    fn new(question: &'a Question, content: &Content) -> Self {
+    fn new(question: &'a Question, content: &'a Content) -> Self {
+        // Only with such a status the bytes are those of a file.
+        let body = if matches!(question.status, Answered::Status(200..=299)) { &content.bytes[..] } else { &[] };
         let fetch = match question.status {
             Answered::Status(code) => RobotsFetch::Status { code, body: &content.bytes },
             Answered::TooManyRedirects => RobotsFetch::TooManyRedirects,
             Answered::Unreachable => RobotsFetch::Unreachable,
         };
         let access = ::robots::access(fetch, product_token(&question.user_agent));
-        ReadRobots { question, rules: access.rules, lifetime: access.lifetime, is_cut: content.is_cut }
+        ReadRobots { question, rules: access.rules, body, lifetime: access.lifetime, is_cut: content.is_cut }
     }
 
     fn answer(&self, url: Option<&str>) -> RobotsAnswer {
@@ -137,6 +173,7 @@ impl<'a> ReadRobots<'a> {
             Some(Err(reason)) => (Some(false), Some(reason), None),
             Some(Ok(decision)) => (Some(decision.allowed), Some(decision.reason.to_string()), decision.rule),
         };
+        let unread = unread(self.body, product_token(&self.question.user_agent));
         RobotsAnswer {
             url: url.map(str::to_owned),
             allowed,
@@ -153,6 +190,8 @@ impl<'a> ReadRobots<'a> {
             },
             crawl_delay_s: self.rules.crawl_delay().map(|delay| delay.as_secs_f64()),
             sitemaps: self.rules.sitemaps().to_vec(),
+            unread: unread.lines.into_iter().map(Unread::from).collect(),
+            unread_more: unread.more,
             truncated: self.is_cut,
         }
     }

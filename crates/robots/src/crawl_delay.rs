@@ -5,9 +5,17 @@ use std::time::Duration;
 /// The longest Crawl-delay that is believed: one day. A longer one is read as this.
 pub const CRAWL_DELAY_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Seconds as a decimal number, with a fraction or an exponent (`10`, `0.05`, `.5`, `1e2`, also `1,5`).
+/// The units that people write behind the number, in any case, and their length in seconds. None is seconds.
+const UNITS: [(&[&str], f64); 4] = [
+    (&["", "s", "sec", "secs", "second", "seconds"], 1.0),
+    (&["ms", "msec", "msecs", "millisecond", "milliseconds"], 0.001),
+    (&["m", "min", "mins", "minute", "minutes"], 60.0),
+    (&["h", "hr", "hrs", "hour", "hours"], 3_600.0),
+];
+
+/// A decimal number, with a fraction or an exponent (`10`, `0.05`, `.5`, `1e2`, also `1,5`), and its unit (`5s`, `10 minutes`).
 ///
-/// What follows the number (`5s`, `10 seconds`) is ignored; a value that does not begin with one is no delay.
+/// Anything else is no delay: what `1m30s`, `1_0` or `1,000` mean cannot be known.
 pub(crate) fn parse(value: &[u8]) -> Option<Duration> {
     let digits = |text: &[u8]| text.iter().take_while(|octet| octet.is_ascii_digit()).count();
     let mantissa = value.iter().take_while(|octet| octet.is_ascii_digit() || b".,".contains(octet)).count();
@@ -16,9 +24,18 @@ pub(crate) fn parse(value: &[u8]) -> Option<Duration> {
         [b'e' | b'E', rest @ ..] if digits(rest) > 0 => 1 + digits(rest),
         _ => 0,
     };
-    let number = String::from_utf8_lossy(&value[..mantissa + exponent]).replace(',', ".");
+    let (number, unit) = value.split_at(mantissa + exponent);
+    let number = str::from_utf8(number).ok()?;
+    // Three digits behind a comma may be a thousand, or a fraction.
+    if number.split_once(',').is_some_and(|(_, behind)| digits(behind.as_bytes()) == 3) {
+        return None;
+    }
     // `f64` reads neither `1.2.3` nor a lone point; a number too large for it becomes infinite.
-    let seconds: f64 = number.parse().ok()?;
+    let number: f64 = number.replace(',', ".").parse().ok()?;
+    let unit = unit.trim_ascii();
+    let is_unit = |name: &&str| name.as_bytes().eq_ignore_ascii_case(unit);
+    let (_, length) = UNITS.iter().find(|(names, _)| names.iter().any(is_unit))?;
+    let seconds = number * length;
     if seconds >= CRAWL_DELAY_MAX.as_secs_f64() {
         return Some(CRAWL_DELAY_MAX);
     }
@@ -41,18 +58,35 @@ mod tests {
         check(".5", Some(500));
         check("1.", Some(1_000));
         check("1,5", Some(1_500));
-        check("5s", Some(5_000));
-        check("10 seconds", Some(10_000));
         check("1e2", Some(100_000));
         check("5E-1", Some(500));
         check("1,5e+1 s", Some(15_000));
-        check("5each", Some(5_000));
-        check("5e+", Some(5_000));
     }
 
     #[test]
-    fn what_is_no_number_is_no_delay() {
-        for value in ["", ".", "-1", "soon", "NaN", "inf", "1.2.3", "\u{661}"] {
+    fn a_number_may_have_a_unit() {
+        for (value, milliseconds) in [
+            ("5s", 5_000),
+            ("10 seconds", 10_000),
+            ("1 Sec", 1_000),
+            ("500ms", 500),
+            ("2 milliseconds", 2),
+            ("1m", 60_000),
+            ("1.5 MIN", 90_000),
+            ("2\tminutes", 120_000),
+            ("1h", 3_600_000),
+            ("0,5 hours", 1_800_000),
+        ] {
+            check(value, Some(milliseconds));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_no_delay() {
+        for value in ["", ".", "-1", "-3", "+1", "soon", "banana", "NaN", "inf", "1.2.3", "\u{661}", "s", "m"] {
+            check(value, None);
+        }
+        for value in ["1_0", "5each", "5e+", "1m30s", "5 s 5", "10;", "1,000", "2 days", "10 pages", "1 / 5", "5-10"] {
             check(value, None);
         }
     }
@@ -64,5 +98,6 @@ mod tests {
         check("86401", day);
         check(&"9".repeat(400), day);
         check("86399.999", Some(86_399_999));
+        check("25h", day);
     }
 }

@@ -36,6 +36,7 @@ mod crawl_delay;
 mod group_reader;
 mod lines;
 mod record;
+mod unread;
 
 mod gram_table;
 mod line_frames;
@@ -54,3 +55,4 @@ pub use line_frames::LINE_TEXT_BYTES_MAX;
 pub use lines::ROBOTS_BYTES_MAX;
 pub use robots_txt::RobotsTxt;
 pub use steps::DECISION_STEPS_MAX;
+pub use unread::{Misread, UNREAD_LINES_MAX, Unread, UnreadLine, unread};

@@ -125,7 +125,7 @@ fn around<'b>(line: &'b [u8], written: &[u8]) -> Option<(&'b [u8], &'b [u8])> {
 }
 
 /// The line as people may read it.
-fn shown(line: &[u8]) -> String {
+pub(crate) fn shown(line: &[u8]) -> String {
     let head = &line[..line.len().min(LINE_TEXT_BYTES_MAX)];
     let mut text = String::new();
     for c in String::from_utf8_lossy(head).chars() {

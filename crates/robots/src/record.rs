@@ -10,10 +10,35 @@ pub(crate) enum Record<'a> {
     Sitemap(&'a [u8]),
 }
 
+/// Fields that are known, and ask nothing of a crawler: they are for indexes, or say who else may use what was fetched.
+const FIELDS_FOR_OTHERS: [&[u8]; 9] = [
+    b"host",
+    b"clean-param",
+    b"content-signal",
+    b"content-usage",
+    b"license",
+    b"noindex",
+    b"nofollow",
+    b"noarchive",
+    b"sitemap-index",
+];
+
+/// What a line is that is no record.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoRecord<'a> {
+    /// Empty, a comment, or not for a crawler.
+    Nothing,
+    /// Its field is unknown, or it has none. The value is what stands behind the first colon.
+    Unknown(&'a [u8]),
+}
+
 impl<'a> Record<'a> {
-    /// Reads a line; comments, unknown fields and lines that are no record at all give `None`.
-    pub(crate) fn read(line: &'a [u8]) -> Option<Self> {
-        let (field, value) = split(without_comment(line).trim_ascii())?;
+    /// Reads a line.
+    pub(crate) fn read(line: &'a [u8]) -> Result<Self, NoRecord<'a>> {
+        let content = without_comment(line).trim_ascii();
+        let Some((field, value)) = split(content) else {
+            return Err(if content.is_empty() { NoRecord::Nothing } else { NoRecord::Unknown(b"") });
+        };
         let record = match field.to_ascii_lowercase().as_slice() {
             b"user-agent" | b"useragent" | b"user agent" => Self::UserAgent,
             b"allow" => Self::Allow,
@@ -22,9 +47,10 @@ impl<'a> Record<'a> {
             b"disallow" | b"dissallow" | b"dissalow" | b"disalow" | b"diasllow" | b"disallaw" => Self::Disallow,
             b"crawl-delay" | b"crawldelay" | b"crawl delay" => Self::CrawlDelay,
             b"sitemap" | b"site-map" => Self::Sitemap,
-            _ => return None,
+            field if FIELDS_FOR_OTHERS.contains(&field) => return Err(NoRecord::Nothing),
+            _ => return Err(NoRecord::Unknown(value)),
         };
-        Some(record(value))
+        Ok(record(value))
     }
 }
 
@@ -47,10 +73,11 @@ fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
 
 #[cfg(test)]
 mod tests {
+    use super::NoRecord;
     use super::Record::{self, Allow, CrawlDelay, Disallow, Sitemap, UserAgent};
 
     fn check(line: &str, expect: Option<Record<'_>>) {
-        assert_eq!(Record::read(line.as_bytes()), expect, "{line:?}");
+        assert_eq!(Record::read(line.as_bytes()).ok(), expect, "{line:?}");
     }
 
     #[test]
@@ -91,5 +118,16 @@ mod tests {
         {
             check(line, None);
         }
+    }
+
+    #[test]
+    fn what_is_no_record_is_nothing_or_unknown() {
+        let check = |line: &'static str, expect| assert_eq!(Record::read(line.as_bytes()), Err(expect), "{line:?}");
+        for line in ["", " \t", "# Disallow: /", "Host: a.example", "Content-Signal: ai-train=no"] {
+            check(line, NoRecord::Nothing);
+        }
+        check("allowed: /", NoRecord::Unknown(b"/"));
+        check("disallow /a b", NoRecord::Unknown(b""));
+        check(": /a", NoRecord::Unknown(b"/a"));
     }
 }

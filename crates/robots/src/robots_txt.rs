@@ -39,8 +39,10 @@ impl RobotsTxt {
     ///   A user-agent line names us by the whole token: `argiope-images` is somebody else,
     ///   `argiope/2.0` is us. Lines other than Allow and Disallow do not end the list of agents.
     /// - Rules without a pattern (`Disallow:`) match nothing.
-    /// - `Crawl-delay` is for the agents named right above it; of several the longest counts.
+    /// - `Crawl-delay` is for the agents named right above it; of several the longest counts. It is a number of seconds, or has a unit.
     /// - A forgotten colon and common misspellings of the field names are understood, as by Google.
+    ///
+    /// [`unread`](crate::unread()) tells the lines for us that could not be read.
     #[must_use]
     pub fn parse(body: &[u8], product_token: &str) -> Self {
         let part = group_reader::read(body, product_token);

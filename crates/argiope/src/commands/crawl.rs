@@ -190,10 +190,11 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let beside = args.ui.as_deref().map(shown).transpose()?;
     let begin = Begin { retry: args.retry, again: args.again.then_some(again), forgets_stream: args.no_stream };
     let (threads, stages_before) = (Session::threads(&plan), stages::snapshot());
+    let token = plan.settings.product_token.clone();
     let mut session = Session::builder(dir.clone(), plan).store(store.clone()).tried(tried);
     session = session.seeds(seeds).begin(begin);
     if args.verbose {
-        session = session.sink(move |recorded: &Recorded<'_>| tell_visits(store.as_ref(), recorded));
+        session = session.sink(move |recorded: &Recorded<'_>| tell_visits(store.as_ref(), &token, recorded));
     } else {
         drop(store);
     }
@@ -271,7 +272,7 @@ fn check_ui(args: &CrawlArgs) -> anyhow::Result<()> {
 }
 
 /// Says what became of the URLs of a commit.
-fn tell_visits(store: &dyn Store, recorded: &Recorded<'_>) -> Result<(), SinkError> {
+fn tell_visits(store: &dyn Store, token: &str, recorded: &Recorded<'_>) -> Result<(), SinkError> {
     let say = |url: &CanonicalUrl, visit: &Visit| {
         let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
         let reason = if visit.reason.is_empty() { String::new() } else { format!(": {}", visit.reason) };
@@ -283,6 +284,7 @@ fn tell_visits(store: &dyn Store, recorded: &Recorded<'_>) -> Result<(), SinkErr
         }
     }
     recorded.batch.settled.iter().for_each(|(candidate, visit)| say(&candidate.url, visit));
+    recorded.robots_unread(token).for_each(|line| tell(Level::Detail, format_args!("{line}")));
     Ok(())
 }
 

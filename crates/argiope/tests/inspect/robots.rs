@@ -51,7 +51,7 @@ disallowed   mailto:a@b  (not crawled: the scheme is mailto, not http or https)
 
 #[test]
 fn json_gives_one_object_a_url() {
-    let about = r#""product_token":"argiope","match":"rfc9309","status":200,"access":"rules","lifetime":"final","crawl_delay_s":0.5,"sitemaps":["https://a.test/sitemap.xml","/relative\u001b[31m.xml"],"truncated":false}"#;
+    let about = r#""product_token":"argiope","match":"rfc9309","status":200,"access":"rules","lifetime":"final","crawl_delay_s":0.5,"sitemaps":["https://a.test/sitemap.xml","/relative\u001b[31m.xml"],"unread":[],"unread_more":0,"truncated":false}"#;
     let allowed = r#"{"inspect":"robots","url":"/private/a.html","allowed":true,"reason":"a rule of robots.txt matches","line_number":7,"line":"Allow: /private/*.html$","#;
     let refused = r#"{"inspect":"robots","url":"mailto:a@b","allowed":false,"reason":"not crawled: the scheme is mailto, not http or https","line_number":null,"line":null,"#;
     let none = r#"{"inspect":"robots","url":null,"allowed":null,"reason":null,"line_number":null,"line":null,"#;
@@ -61,6 +61,31 @@ fn json_gives_one_object_a_url() {
         &format!("{allowed}{about}\n{refused}{about}\n"),
     );
     dir.check(&["--json", "robots", "robots.txt"], &format!("{none}{about}\n"));
+}
+
+#[test]
+fn lines_that_cannot_be_read_are_shown() {
+    let dir =
+        Dir::new(&[("robots.txt", b"User-agent: *\nCrawl-delay: 1m\nCrawl-delay: 1_0 \x1b[31m\nDisallow: private\n")]);
+    let run = dir.run(&["robots", "robots.txt"]);
+    let stdout = String::from_utf8(run.stdout).unwrap();
+    assert!(
+        stdout.ends_with(
+            "\
+crawl delay  60 s
+sitemaps     0
+not read     line 3: Crawl-delay: 1_0 \u{fffd}[31m (no number of seconds, and no unit that is known)
+not read     line 4: Disallow: private (begins with neither / nor *, so it matches no path)
+"
+        ),
+        "{stdout}"
+    );
+    let run = dir.run(&["--json", "robots", "robots.txt"]);
+    let json: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(json["unread"][1]["line_number"], 4);
+    assert_eq!(json["unread"][1]["line"], "Disallow: private");
+    let run = dir.run(&["robots", "robots.txt", "--status", "404"]);
+    assert!(!String::from_utf8(run.stdout).unwrap().contains("not read"), "there is no file");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::served::Served;
 
 fn serve() -> Served {
     let one = Pages::new()
-        .text("/robots.txt", "User-agent: *\nCrawl-delay: 2\nDisallow: /private\n")
+        .text("/robots.txt", "User-agent: *\nCrawl-delay: 2\nDisallow: /private\nCrawl-delay: banana\n")
         .html("/", "<a href=/gone>gone</a><a href=/x.pdf>pdf</a>");
     let two = Pages::new().html("/", "<p>two");
     Served::start(Web::new().site("one.test", one).site("two.test", two))
@@ -81,6 +81,7 @@ fn a_verbose_crawl_says_what_becomes_of_each_url_and_a_log_has_it_with_time_and_
         "argiope: html 200 http://one.test/\n",
         "argiope: http_error 404 http://one.test/gone",
         "argiope: excluded http://one.test/x.pdf: ",
+        "argiope: http://one.test/robots.txt: not read: line 4: Crawl-delay: banana (no number of seconds, ",
     ] {
         assert!(ended.stderr.contains(expect), "{expect}: {}", ended.stderr);
     }
@@ -92,7 +93,7 @@ fn a_verbose_crawl_says_what_becomes_of_each_url_and_a_log_has_it_with_time_and_
         entries.iter().all(|entry| entry["at"].as_str().is_some_and(|at| at.starts_with("20") && at.ends_with('Z')))
     );
     let of = |level: &'static str| entries.iter().filter(move |entry| entry["level"] == level);
-    assert_eq!(of("detail").count(), 3);
+    assert_eq!(of("detail").count(), 4);
     assert!(of("info").any(|entry| entry["summary"]["fetched"] == 1), "{text}");
     assert!(of("error").next().unwrap()["message"].as_str().unwrap().contains("depth"));
     let refused = crawl(&served, &dir, &["--log", "/nowhere/log"]).expect_code(2);
@@ -108,7 +109,7 @@ fn a_dry_run_judges_seeds_asks_for_robots_txt_and_writes_nothing() {
     for expect in [
         "max-pages = 9\n",
         "http://one.test/: allowed by robots.txt: ",
-        "; Crawl-delay 2 s\n",
+        "; Crawl-delay 2 s; not read: line 4: Crawl-delay: banana (no number of seconds, and no unit that is known)\n",
         "http://one.test/private/x: disallowed by robots.txt: ",
         "http://one.test/a.pdf: excluded: ",
         "http://two.test/: allowed by robots.txt: ",

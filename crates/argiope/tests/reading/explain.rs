@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use testkit::crawled::{Crawled, small_site};
 use testkit::ran::Ran;
-use testweb::{Reply, Web, from_fn};
+use testweb::{Pages, Reply, Web, from_fn};
 
 /// The value of a label; what follows without a label belongs to it too.
 fn values<'t>(text: &'t str, label: &str) -> Vec<&'t str> {
@@ -192,6 +192,25 @@ fn a_crawl_delay_and_a_spent_budget_hold_a_site_up() {
     let told = text(&crawled, "http://small.test");
     assert_eq!(values(&told, "delay")[0], "20ms (Crawl-delay 7s in robots.txt, cut to --max-crawl-delay)");
     assert_eq!((&site["pages_fetched"], &site["pages_max"]), (&json!(2), &json!(2)));
+}
+
+#[test]
+fn lines_of_robots_txt_that_cannot_be_read_are_told() {
+    let file = "User-agent: *\nCrawl-delay: 1_0 \u{1b}[31m\nDisallow: private\nDisallow: /private\n";
+    let web = Web::new().site("small.test", Pages::new().text("/robots.txt", file).html("/", "<p>home"));
+    let crawled = Crawled::of(web, "http://small.test/", &[]);
+    let told = text(&crawled, "small.test");
+    let robots = values(&told, "robots.txt");
+    let expect = [
+        "2 rules for us",
+        "not read: line 2: Crawl-delay: 1_0 \u{fffd}[31m (no number of seconds, and no unit that is known)",
+        "not read: line 3: Disallow: private (begins with neither / nor *, so it matches no path)",
+    ];
+    assert_eq!(robots[1..4], expect, "{told}");
+    let robots = crawled.run("explain", &["small.test", "--json"]).json()["sites"][0]["robots"].clone();
+    assert_eq!((&robots["crawl_delay_s"], &robots["unread_more"]), (&Value::Null, &json!(0)));
+    let reason = "begins with neither / nor *, so it matches no path";
+    assert_eq!(robots["unread"][1], json!({"line_number": 3, "line": "Disallow: private", "reason": reason}));
 }
 
 #[test]

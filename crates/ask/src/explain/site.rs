@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dataset::rows::FRONTIER;
 use frontier::{DelayRule, RobotsState};
 use model::{Failure, RobotsAnswer, SiteRecord, Timestamp};
-use robots::{Matching, Reason};
+use robots::{Matching, Reason, Unread, UnreadLine};
 use serde::Serialize;
 use store::CrawlView;
 use weburl::{CanonicalUrl, Site, SiteKey};
@@ -102,8 +102,23 @@ pub struct RobotsStory {
     pub crawl_delay_s: Option<f64>,
     /// Sitemaps that it names.
     pub sitemaps: usize,
+    /// Lines for us that could not be read, the first of them.
+    pub unread: Vec<UnreadStory>,
+    /// How many more there are.
+    pub unread_more: usize,
     /// `--robots ignore`.
     pub ignored: bool,
+}
+
+/// A line of robots.txt that could not be read.
+#[derive(Debug, Serialize)]
+pub struct UnreadStory {
+    /// Counted from 1.
+    pub line_number: u32,
+    /// The line.
+    pub line: String,
+    /// Why, in words.
+    pub reason: String,
 }
 
 /// What the answer to a request for robots.txt means.
@@ -223,6 +238,12 @@ impl RobotsStory {
         };
         let has_file =
             record.is_some_and(|record| matches!(record.answer, RobotsAnswer::Status { code: 200..=299, .. }));
+        let Unread { lines, more } = engine::robots_unread(record, &site.settings.product_token);
+        let unread = lines.into_iter().map(|UnreadLine { line_number, text, why }| UnreadStory {
+            line_number,
+            line: text,
+            reason: why.to_string(),
+        });
         RobotsStory {
             answer: site.robots_answer(),
             // `crawl --retry` writes the epoch where robots.txt must be asked for again.
@@ -240,6 +261,8 @@ impl RobotsStory {
             rules: rules.filter(|_| has_file).map(robots::RobotsTxt::rule_count),
             crawl_delay_s: rules.and_then(robots::RobotsTxt::crawl_delay).map(|delay| delay.as_secs_f64()),
             sitemaps: rules.map_or(0, |rules| rules.sitemaps().len()),
+            unread: unread.collect(),
+            unread_more: more,
             ignored: site.settings.site_rules.matching.is_none(),
         }
     }

@@ -7,7 +7,7 @@ use frontier::{Failed, Reason, RobotsState, Trouble, Verdict, verdict};
 use model::{
     Exchange, Failure, FailureKind, FetchOutcome, Fetched, Renewal, RobotsAnswer, RobotsRecord, Timestamp, Truncation,
 };
-use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
+use robots::{Access, Lifetime, RobotsFetch, RobotsTxt, Unread};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::{Start, State};
@@ -228,7 +228,17 @@ pub fn robots_state(record: Option<&RobotsRecord>, settings: &Settings) -> Robot
     record.map_or(RobotsState::Unknown, |record| robots_of(&record.answer, record.fetched_at, settings))
 }
 
-/// The same for an answer that came at this time.
+/// The lines of a site's robots.txt for the crawler with this product token that could not be read. Of a file that was not had, there are
+/// none.
+#[must_use]
+pub fn robots_unread(record: Option<&RobotsRecord>, product_token: &str) -> Unread {
+    match record.map(|record| &record.answer) {
+        Some(RobotsAnswer::Status { code: 200..=299, body }) => robots::unread(body, product_token),
+        _ => Unread::default(),
+    }
+}
+
+/// The rules of an answer that came at this time.
 pub(super) fn robots_of(answer: &RobotsAnswer, at: Timestamp, settings: &Settings) -> RobotsState {
     let Access { rules, lifetime } = access(fetch_of(answer), settings);
     match lifetime {

@@ -33,10 +33,11 @@ fn in_words(judged: &Seed) -> String {
         Seed::Heedless => "robots.txt is ignored".to_owned(),
         Seed::NotAsked => format!("robots.txt is not requested: {} were", counted(SITES_ASKED_MAX as u64, "site")),
         Seed::Unknown(failure) => format!("robots.txt: {}", Printable(failure)),
-        Seed::Judged { allowed, by, delay } => {
+        Seed::Judged { allowed, by, delay, unread } => {
             let verdict = if *allowed { "allowed" } else { "disallowed" };
             let delay = delay.map(|delay| format!("; Crawl-delay {} s", delay.as_secs_f64())).unwrap_or_default();
-            format!("{verdict} by robots.txt: {}{delay}", Printable(by))
+            let unread: String = unread.told().map(|line| format!("; {}", Printable(&line))).collect();
+            format!("{verdict} by robots.txt: {}{delay}{unread}", Printable(by))
         }
     }
 }

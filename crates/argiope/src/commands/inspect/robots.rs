@@ -54,6 +54,9 @@ fn write_head(about: &RobotsAnswer, output: &mut Output<impl Write>) -> io::Resu
     for sitemap in &about.sitemaps {
         output.line(format_args!("  {}", Printable(sitemap)))?;
     }
+    for line in about.unread_told() {
+        output.field("not read", Printable(&line))?;
+    }
     if about.truncated {
         output.field("truncated", format_args!("only the first {} bytes count", robots::ROBOTS_BYTES_MAX))?;
     }

@@ -117,6 +117,13 @@ fn tell_robots(robots: &RobotsStory, out: &mut String) {
     if !words.is_empty() {
         line(out, "", words.join(", "));
     }
+    for unread in &robots.unread {
+        let (number, text) = (unread.line_number, Printable(&unread.line));
+        line(out, "", format_args!("not read: line {number}: {text} ({})", unread.reason));
+    }
+    if robots.unread_more > 0 {
+        line(out, "", format_args!("not read: {} more", robots.unread_more));
+    }
     if let Some(expires_at) = &robots.expires_at {
         line(out, "", format_args!("requested again after {expires_at}"));
     }
