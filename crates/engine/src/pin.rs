@@ -36,6 +36,17 @@ impl Pin {
         }
     }
 
+    /// Whether the site may be requested at this address, as far as that is known before a lookup.
+    #[must_use]
+    pub fn allows(self, address: IpAddr) -> bool {
+        match self {
+            Pin::Anywhere => true,
+            Pin::At(pinned) => pinned == address,
+            Pin::Within(network) => network.contains(address),
+            Pin::Nowhere | Pin::Gone => false,
+        }
+    }
+
     /// The decision for a site after a lookup of its name. An unreachable site keeps its address unless its name leads
     /// elsewhere.
     #[must_use]
@@ -88,6 +99,20 @@ mod tests {
             Event::Resolved { site: SITE, found } => Ok(found.map(|found| found.addresses)),
             Event::Elsewhere { site: SITE, address } => Err(address),
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_site_is_tried_only_where_it_may_be_requested() {
+        let (one, two): (IpAddr, IpAddr) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+        for (pin, expect) in [
+            (Pin::Anywhere, [true, true]),
+            (Pin::At(two), [false, true]),
+            (Pin::Within(Network::of(one)), [true, false]),
+            (Pin::Nowhere, [false, false]),
+            (Pin::Gone, [false, false]),
+        ] {
+            assert_eq!([one, two].map(|address| pin.allows(address)), expect, "{pin:?}");
         }
     }
 

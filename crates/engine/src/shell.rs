@@ -486,12 +486,13 @@ impl Executor {
         let fetching = self.fetching.clone();
         let asks_at = self.others.as_ref().map(|others| others.asks_at.clone());
         let turn = fetching.fetcher.lookup_turn(&url.site(), None).unwrap_or_default();
-        let time_max = turn.saturating_add(fetching.settings.limits.dns_timeout).saturating_add(WAITS_MAX);
+        let time_max = turn.saturating_add(fetching.fetcher.lookup_time_max()).saturating_add(WAITS_MAX);
         self.flights.spawn(Job::ResolveTarget(url.key()), time_max, async move {
             wait_for(turn).await;
-            let mut found = fetching.fetcher.resolve(&url.site()).await;
+            let asks = |address| asks_at.as_ref().is_none_or(|asks_at| asks_at(address));
+            let mut found = fetching.fetcher.look_up(&url.site(), asks).await.map(|found| found.addresses);
             let mut is_elsewhere = false;
-            if let (Ok(addresses), Some(asks_at)) = (&mut found, asks_at) {
+            if let (Ok(addresses), Some(asks_at)) = (&mut found, &asks_at) {
                 let any = !addresses.is_empty();
                 addresses.retain(|address| asks_at(*address));
                 is_elsewhere = any && addresses.is_empty();
@@ -530,12 +531,14 @@ impl Executor {
         let fetching = self.fetching.clone();
         let pin = self.others.as_ref().map_or(Pin::Anywhere, |others| (others.pin)(site.key()));
         let turn = fetching.fetcher.lookup_turn(&site, None).unwrap_or_default();
-        let time_max = turn.saturating_add(fetching.settings.limits.dns_timeout).saturating_add(WAITS_MAX);
+        let time_max = turn.saturating_add(fetching.fetcher.lookup_time_max()).saturating_add(WAITS_MAX);
         self.flights.spawn(Job::Resolve(site.key()), time_max, async move {
             wait_for(turn).await;
             let event = match pin.judge(site.key(), unreachable) {
                 Some(event) => event,
-                None => pin.judge_found(site.key(), fetching.fetcher.look_up(&site).await),
+                None => {
+                    pin.judge_found(site.key(), fetching.fetcher.look_up(&site, |address| pin.allows(address)).await)
+                }
             };
             let _ = fetching.events.send(event).await;
         });

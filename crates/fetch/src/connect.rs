@@ -17,13 +17,13 @@ use crate::address::is_globally_routable;
 use crate::connection::Connection;
 use crate::dns::Dns;
 use crate::failure::{self, failure};
-use crate::gate::Gate;
 use crate::lookups::Lookups;
 use crate::pool::Key;
 use crate::private::{PrivateRule, is_localhost};
+use crate::race::Race;
 use crate::request::Form;
 use crate::route::{Routes, literal_address};
-use crate::{ConfigError, FetchConfig, ProxyUrl, race, tls};
+use crate::{ConfigError, FetchConfig, ProxyUrl, tls};
 
 /// Opens connections.
 pub(crate) struct Connector {
@@ -35,7 +35,8 @@ pub(crate) struct Connector {
     tls: Arc<rustls::ClientConfig>,
     connect_timeout: Duration,
     head_bytes_max: usize,
-    gate: Gate,
+    race: Race,
+    proxy_race: tokio::sync::Mutex<()>,
 }
 
 /// Where a request goes, and how.
@@ -82,7 +83,8 @@ impl Connector {
             tls: tls::client_config(&config.ca_certs)?,
             connect_timeout: config.limits.connect_timeout,
             head_bytes_max: config.limits.header_bytes_max,
-            gate: config.gate.clone(),
+            race: Race::new(config.limits.connect_timeout, config.gate.clone()),
+            proxy_race: tokio::sync::Mutex::default(),
         })
     }
 
@@ -102,20 +104,21 @@ impl Connector {
     }
 
     /// The addresses that connections for `site` may go to, the one to be used first: none behind a proxy, which resolves by
-    /// itself; else never none.
-    pub(crate) async fn resolve(&self, site: &Site) -> Result<Resolved, Failure> {
+    /// itself; else never none. Which of them connects is tried only where `may_try` holds.
+    pub(crate) async fn resolve(
+        &self,
+        site: &Site,
+        may_try: impl Fn(IpAddr) -> bool + Send,
+    ) -> Result<Resolved, Failure> {
         if self.proxy.is_some() {
             self.judge_by_proxy(site).await?;
             return Ok(Resolved::by_hand(Vec::new()));
         }
         let elsewhere = self.routes.elsewhere(site.host(), site.port());
         let (host, port) = elsewhere.unwrap_or_else(|| (site.host().to_owned(), site.port()));
-        let Resolved { mut addresses, holds } = self.admitted(site, &host, port).await?;
-        if race::is_needed(&addresses) {
-            self.gate.pass().await;
-            // Boxed, as connecting is.
-            addresses = Box::pin(race::order(addresses, port, self.connect_timeout)).await;
-        }
+        let Resolved { addresses, holds } = self.admitted(site, &host, port).await?;
+        // Boxed, as connecting is.
+        let addresses = Box::pin(self.race.order(addresses, port, may_try)).await;
         Ok(Resolved { addresses, holds })
     }
 
@@ -185,7 +188,7 @@ impl Connector {
                 }
                 address
             }
-            None => first(&Box::pin(self.resolve(site)).await?.addresses, &host)?,
+            None => first(&Box::pin(self.resolve(site, |_| true)).await?.addresses, &host)?,
         };
         let port = self.routes.elsewhere(&host, site.port()).map_or(site.port(), |(_, port)| port);
         let authority = Some((host.clone(), site.port()));
@@ -199,11 +202,21 @@ impl Connector {
         let tunnel = site.is_https() || elsewhere.is_some();
         let (host, port) = elsewhere.unwrap_or_else(|| (site.host().to_owned(), site.port()));
         Box::pin(self.judge_by_proxy(site)).await?;
-        let address = first(&self.lookup(&proxy.host, proxy.port).await?.addresses, &proxy.host)?;
+        let address = self.address_of(proxy).await?;
         let authority = tunnel.then(|| (site.host().to_owned(), site.port()));
         let key = Key { https: site.is_https(), authority, peer: SocketAddr::new(address, proxy.port) };
         let via = if tunnel { Via::Tunnel(format!("{host}:{port}")) } else { Via::Proxy };
         Ok(Target { key, host: site.host().to_owned(), via })
+    }
+
+    /// The address of the proxy that connects first. Requests wait for one that finds out, since they would all try.
+    async fn address_of(&self, proxy: &ProxyUrl) -> Result<IpAddr, Failure> {
+        let mut addresses = self.lookup(&proxy.host, proxy.port).await?.addresses;
+        if addresses.len() > 1 {
+            let _turn = self.proxy_race.lock().await;
+            addresses = Box::pin(self.race.order(addresses, proxy.port, |_| true)).await;
+        }
+        first(&addresses, &proxy.host)
     }
 
     /// A new connection, within `connect_timeout`.

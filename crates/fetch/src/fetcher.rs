@@ -86,14 +86,20 @@ impl Fetcher {
     #[must_use]
     pub fn time_max(&self, purpose: Purpose, head_first: bool) -> Duration {
         let limits = &self.limits;
-        // A kept connection that has died is replaced, and the request sent once more.
-        let exchange = limits.dns_timeout + (limits.connect_timeout + limits.total_timeout) * 2;
+        // A kept connection that has died is replaced, and the request sent once more. Before that, addresses may be tried.
+        let exchange = self.lookup_time_max() + (limits.connect_timeout + limits.total_timeout) * 2;
         let exchanges = match purpose {
             Purpose::Robots => self.robots_redirects_max + 1,
             Purpose::Page if head_first => 2,
             Purpose::Page | Purpose::Sitemap | Purpose::Requisite => 1,
         };
         exchange * u32::try_from(exchanges).unwrap_or(u32::MAX)
+    }
+
+    /// The longest that the limits let a look-up take, with the connections by which an address is chosen.
+    #[must_use]
+    pub fn lookup_time_max(&self) -> Duration {
+        self.limits.dns_timeout + self.limits.connect_timeout
     }
 
     /// Whether a request for `url` bears a secret.
@@ -116,22 +122,23 @@ impl Fetcher {
     }
 
     /// The addresses that connections for `site` may go to, never none: what `--connect-to`, `--resolve` and DNS say, the
-    /// ones that `deny_private` refuses left out. Where IPv6 and IPv4 addresses are among them, the one that connects first
-    /// comes first (RFC 8305). Behind a proxy, which resolves by itself, there are none.
+    /// ones that `deny_private` refuses left out. Where there are several, the one that connects first comes first (RFC 8305).
+    /// Behind a proxy, which resolves by itself, there are none.
     ///
     /// # Errors
     /// [`model::FailureKind::NameNotFound`], [`model::FailureKind::NameServer`] or [`model::FailureKind::AddressDenied`].
     pub async fn resolve(&self, site: &Site) -> Result<Vec<IpAddr>, Failure> {
-        self.look_up(site).await.map(|found| found.addresses)
+        self.look_up(site, |_| true).await.map(|found| found.addresses)
     }
 
     /// The same, with how long it holds: the TTL of DNS, between a minute and a day; an hour for what `--resolve` and /etc/hosts say, for
-    /// hosts that are addresses, and behind a proxy. With `--connect-to` that of the host to which it leads.
+    /// hosts that are addresses, and behind a proxy. With `--connect-to` that of the host to which it leads. No connection is made to
+    /// addresses for which `may_try` does not hold: they may belong to others.
     ///
     /// # Errors
     /// As [`Fetcher::resolve`].
-    pub async fn look_up(&self, site: &Site) -> Result<Resolved, Failure> {
-        self.exchanger.connector.resolve(site).await
+    pub async fn look_up(&self, site: &Site, may_try: impl Fn(IpAddr) -> bool + Send) -> Result<Resolved, Failure> {
+        self.exchanger.connector.resolve(site, may_try).await
     }
 
     /// The sites that may have private addresses because a seed names them, to be filled by who knows the seeds.

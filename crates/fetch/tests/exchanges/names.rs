@@ -116,7 +116,7 @@ async fn addresses_hold_as_long_as_their_ttl_says_within_bounds() {
         (by_hand(), "http://lasting.test", hour),
         (by_hand(), "http://elsewhere.test", minute),
     ] {
-        let holds = fetcher(config).look_up(&site(name)).await.expect(name).holds;
+        let holds = fetcher(config).look_up(&site(name), |_| true).await.expect(name).holds;
         // Some of it may have passed since the answer came.
         assert!(holds <= expect && holds + minute / 2 >= expect, "{name}: {holds:?}");
     }
@@ -158,6 +158,27 @@ async fn of_two_families_the_address_comes_first_that_connects() {
     let both = site(&format!("http://both.test:{}", server.address.port()));
     let found = asking(names).resolve(&both).await;
     assert_eq!(found, Ok(vec![LOOPBACK, IpAddr::V6(Ipv6Addr::LOCALHOST)]), "nobody listens on IPv6");
+}
+
+/// The other address is of this machine too, and nobody listens there.
+#[tokio::test]
+async fn of_one_family_too_the_address_comes_first_that_connects() {
+    let server = answers(OK).await;
+    let port = server.address.port();
+    let dead: IpAddr = "127.0.0.2".parse().expect("an address");
+    let config = || FetchConfig {
+        resolve: vec![format!("a.test:{port}:{dead},127.0.0.1").parse().expect("an entry")],
+        ..FetchConfig::default()
+    };
+    let several = site(&format!("http://a.test:{port}"));
+    assert_eq!(fetcher(config()).resolve(&several).await, Ok(vec![LOOPBACK, dead]));
+    let outcome = fetcher(config()).fetch(FetchTask { address: None, ..page(&format!("http://a.test:{port}/")) }).await;
+    assert_eq!(outcome.exchanges[0].address, Some(server.address));
+    let refused = FetchTask { address: Some(dead), ..page(&format!("http://a.test:{port}/")) };
+    assert_failed(&fetcher(config()).fetch(refused).await, FailureKind::Connect, "127.0.0.2");
+    let connections = server.connections();
+    let kept = fetcher(config()).look_up(&several, |address| address == dead).await.expect("addresses");
+    assert_eq!((kept.addresses, server.connections()), (vec![dead, LOOPBACK], connections), "nothing is tried there");
 }
 
 #[tokio::test]

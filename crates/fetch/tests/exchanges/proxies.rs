@@ -30,6 +30,20 @@ async fn tunnels_to(to: std::net::SocketAddr) -> Server {
     .await
 }
 
+/// Nobody listens at its first address.
+#[tokio::test]
+async fn a_proxy_is_used_at_the_address_that_connects() {
+    let proxy = answers(OK).await;
+    let port = proxy.address.port();
+    let config = FetchConfig {
+        proxy: Some(format!("http://proxy.test:{port}").parse().expect("a proxy")),
+        resolve: vec![format!("proxy.test:{port}:127.0.0.2,127.0.0.1").parse().expect("an entry")],
+        ..FetchConfig::default()
+    };
+    let outcome = fetcher(config).fetch(task("http://nx.invalid/")).await;
+    assert_eq!(text(&response(&outcome).body), "ok");
+}
+
 #[tokio::test]
 async fn http_sends_whole_urls_over_one_connection_and_keeps_the_password_out_of_the_archive() {
     let proxy = answers(OK).await;
