@@ -137,9 +137,10 @@ fn fill_gaps(tree: &Document<'_>, page: &Blocks, likely: &[f32], is_main: &mut [
             .filter(|id| *id != ROOT && page.holds[*id].blocks >= BLOCKS_MIN)
             .any(|id| main_words[id] * 100 >= page.holds[id].words * MAIN_PERCENT);
     }
+    // Where no element holds the content, the first heading of the page may be that of a menu.
     let first_heading = (0..is_main.len())
         .find(|at| rank(tree, page, *at).is_some() && tree.subtree(content).contains(&page.blocks[*at].first));
-    if let Some(first) = first_heading {
+    if let Some(first) = first_heading.filter(|_| !is_page) {
         is_main[first] = true;
     }
     // From the end, so that of several headings in a row all are kept.
@@ -287,5 +288,25 @@ mod tests {
         };
         check(0.1, [true, true, false]);
         check(0.001, [true, false, false]);
+    }
+
+    #[test]
+    fn the_first_heading_of_a_page_whose_content_no_element_holds_may_be_that_of_a_menu() {
+        let content = "<h1>Part</h1><p>what it is about in many words</p><p>and some more words</p>";
+        let menu = "<div><h3>Table of contents</h3><p>one word and another and so on</p></div>";
+        let check = |html: &str, likely: &[f32], expect: &[bool]| {
+            let tree = Document::parse(html);
+            let page = crate::blocks::read(&tree, &crate::said::Said::default());
+            let mut is_main: Vec<bool> = likely.iter().map(|likely| *likely > 0.5).collect();
+            fill_gaps(&tree, &page, likely, &mut is_main);
+            assert_eq!(is_main, expect, "{html}");
+        };
+        let page = [0.2, 0.2, 0.9, 0.9, 0.9];
+        check(&format!("<body>{menu}<div>{content}</div>"), &page, &[false, false, true, true, true]);
+        // Where an element holds it, its heading is kept.
+        let content = "<div><h2>Part</h2><p>what it is about in many words</p><p>some more</p></div>";
+        let links = "<div><h3><a href=/>Contents</a></h3><p><a href=/a>one</a></p></div>";
+        let (likely, expect) = ([0.2, 0.2, 0.2, 0.2, 0.9], [false, false, true, false, true]);
+        check(&format!("<body>{links}{content}"), &likely, &expect);
     }
 }
