@@ -1,7 +1,6 @@
 //! What lies behind an answer in the archive and belongs to it: its request, and how a browser showed the page.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, Read};
 
 use model::PictureKind;
 use store::Entry;
@@ -40,7 +39,7 @@ impl Beside {
 }
 
 /// A record that is read.
-type Stored<'r> = StoredRecord<'r, BufReader<File>>;
+type Stored<'r, 's> = StoredRecord<'r, Box<dyn BufRead + 's>>;
 
 impl Replay<'_> {
     /// A page as a browser showed it, in UTF-8, if the crawl rendered it.
@@ -81,11 +80,18 @@ impl Replay<'_> {
     /// A picture of a page.
     ///
     /// # Errors
-    /// The archive cannot be read there.
+    /// The archive cannot be read there, or the picture has more bytes than a payload may have.
     pub fn picture(&mut self, entry: &Entry, kind: PictureKind) -> Result<Option<Vec<u8>>, ReplayError> {
         let bytes_max = self.payload_bytes_max;
         self.beside(entry, |beside, record| {
-            (beside == Beside::Picture(kind)).then(|| whole(record, bytes_max)).transpose()
+            if beside != Beside::Picture(kind) {
+                return Ok(None);
+            }
+            let block_bytes = record.header().content_length();
+            if block_bytes > bytes_max {
+                return Err(ReadError::TooLong { offset: record.offset(), block_bytes, block_bytes_max: bytes_max });
+            }
+            whole(record, bytes_max).map(Some)
         })
     }
 
@@ -94,14 +100,17 @@ impl Replay<'_> {
     fn beside<T>(
         &mut self,
         entry: &Entry,
-        mut read: impl FnMut(Beside, &mut Stored<'_>) -> Result<Option<T>, ReadError>,
+        mut read: impl FnMut(Beside, &mut Stored<'_, '_>) -> Result<Option<T>, ReadError>,
     ) -> Result<Option<T>, ReplayError> {
         let Some(location) = entry.visit.as_ref().and_then(|visit| visit.location) else { return Ok(None) };
-        let (path, committed) = self.segment(location.segment)?;
-        let failed = |source| ReplayError::Archive { path: path.display().to_string(), source };
+        let segment = self.segment(location.segment)?;
+        let failed = |source| self.failed(&segment, source);
         let mut end = location.offset + location.length;
-        let mut reader = Reader::open(&path, end).map_err(failed)?;
-        while end < committed {
+        if end >= segment.length {
+            return Ok(None);
+        }
+        let mut reader = Reader::new(self.source.open(&segment, end).map_err(failed)?, end);
+        while end < segment.length {
             let Some(mut record) = reader.next_record().map_err(failed)? else { break };
             let Some(beside) = Beside::of(record.header(), entry.candidate.url.as_str()) else { break };
             if let Some(found) = read(beside, &mut record).map_err(failed)? {
@@ -115,7 +124,7 @@ impl Replay<'_> {
 }
 
 /// The block of a record, cut at a number of bytes.
-fn whole(record: &mut Stored<'_>, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
+fn whole(record: &mut Stored<'_, '_>, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
     let mut block = Vec::new();
     let read: io::Result<usize> = record.by_ref().take(bytes_max).read_to_end(&mut block);
     read.map_err(ReadError::Io)?;

@@ -5,10 +5,11 @@
 
 mod answer;
 mod beside;
+mod source;
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,6 +20,7 @@ use warc::{Digest, Header, LoadedRecord, ReadError, RecordType};
 use weburl::{CanonicalUrl, UrlKey};
 
 pub use answer::RecordedAnswer;
+pub use source::Source;
 
 /// The greatest HTTP head that an archived block may have besides its payload, in bytes.
 const HEAD_BYTES_MAX: u64 = 16 << 20;
@@ -38,7 +40,7 @@ impl Lost {
 /// Reads answers back.
 pub struct Replay<'s> {
     store: &'s dyn CrawlView,
-    dir: PathBuf,
+    source: Box<dyn Source + 's>,
     segments: HashMap<u32, Segment>,
     payload_bytes_max: u64,
     against: Option<Option<Against>>,
@@ -110,8 +112,14 @@ impl<'s> Replay<'s> {
     /// Reads from the archive in `dir` what `store` points to; payloads of at most `payload_bytes_max` bytes.
     #[must_use]
     pub fn new(store: &'s dyn CrawlView, dir: &Path, payload_bytes_max: u64) -> Self {
-        let (dir, segments, lost) = (dir.to_owned(), HashMap::new(), Lost::default());
-        Replay { store, dir, segments, payload_bytes_max, against: None, lost, last_lost: None }
+        Replay::of(store, Box::new(source::Dir(dir.to_owned())), payload_bytes_max)
+    }
+
+    /// The same from segments that lie elsewhere.
+    #[must_use]
+    pub fn of(store: &'s dyn CrawlView, source: Box<dyn Source + 's>, payload_bytes_max: u64) -> Self {
+        let (segments, lost) = (HashMap::new(), Lost::default());
+        Replay { store, source, segments, payload_bytes_max, against: None, lost, last_lost: None }
     }
 
     /// Counts in `lost` the answers whose payload is lost.
@@ -223,7 +231,7 @@ impl<'s> Replay<'s> {
     fn against(&mut self) -> Result<Option<&Against>, AgainstError> {
         let against = match &mut self.against {
             Some(against) => against,
-            unopened => unopened.insert(Against::open(&self.dir.join(against::DIR))?),
+            unopened => unopened.insert(self.source.against()?),
         };
         Ok(against.as_ref())
     }
@@ -243,27 +251,25 @@ impl<'s> Replay<'s> {
     /// # Errors
     /// It is lost or damaged.
     pub fn record(&mut self, location: ArchiveLocation) -> Result<LoadedRecord, ReplayError> {
-        let path = self.path(location.segment)?;
+        let segment = self.segment(location.segment)?;
         let bytes_max = self.payload_bytes_max.saturating_add(HEAD_BYTES_MAX);
-        warc::read_at(&path, location.offset, bytes_max)
-            .map_err(|source| ReplayError::Archive { path: path.display().to_string(), source })
+        let input = self.source.open(&segment, location.offset);
+        input
+            .and_then(|input| warc::read_from(input, location.offset, bytes_max))
+            .map_err(|source| self.failed(&segment, source))
     }
 
-    /// The file of a segment.
-    ///
-    /// # Errors
-    /// The state does not know it.
-    pub fn path(&mut self, segment: u32) -> Result<PathBuf, ReplayError> {
-        Ok(self.segment(segment)?.0)
+    /// The error of reading a segment.
+    fn failed(&self, segment: &Segment, source: ReadError) -> ReplayError {
+        ReplayError::Archive { path: self.source.name(segment), source }
     }
 
-    /// The file of a segment, and its committed length in bytes.
-    fn segment(&mut self, serial: u32) -> Result<(PathBuf, u64), ReplayError> {
+    /// The segment of a serial number.
+    fn segment(&mut self, serial: u32) -> Result<Segment, ReplayError> {
         if !self.segments.contains_key(&serial) {
             let segments = self.store.segments()?;
             self.segments = segments.into_iter().map(|segment| (segment.serial, segment)).collect();
         }
-        let Segment { name, length, .. } = self.segments.get(&serial).ok_or(ReplayError::Segment(serial))?;
-        Ok((self.dir.join(name), *length))
+        self.segments.get(&serial).cloned().ok_or(ReplayError::Segment(serial))
     }
 }

@@ -3,9 +3,9 @@
 use crate::error::ReadError;
 use crate::header::Header;
 use crate::http::{HttpHead, archived_head, split_http};
-use crate::reader::{Location, Reader};
+use crate::reader::{Location, Reader, open_at};
 use crate::{Chunked, is_chunked};
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::path::Path;
 
 /// A record in memory.
@@ -43,7 +43,12 @@ impl LoadedRecord {
 /// Loads the record at `offset`, when its block has at most `block_bytes_max` bytes, and verifies
 /// that it is whole. Nothing is there when the file ends at `offset`: that is damage too.
 pub fn read_at(path: impl AsRef<Path>, offset: u64, block_bytes_max: u64) -> Result<LoadedRecord, ReadError> {
-    let mut reader = Reader::open(path, offset)?;
+    read_from(open_at(path, offset)?, offset, block_bytes_max)
+}
+
+/// The same from `input`, whose next byte is the one at `offset` in its file.
+pub fn read_from(input: impl BufRead, offset: u64, block_bytes_max: u64) -> Result<LoadedRecord, ReadError> {
+    let mut reader = Reader::new(input, offset);
     let Some(mut record) = reader.next_record()? else {
         return Err(ReadError::Damaged { offset, damage: crate::Damage::NotARecord });
     };

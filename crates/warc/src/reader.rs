@@ -47,14 +47,15 @@ impl Reader<BufReader<File>> {
     /// Reads the file from `offset`, at which a record begins. A symbolic link is refused: the file may be of a directory
     /// that came from somebody else.
     pub fn open(path: impl AsRef<Path>, offset: u64) -> Result<Self, ReadError> {
-        let file = fresh::open_to_read(path.as_ref()).map_err(ReadError::Io)?;
-        Reader::from_file(file, offset)
+        Ok(Reader::new(open_at(path, offset)?, offset))
     }
+}
 
-    pub(crate) fn from_file(mut file: File, offset: u64) -> Result<Self, ReadError> {
-        file.seek(SeekFrom::Start(offset)).map_err(ReadError::Io)?;
-        Ok(Reader::new(BufReader::with_capacity(FILE_BUFFER_BYTES, file), offset))
-    }
+/// The bytes of a file from `offset` on. A symbolic link is refused, as by [`Reader::open`].
+pub fn open_at(path: impl AsRef<Path>, offset: u64) -> Result<BufReader<File>, ReadError> {
+    let mut file = fresh::open_to_read(path.as_ref()).map_err(ReadError::Io)?;
+    file.seek(SeekFrom::Start(offset)).map_err(ReadError::Io)?;
+    Ok(BufReader::with_capacity(FILE_BUFFER_BYTES, file))
 }
 
 impl<R: BufRead> Reader<R> {
