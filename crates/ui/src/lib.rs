@@ -45,6 +45,7 @@ mod sortings;
 mod standing_status;
 mod steer;
 mod story;
+mod timeline;
 mod urls;
 mod verbatim;
 mod views;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ask::page::{self, Copies, PageRows, Recorded, STRUCTURED_ROWS_MAX};
+use ask::page::{self, Answer, Copies, PICTURES, PageRows, Recorded, STRUCTURED_ROWS_MAX, TEXTS, Text};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -10,44 +10,35 @@ use crawl::opened::Opened;
 use crawl::standing::Standing;
 use dataset::Layout;
 use maud::{Markup, html};
-use model::{PictureKind, Visit};
+use model::PictureKind;
 use printable::{Printable, counted};
 use serde_json::Value;
-use settings::usage;
+use settings::plan::Plan;
 use store::Entry;
 use weburl::CanonicalUrl;
 
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
-use crate::verbatim::{SHOWN_BYTES_MAX, verbatim};
+use crate::verbatim::verbatim;
 use crate::{Ui, frame, links};
 
 /// Characters of a value of a row that are shown.
 const VALUE_CHARS_SHOWN: usize = 2_000;
 /// URLs with the same content that are shown.
-const COPIES_SHOWN: usize = 200;
-/// The columns with the texts of a page, and their titles: each is shown by itself.
-const TEXTS: [(&str, &str); 2] = [("main_text", "Main text"), ("text", "Text")];
-/// The pictures of a page: what a request calls each, and what a reader does.
-const PICTURES: [(PictureKind, &str, &str); 4] = [
-    (PictureKind::View, "view", "The page in its window"),
-    (PictureKind::FullPage, "full", "The whole page"),
-    (PictureKind::Thumbnail, "thumbnail", "Small picture"),
-    (PictureKind::Pdf, "pdf", "The page as printed (PDF)"),
-];
+pub(crate) const COPIES_SHOWN: usize = 200;
 
 /// A URL of the crawl, and which of its visits is asked for.
 #[derive(Clone)]
-struct Asked {
-    url: String,
+pub(crate) struct Asked {
+    pub(crate) url: String,
     /// The date of the visit; empty for the last one.
-    at: String,
+    pub(crate) at: String,
 }
 
 impl Asked {
     /// # Errors
     /// No URL is given.
-    fn of(query: Option<String>) -> anyhow::Result<(Self, Fields)> {
+    pub(crate) fn of(query: Option<String>) -> anyhow::Result<(Self, Fields)> {
         let fields = Fields::parse(&query.unwrap_or_default());
         Ok((Asked { url: fields.needed("u", "URL")?, at: fields.get("at").to_owned() }, fields))
     }
@@ -57,7 +48,8 @@ impl Asked {
     /// # Errors
     /// As [`page::visited`].
     fn entry(&self, opened: &Opened) -> anyhow::Result<Entry> {
-        page::visited(opened, &self.url, &self.at)
+        let rules = || Ok(Plan::new(&opened.options()?)?.settings.canonical);
+        page::visited(opened.view(), rules, &self.url, &self.at)
     }
 }
 
@@ -86,26 +78,33 @@ pub(crate) async fn row(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Resu
             Ok((url, rows))
         })
         .await?;
+    Ok(with_rows(&url, rows.as_ref().ok_or("The crawl has no dataset.")))
+}
+
+/// The page with the rows of a URL, or with the reason why there are none.
+pub(crate) fn with_rows(url: &CanonicalUrl, rows: Result<&PageRows, &str>) -> Html<String> {
     let body = html! {
-        (links::headed(&url)) (elsewhere(&url))
-        @match &rows {
-            None => { p { "The crawl has no dataset." } }
-            Some(PageRows { page: None, .. }) => { p { "The dataset has no row of it: it was not visited as a page." } }
-            Some(PageRows { page: Some(page), structured, structured_count }) => {
-                (table("Row", page.iter().filter(|(column, _)| !TEXTS.iter().any(|(text, _)| text == column))))
-                @for (column, title) in TEXTS {
-                    @if let Some(Value::String(text)) = page.get(column) { (verbatim(title, text)) }
+        (links::headed(url)) (elsewhere(url))
+        @match rows {
+            Err(why) => { p { (Printable(why)) } }
+            Ok(PageRows { page: None, .. }) => { p { "The dataset has no row of it: it was not visited as a page." } }
+            Ok(PageRows { page: Some(page), cut, structured, structured_count }) => {
+                (table("Row", page.iter().filter(|(column, _)| !TEXTS.contains(&column.as_str()))))
+                @for (column, title) in TEXTS.into_iter().zip(["Main text", "Text"]) {
+                    @if let Some(Value::String(text)) = page.get(column) {
+                        (verbatim(title, &Text { text: text.clone(), is_cut: cut.iter().any(|cut| cut == column) }))
+                    }
                 }
                 @for (at, row) in structured.iter().enumerate() {
                     (table(&format!("Data for machines, {}", at + 1), row.iter()))
                 }
                 @if *structured_count > structured.len() {
-                    p { "… " (structured_count - STRUCTURED_ROWS_MAX) " more" }
+                    p { "… " (structured_count.saturating_sub(STRUCTURED_ROWS_MAX)) " more" }
                 }
             }
         }
     };
-    Ok(frame::page(&format!("Row of {url}"), "/url", &body))
+    frame::page(&format!("Row of {url}"), "/url", &body)
 }
 
 /// Columns that have a value.
@@ -121,7 +120,7 @@ fn table<'a>(title: &str, columns: impl Iterator<Item = (&'a String, &'a Value)>
                             @let text = words(value);
                             @let shown: String = text.chars().take(VALUE_CHARS_SHOWN).collect();
                             tr {
-                                td { (column) }
+                                td { (Printable(column)) }
                                 td { (links::told(&Printable(&shown).to_string())) @if shown.len() < text.len() { " …" } }
                             }
                         }
@@ -142,83 +141,95 @@ fn words(value: &Value) -> Cow<'_, str> {
 /// Answers with what a visit of `u` recorded: the last one, or that of `at`.
 pub(crate) async fn record(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let (asked, _) = Asked::of(query)?;
-    let (entry, visits, recorded) = ui
+    let (url, requests, visits, recorded) = ui
         .ask(move |crawl: &Standing| {
             let opened = crawl.now()?;
             let entry = asked.entry(&opened)?;
-            let (view, key) = (opened.view(), entry.candidate.url.key());
-            let mut visits = view.earlier(key)?;
-            let last = view.get(key)?.and_then(|entry| entry.visit);
-            visits.extend(last);
-            let recorded = page::recorded(&opened, &entry)?;
-            Ok((entry, visits, recorded))
+            let visits = page::dates(opened.view(), &entry.candidate.url)?;
+            let recorded = page::recorded(&mut page::replay_of(&opened)?, &entry);
+            Ok((entry.candidate.url, entry.attempts, visits, recorded))
         })
         .await?;
-    let url = &entry.candidate.url;
+    Ok(with_record(&url, requests, &visits, recorded.as_ref()))
+}
+
+/// The page with what a visit of a URL recorded, and the dates of all its visits. Without a visit, so many `requests` have failed.
+pub(crate) fn with_record(
+    url: &CanonicalUrl,
+    requests: u8,
+    visits: &[String],
+    recorded: Option<&Recorded>,
+) -> Html<String> {
     let body = html! {
         (links::headed(url)) (elsewhere(url))
         @if visits.len() > 1 {
             nav.visits aria-label="Visits" {
-                @for visit in visits.iter().rev() {
-                    @let is_shown = entry.visit.as_ref().is_some_and(|shown| shown.at == visit.at);
-                    a href=(of_visit(url, visit)) aria-current=[is_shown.then_some("true")] { (visit.at.to_rfc3339()) }
+                @for at in visits.iter().rev() {
+                    @let is_shown = recorded.is_some_and(|shown| shown.at == *at);
+                    a href=(of_visit(url, at)) aria-current=[is_shown.then_some("true")] { (Printable(at)) }
                 }
             }
         }
-        @match &recorded {
-            None if entry.attempts > 0 => { p { "No visit has an outcome so far: " (counted(entry.attempts.into(), "request")) " failed, and it will be tried again." } }
+        @match recorded {
+            None if requests > 0 => { p { "No visit has an outcome so far: " (counted(requests.into(), "request")) " failed, and it will be tried again." } }
             None => { p { "It waits for its first visit." } }
             Some(recorded) => (exchange(url, recorded)),
         }
     };
-    Ok(frame::page(&format!("Record of {url}"), "/url", &body))
+    frame::page(&format!("Record of {url}"), "/url", &body)
 }
 
-/// What a visit of a URL recorded.
-pub(crate) fn of_visit(url: &CanonicalUrl, visit: &Visit) -> String {
-    with_fields("/url/record", &[("u", url.as_str()), ("at", &visit.at.to_rfc3339())])
+/// What a visit of a URL recorded, by the date of the visit.
+pub(crate) fn of_visit(url: &CanonicalUrl, at: &str) -> String {
+    with_fields("/url/record", &[("u", url.as_str()), ("at", at)])
 }
 
 fn exchange(url: &CanonicalUrl, recorded: &Recorded) -> Markup {
-    let Recorded { visit, answer, request, seen, pictures } = recorded;
-    let head = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+    let Recorded { at, outcome, reason, was_requested, request, answer, seen, pictures, failure } = recorded;
     html! {
-        p.date { (visit.at.to_rfc3339()) ", " (visit.outcome.as_str())
-            @if !visit.reason.is_empty() { ": " (Printable(&visit.reason)) }
-        }
-        (shown(url, visit, pictures))
-        @if let Some(request) = request { (verbatim("Request", &head(request))) }
+        p.date { (Printable(at)) ", " (Printable(outcome)) @if !reason.is_empty() { ": " (Printable(reason)) } }
+        (shown(url, at, pictures))
+        @if let Some(failure) = failure { p.failure { (Printable(failure)) } }
+        @if let Some(request) = request { (verbatim("Request", request)) }
         @match answer {
-            Err(error) => { p.failure { (Printable(&error.to_string())) } }
-            Ok(None) if visit.attempts == 0 => { p { "It was judged without a request." } }
-            Ok(None) => { p { "The archive has no answer of this visit." } }
-            Ok(Some(answer)) => {
-                (verbatim("Answer", &head(answer.head())))
-                @if let Some(seen) = seen { (verbatim("The page as a browser showed it", &String::from_utf8_lossy(seen))) }
-                // One byte more tells whether there is more.
-                @match page::source(url, answer, SHOWN_BYTES_MAX + 1) {
-                    Some(source) => (verbatim("Source", &source)),
-                    None => { p { (counted(answer.payload().len() as u64, "byte")) " that are no text." } }
+            None if failure.is_some() => {}
+            None if !was_requested => { p { "It was judged without a request." } }
+            None => { p { "The archive has no answer of this visit." } }
+            Some(Answer { head, source, payload_bytes }) => {
+                (verbatim("Answer", head))
+                @if let Some(seen) = seen { (verbatim("The page as a browser showed it", seen)) }
+                @match source {
+                    Some(source) => (verbatim("Source", source)),
+                    None => { p { (counted(*payload_bytes, "byte")) " that are no text." } }
                 }
             }
         }
     }
 }
 
-/// The pictures that a visit took of a page.
-pub(crate) fn shown(url: &CanonicalUrl, visit: &Visit, pictures: &[PictureKind]) -> Markup {
-    let at = visit.at.to_rfc3339();
-    let to = |name| with_fields("/url/picture", &[("u", url.as_str()), ("at", &at), ("kind", name)]);
+/// What a reader calls a picture.
+fn title(kind: PictureKind) -> &'static str {
+    match kind {
+        PictureKind::View => "The page in its window",
+        PictureKind::FullPage => "The whole page",
+        PictureKind::Thumbnail => "Small picture",
+        PictureKind::Pdf => "The page as printed (PDF)",
+    }
+}
+
+/// The pictures that the visit of a date took of a page.
+pub(crate) fn shown(url: &CanonicalUrl, at: &str, pictures: &[PictureKind]) -> Markup {
+    let to = |name| with_fields("/url/picture", &[("u", url.as_str()), ("at", at), ("kind", name)]);
     let has = |kind: &PictureKind| pictures.contains(kind);
     let preview = [PictureKind::Thumbnail, PictureKind::View, PictureKind::FullPage].into_iter().find(has);
     html! {
         @if !pictures.is_empty() {
             figure.page-picture {
-                @for (kind, name, _) in PICTURES {
+                @for (kind, name) in PICTURES {
                     @if preview == Some(kind) { img src=(to(name)) alt="The page as a browser showed it"; }
                 }
                 figcaption {
-                    @for (kind, name, title) in PICTURES { @if has(&kind) { a href=(to(name)) { (title) } " " } }
+                    @for (kind, name) in PICTURES { @if has(&kind) { a href=(to(name)) { (title(kind)) } " " } }
                 }
             }
         }
@@ -228,16 +239,19 @@ pub(crate) fn shown(url: &CanonicalUrl, visit: &Visit, pictures: &[PictureKind])
 /// Answers with a picture of `u`: a file.
 pub(crate) async fn picture(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
     let (asked, fields) = Asked::of(query)?;
-    let name = fields.get("kind").to_owned();
-    let kind = PICTURES.into_iter().find(|(_, known, _)| *known == name).map(|(kind, ..)| kind);
-    let kind = kind.ok_or_else(|| usage(format!("`{name}` is no kind of picture")))?;
+    let kind = page::picture_kind(fields.get("kind"))?;
     let bytes = ui
         .ask(move |crawl: &Standing| {
             let opened = crawl.now()?;
-            page::picture(&opened, &asked.entry(&opened)?, kind)
+            Ok(page::replay_of(&opened)?.picture(&asked.entry(&opened)?, kind)?)
         })
         .await?;
     let bytes = bytes.ok_or_else(|| Failure::NotFound("the crawl took no such picture of it".to_owned()))?;
+    Ok(as_file(kind, bytes))
+}
+
+/// A picture as a file.
+pub(crate) fn as_file(kind: PictureKind, bytes: Vec<u8>) -> Response {
     let mut response = bytes.into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind.media_type()));
     if kind == PictureKind::Pdf {
@@ -245,7 +259,7 @@ pub(crate) async fn picture(State(ui): State<Ui>, RawQuery(query): RawQuery) -> 
         let as_file = HeaderValue::from_static("attachment; filename=\"page.pdf\"");
         response.headers_mut().insert(header::CONTENT_DISPOSITION, as_file);
     }
-    Ok(response)
+    response
 }
 
 /// Answers with the URLs that have the same content as `u`.
@@ -263,17 +277,26 @@ pub(crate) async fn copies(State(ui): State<Ui>, RawQuery(query): RawQuery) -> R
             Ok((url, found))
         })
         .await?;
+    Ok(with_copies(&url, found.as_ref()))
+}
+
+/// The page with the URLs that have the same content as a URL; `None` if there is nothing that says so.
+pub(crate) fn with_copies(url: &CanonicalUrl, found: Option<&Copies>) -> Html<String> {
     let body = html! {
-        (links::headed(&url)) (elsewhere(&url))
-        @match &found {
+        (links::headed(url)) (elsewhere(url))
+        @match found {
             None => { p { "The crawl has no dataset." } }
             Some(Copies { count: 0, .. }) => { p { "No other URL has exactly the same content." } }
-            Some(Copies { original, urls, count }) => {
-                p { "Found first at " (links::story(original)) ", then at " (counted(*count as u64, "other URL")) ":" }
+            Some(Copies { original, urls, count, is_part }) => {
+                p {
+                    "Found first at " (links::story(original)) ", then at "
+                    @if *is_part { "at least " }
+                    (counted(*count as u64, "other URL")) ":"
+                }
                 ul.links { @for url in urls { li { (links::story(url)) } } }
                 @if *count > urls.len() { p { "… " (count - urls.len()) " more" } }
             }
         }
     };
-    Ok(frame::page(&format!("Same content as {url}"), "/url", &body))
+    frame::page(&format!("Same content as {url}"), "/url", &body)
 }

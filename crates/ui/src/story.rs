@@ -2,25 +2,22 @@
 
 use ask::explain::{Crawl, Past, Story, UrlStory};
 use ask::links::each_link;
-use ask::page::{pictures, visited};
+use ask::page::{pictures, replay_of, visited};
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use crawl::standing::Standing;
 use dataset::Layout;
-use maud::{Markup, html};
+use maud::html;
 use model::{PictureKind, Visit};
-use printable::{Printable, counted};
-use weburl::{CanonicalUrl, UrlKey};
+use weburl::{CanonicalRules, CanonicalUrl, UrlKey};
 
 use crate::base::to;
 use crate::failure::Failure;
 use crate::links::{self, Links, Way};
 use crate::page;
-use crate::query::{Fields, with_fields};
+use crate::query::Fields;
+use crate::timeline::{Event, Found, Timeline, VISITS_SHOWN};
 use crate::{Ui, frame};
-
-/// Visits on the timeline, the last ones; the others are counted.
-const VISITS_SHOWN: usize = 50;
 
 /// The answer to a question about a URL, site or host.
 struct Told {
@@ -56,8 +53,8 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
             @if let Story::Url(story) = &told.story {
                 @if story.known {
                     (page::elsewhere(url))
-                    @if let Some((visit, pictures)) = &told.pictured { (page::shown(url, visit, pictures)) }
-                    (timeline(url, story))
+                    @if let Some((visit, pictures)) = &told.pictured { (page::shown(url, &visit.at.to_rfc3339(), pictures)) }
+                    (timeline(story).of(url))
                 }
             }
         }
@@ -72,38 +69,27 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     Ok(frame::page(title, "/url", &body))
 }
 
-/// How a URL was found, its visits, and what was changed from outside, the oldest first.
-fn timeline(url: &CanonicalUrl, story: &UrlStory) -> Markup {
+fn timeline(story: &UrlStory) -> Timeline {
     let left_out = story.visits.len().saturating_sub(VISITS_SHOWN);
-    html! {
-        section {
-            h2 { "Timeline" }
-            ol.timeline {
-                @if let Some(found) = story.found.last() {
-                    li {
-                        "Found " @if let Some(depth) = found.depth { "at depth " (depth) " " } "by " (found.via)
-                        @if let [.., from, _] = &story.found[..] { " on " (links::story(&from.url)) }
-                    }
-                }
-                @if left_out > 0 { li { (counted(left_out as u64, "visit")) " before" } }
-                @for visit in story.visits.iter().skip(left_out) { (event(url, visit)) }
-                // Of a single visit there is no list.
-                @if let (true, Some(at), Some(row)) = (story.visits.is_empty(), &story.at, &story.row) {
-                    (event(url, &Past { at: at.clone(), round: row.round.unwrap_or(1), outcome: row.outcome, status: row.status, change: None }))
-                }
-                @for change in &story.changes { li { "Steered: " (Printable(change)) } }
-            }
-        }
+    let event = |past: &Past| Event {
+        at: past.at.clone(),
+        round: past.round,
+        outcome: past.outcome.to_owned(),
+        status: past.status,
+        change: past.change.map(str::to_owned),
+    };
+    let mut visits: Vec<Event> = story.visits.iter().skip(left_out).map(event).collect();
+    // Of a single visit there is no list.
+    if let (true, Some(at), Some(row)) = (story.visits.is_empty(), &story.at, &story.row) {
+        let (at, round, outcome) = (at.clone(), row.round.unwrap_or(1), row.outcome.to_owned());
+        visits.push(Event { at, round, outcome, status: row.status, change: None });
     }
-}
-
-fn event(url: &CanonicalUrl, Past { at, round, outcome, status, change }: &Past) -> Markup {
-    html! {
-        li {
-            a.date href=(with_fields("/url/record", &[("u", url.as_str()), ("at", at)])) { (at) }
-            " " @if let Some(change) = change { (change) ": " } (outcome) @if let Some(status) = status { " " (status) } ", round " (round)
-        }
-    }
+    let found = story.found.last().map(|found| Found {
+        depth: found.depth,
+        via: found.via.to_owned(),
+        on: story.found.iter().rev().nth(1).map(|from| from.url.clone()),
+    });
+    Timeline { found, left_out: left_out as u64, visits, changes: story.changes.clone() }
 }
 
 /// What there is to tell of `u`.
@@ -123,8 +109,8 @@ fn tell(crawl: &Standing, fields: &Fields) -> anyhow::Result<Told> {
     };
     let pictured = match (&story, &url) {
         (Story::Url(story), Some(url)) if story.known => {
-            let entry = visited(&opened, url.as_str(), "")?;
-            let pictures = pictures(&opened, &entry)?;
+            let entry = visited(opened.view(), || Ok(CanonicalRules::default()), url.as_str(), "")?;
+            let pictures = pictures(&mut replay_of(&opened)?, &entry);
             entry.visit.map(|visit| (visit, pictures))
         }
         _ => None,
