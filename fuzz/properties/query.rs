@@ -7,8 +7,8 @@ use std::io::Read;
 use std::path::Path;
 
 use query_wire::{
-    HELLO_BYTES, Hello, MEMBERS_MAX, MESSAGE_BYTES_MAX, Named, PartResult, Query, Run, Secret, Start, Started,
-    WireError, receive, send,
+    HELLO_BYTES, Hello, MEMBERS_MAX, MESSAGE_BYTES_MAX, Named, PIECE_BYTES_MAX, PartResult, Query, Run, Secret, Start,
+    Started, WireError, receive, send,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -115,7 +115,14 @@ fn started(start: &Start) {
     assert!(start.index < start.members && start.members <= MEMBERS_MAX);
     assert!(start.id.len() == 32 && start.id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')));
     let dir = Path::new("dir");
-    for segment in &start.segments {
+    let of_piece = match &start.query {
+        Query::Piece { segment, bytes, .. } => {
+            assert!(*bytes <= PIECE_BYTES_MAX);
+            Some(segment)
+        }
+        _ => None,
+    };
+    for segment in start.segments.iter().chain(of_piece) {
         let file = dir.join(segment);
         assert_eq!(
             (file.parent(), file.file_name().and_then(|name| name.to_str())),
@@ -129,7 +136,7 @@ fn named_in(query: &Query) -> Vec<&Named> {
     match query {
         Query::PageRank { url, .. } => url.iter().collect(),
         Query::Overlap { urls, .. } | Query::Path { ends: urls } => urls.iter().collect(),
-        Query::Links { url } => vec![url],
-        Query::Search { .. } | Query::Picture { .. } | Query::Contents { .. } => Vec::new(),
+        Query::Links { url } | Query::Row { url } => vec![url],
+        Query::Search { .. } | Query::Picture { .. } | Query::Contents { .. } | Query::Piece { .. } => Vec::new(),
     }
 }

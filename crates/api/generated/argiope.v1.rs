@@ -388,6 +388,162 @@ pub struct PictureResponse {
     #[prost(uint64, tag = "5")]
     pub links_left_out: u64,
 }
+/// A text, or its beginning: at most 262144 bytes in UTF-8.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Text {
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+    /// There is more.
+    #[prost(bool, tag = "2")]
+    pub cut: bool,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RowRequest {
+    #[prost(string, tag = "1")]
+    pub url: ::prost::alloc::string::String,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RowResponse {
+    #[prost(string, tag = "1")]
+    pub url: ::prost::alloc::string::String,
+    /// The row, one JSON object by column; empty if the page has none. Long values are cut: texts at 262144 bytes, others at 8192.
+    #[prost(string, tag = "2")]
+    pub row: ::prost::alloc::string::String,
+    /// The columns of the row that are cut.
+    #[prost(string, repeated, tag = "3")]
+    pub cut: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What the page says for machines, a JSON object each: the first 200, and how many there are.
+    #[prost(string, repeated, tag = "4")]
+    pub structured: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(uint64, tag = "5")]
+    pub structured_count: u64,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RecordRequest {
+    #[prost(string, tag = "1")]
+    pub url: ::prost::alloc::string::String,
+    /// The date of the visit, as an answer before told. Default: the last visit.
+    #[prost(string, tag = "2")]
+    pub at: ::prost::alloc::string::String,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RecordResponse {
+    #[prost(string, tag = "1")]
+    pub url: ::prost::alloc::string::String,
+    /// The dates of all visits, the oldest first.
+    #[prost(string, repeated, tag = "2")]
+    pub visits: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// None if the URL waits for its first visit.
+    #[prost(message, optional, tag = "3")]
+    pub recorded: ::core::option::Option<Recorded>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Recorded {
+    /// The date of the visit.
+    #[prost(string, tag = "1")]
+    pub at: ::prost::alloc::string::String,
+    /// The outcome, such as html, and the reason.
+    #[prost(string, tag = "2")]
+    pub outcome: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+    /// It was requested, and not judged without a request.
+    #[prost(bool, tag = "4")]
+    pub requested: bool,
+    /// The HTTP head of the request.
+    #[prost(message, optional, tag = "5")]
+    pub request: ::core::option::Option<Text>,
+    /// None if the archive has none, or cannot be read.
+    #[prost(message, optional, tag = "6")]
+    pub answer: ::core::option::Option<Answer>,
+    /// The page as a browser showed it.
+    #[prost(message, optional, tag = "7")]
+    pub seen: ::core::option::Option<Text>,
+    /// The pictures of it, as PagePicture calls them.
+    #[prost(string, repeated, tag = "8")]
+    pub pictures: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Why something of it cannot be read; empty if all could. A record that is not sealed yet lies with the worker that wrote it.
+    #[prost(string, tag = "9")]
+    pub failure: ::prost::alloc::string::String,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Answer {
+    /// The HTTP head.
+    #[prost(message, optional, tag = "1")]
+    pub head: ::core::option::Option<Text>,
+    /// The body; none if it is no text.
+    #[prost(message, optional, tag = "2")]
+    pub source: ::core::option::Option<Text>,
+    /// Bytes of the payload, as received.
+    #[prost(uint64, tag = "3")]
+    pub payload_bytes: u64,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PagePictureRequest {
+    #[prost(string, tag = "1")]
+    pub url: ::prost::alloc::string::String,
+    /// As in RecordRequest.
+    #[prost(string, tag = "2")]
+    pub at: ::prost::alloc::string::String,
+    /// view, full, thumbnail or pdf.
+    #[prost(string, tag = "3")]
+    pub kind: ::prost::alloc::string::String,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PagePictureResponse {
+    #[prost(string, tag = "1")]
+    pub media_type: ::prost::alloc::string::String,
+    /// The file; in JSON as Base64 (RFC 4648).
+    #[prost(bytes = "vec", tag = "2")]
+    #[serde(with = "crate::base64")]
+    pub picture: ::prost::alloc::vec::Vec<u8>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CopiesRequest {
+    #[prost(string, tag = "1")]
+    pub url: ::prost::alloc::string::String,
+    /// The largest number of URLs: 200 if 0, at most 2000.
+    #[prost(uint32, tag = "2")]
+    pub limit: u32,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CopiesResponse {
+    #[prost(string, tag = "1")]
+    pub url: ::prost::alloc::string::String,
+    /// Where the content was found first.
+    #[prost(string, tag = "2")]
+    pub original: ::prost::alloc::string::String,
+    /// The other URLs with it, and how many there are.
+    #[prost(string, repeated, tag = "3")]
+    pub urls: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(uint64, tag = "4")]
+    pub count: u64,
+    /// There may be more: 2000 URLs were looked at.
+    #[prost(bool, tag = "5")]
+    pub in_part: bool,
+}
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -432,6 +588,35 @@ pub struct ExplainResponse {
     /// More URLs of its site wait than `waiting_on_site` says: of many, a part is counted.
     #[prost(bool, tag = "13")]
     pub waiting_in_part: bool,
+    /// How it was found: seed, link, redirect and so on.
+    #[prost(string, tag = "14")]
+    pub via: ::prost::alloc::string::String,
+    /// Its visits, the oldest first: the last 50, and how many there were before.
+    #[prost(message, repeated, tag = "15")]
+    pub visits: ::prost::alloc::vec::Vec<PastVisit>,
+    #[prost(uint64, tag = "16")]
+    pub visits_before: u64,
+    /// The last changes of the crawl that concern it, in words with their dates.
+    #[prost(string, repeated, tag = "17")]
+    pub changes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PastVisit {
+    /// When, as a date.
+    #[prost(string, tag = "1")]
+    pub at: ::prost::alloc::string::String,
+    #[prost(uint32, tag = "2")]
+    pub round: u32,
+    #[prost(string, tag = "3")]
+    pub outcome: ::prost::alloc::string::String,
+    /// The status of the answer; 0 if there was none.
+    #[prost(uint32, tag = "4")]
+    pub status: u32,
+    /// How it differs from the visit before: new, changed, unchanged and so on; empty where there is nothing to compare.
+    #[prost(string, tag = "5")]
+    pub change: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -1244,6 +1429,92 @@ pub mod crawler_client {
                 .insert(GrpcMethod::new("argiope.v1.Crawler", "Picture"));
             self.inner.unary(req, path, codec).await
         }
+        /// The row of a page in the dataset, and what the page says for machines.
+        pub async fn row(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RowRequest>,
+        ) -> std::result::Result<tonic::Response<super::RowResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/argiope.v1.Crawler/Row");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Row"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// What a visit of a URL recorded: the heads of the request and the answer, the source, the page as a browser showed it.
+        pub async fn record(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RecordRequest>,
+        ) -> std::result::Result<tonic::Response<super::RecordResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/argiope.v1.Crawler/Record",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Record"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// A picture that a visit took of a page.
+        pub async fn page_picture(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PagePictureRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PagePictureResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/argiope.v1.Crawler/PagePicture",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("argiope.v1.Crawler", "PagePicture"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// The URLs with exactly the same content as a URL.
+        pub async fn copies(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CopiesRequest>,
+        ) -> std::result::Result<tonic::Response<super::CopiesResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/argiope.v1.Crawler/Copies",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Copies"));
+            self.inner.unary(req, path, codec).await
+        }
         /// The state of a URL.
         pub async fn explain(
             &mut self,
@@ -1609,6 +1880,29 @@ pub mod crawler_server {
             &self,
             request: tonic::Request<super::PictureRequest>,
         ) -> std::result::Result<tonic::Response<super::PictureResponse>, tonic::Status>;
+        /// The row of a page in the dataset, and what the page says for machines.
+        async fn row(
+            &self,
+            request: tonic::Request<super::RowRequest>,
+        ) -> std::result::Result<tonic::Response<super::RowResponse>, tonic::Status>;
+        /// What a visit of a URL recorded: the heads of the request and the answer, the source, the page as a browser showed it.
+        async fn record(
+            &self,
+            request: tonic::Request<super::RecordRequest>,
+        ) -> std::result::Result<tonic::Response<super::RecordResponse>, tonic::Status>;
+        /// A picture that a visit took of a page.
+        async fn page_picture(
+            &self,
+            request: tonic::Request<super::PagePictureRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PagePictureResponse>,
+            tonic::Status,
+        >;
+        /// The URLs with exactly the same content as a URL.
+        async fn copies(
+            &self,
+            request: tonic::Request<super::CopiesRequest>,
+        ) -> std::result::Result<tonic::Response<super::CopiesResponse>, tonic::Status>;
         /// The state of a URL.
         async fn explain(
             &self,
@@ -2219,6 +2513,180 @@ pub mod crawler_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = PictureSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/argiope.v1.Crawler/Row" => {
+                    #[allow(non_camel_case_types)]
+                    struct RowSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::RowRequest>
+                    for RowSvc<T> {
+                        type Response = super::RowResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RowRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::row(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RowSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/argiope.v1.Crawler/Record" => {
+                    #[allow(non_camel_case_types)]
+                    struct RecordSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::RecordRequest>
+                    for RecordSvc<T> {
+                        type Response = super::RecordResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RecordRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::record(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RecordSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/argiope.v1.Crawler/PagePicture" => {
+                    #[allow(non_camel_case_types)]
+                    struct PagePictureSvc<T: Crawler>(pub Arc<T>);
+                    impl<
+                        T: Crawler,
+                    > tonic::server::UnaryService<super::PagePictureRequest>
+                    for PagePictureSvc<T> {
+                        type Response = super::PagePictureResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PagePictureRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::page_picture(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PagePictureSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/argiope.v1.Crawler/Copies" => {
+                    #[allow(non_camel_case_types)]
+                    struct CopiesSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::CopiesRequest>
+                    for CopiesSvc<T> {
+                        type Response = super::CopiesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CopiesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::copies(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CopiesSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -5,6 +5,8 @@
 //!
 //! The messages are the JSON API as they stand. Nothing but messages is here, so that a client needs no crawler.
 
+mod base64;
+
 mod generated {
     #![expect(
         missing_docs,
@@ -34,5 +36,15 @@ mod tests {
         let json = serde_json::to_string(&stats).expect("JSON");
         assert!(json.contains(r#""urls":18446744073709551615,"#), "{json}");
         assert_eq!(serde_json::from_str::<StatsResponse>(&json).expect("JSON"), stats);
+    }
+
+    #[test]
+    fn bytes_are_base64_in_json() {
+        let media_type = "image/png".to_owned();
+        let answer = PagePictureResponse { media_type, picture: vec![0xff, 0, 1] };
+        let json = serde_json::to_string(&answer).expect("JSON");
+        assert_eq!(json, r#"{"media_type":"image/png","picture":"/wAB"}"#);
+        assert_eq!(serde_json::from_str::<PagePictureResponse>(&json).expect("JSON"), answer);
+        assert!(serde_json::from_str::<PagePictureResponse>(r#"{"picture":"/wA"}"#).is_err());
     }
 }

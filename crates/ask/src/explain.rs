@@ -15,7 +15,7 @@ mod waiting;
 
 use serde::Serialize;
 
-pub use self::crawl::Crawl;
+pub use self::crawl::{Crawl, changes_of};
 pub use self::found::Step;
 pub use self::linked::{LinkText, LinkedAs};
 pub use self::rules::Rule;

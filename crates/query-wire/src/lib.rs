@@ -5,4 +5,6 @@ mod frames;
 mod messages;
 
 pub use frames::{HELLO_BYTES, Hello, MESSAGE_BYTES_MAX, Purpose, WireError, receive, send};
-pub use messages::{MEMBERS_MAX, Named, PartResult, Query, QueryError, Run, Secret, Start, Started, Vertices};
+pub use messages::{
+    MEMBERS_MAX, Named, PIECE_BYTES_MAX, PartResult, Piece, Query, QueryError, Run, Secret, Start, Started, Vertices,
+};

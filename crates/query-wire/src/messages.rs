@@ -7,6 +7,8 @@ use weburl::CanonicalUrl;
 pub const MEMBERS_MAX: usize = 256;
 /// Bytes of the name of a segment: that of a file.
 const SEGMENT_BYTES_MAX: usize = 255;
+/// Bytes that are asked of a segment at once.
+pub const PIECE_BYTES_MAX: u64 = 4 << 20;
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -92,6 +94,45 @@ pub enum Query {
         /// The page.
         url: Named,
     },
+    /// The rows of a page in the dataset.
+    Row {
+        /// The page.
+        url: Named,
+    },
+    /// Bytes of a segment that one worker is writing, who is the only member.
+    Piece {
+        /// The name of its file.
+        segment: String,
+        /// Where they begin.
+        offset: u64,
+        /// How many, at most [`PIECE_BYTES_MAX`].
+        bytes: u64,
+    },
+}
+
+/// Bytes of a segment, in Base64. `None` if the worker does not have the segment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece(pub Option<String>);
+
+impl Piece {
+    /// These bytes.
+    #[must_use]
+    pub fn of(bytes: Option<&[u8]>) -> Self {
+        Piece(bytes.map(|bytes| data_encoding::BASE64.encode(bytes)))
+    }
+
+    /// The bytes.
+    ///
+    /// # Errors
+    /// They are no Base64, or more than were asked for.
+    pub fn bytes(&self, bytes_max: u64) -> Result<Option<Vec<u8>>, String> {
+        let Some(text) = &self.0 else { return Ok(None) };
+        let bytes = data_encoding::BASE64.decode(text.as_bytes()).map_err(|error| error.to_string())?;
+        match bytes.len() as u64 {
+            length if length > bytes_max => Err(format!("a piece of {length} bytes, more than {bytes_max}")),
+            _ => Ok(Some(bytes)),
+        }
+    }
 }
 
 impl Query {
@@ -100,7 +141,12 @@ impl Query {
     pub fn is_of_graph(&self) -> bool {
         match self {
             Query::PageRank { .. } | Query::Overlap { .. } | Query::Picture { .. } => true,
-            Query::Search { .. } | Query::Path { .. } | Query::Contents { .. } | Query::Links { .. } => false,
+            Query::Search { .. }
+            | Query::Path { .. }
+            | Query::Contents { .. }
+            | Query::Links { .. }
+            | Query::Row { .. }
+            | Query::Piece { .. } => false,
         }
     }
 }
@@ -153,12 +199,20 @@ impl Start {
     /// # Errors
     /// What is wrong with it.
     pub fn secret(&self) -> Result<Secret, String> {
-        let Start { id, index, members, segments, .. } = self;
+        let Start { id, index, members, segments, query } = self;
         if index >= members || *members > MEMBERS_MAX {
             return Err(format!("member {index} of {members}: there may be {MEMBERS_MAX}"));
         }
         if let Some(segment) = segments.iter().find(|segment| !is_segment(segment)) {
             return Err(format!("{segment}: no name of a segment"));
+        }
+        if let Query::Piece { segment, bytes, .. } = query {
+            if !is_segment(segment) {
+                return Err(format!("{segment}: no name of a segment"));
+            }
+            if *bytes > PIECE_BYTES_MAX {
+                return Err(format!("{bytes} bytes of a segment: at most {PIECE_BYTES_MAX} are asked for at once"));
+            }
         }
         let bytes = data_encoding::HEXLOWER.decode(id.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
         bytes.map(Secret).ok_or_else(|| "the id of a query has 32 hexadecimal digits".to_owned())
@@ -209,6 +263,21 @@ mod tests {
         for segment in ["", "..", ".hidden", "a/b", "/etc/passwd", "a\0b", &"x".repeat(256)] {
             let start = Start { segments: vec![segment.to_owned()], ..good.clone() };
             assert_eq!(wrong(start), format!("{segment}: no name of a segment"));
+            let query = Query::Piece { segment: segment.to_owned(), offset: 0, bytes: 1 };
+            assert_eq!(wrong(Start { query, ..good.clone() }), format!("{segment}: no name of a segment"));
         }
+        let piece = |bytes| Query::Piece { segment: "a-00000.warc.gz".to_owned(), offset: 0, bytes };
+        let start = |bytes| Start { query: piece(bytes), ..good.clone() };
+        assert!(start(PIECE_BYTES_MAX).secret().is_ok());
+        assert!(wrong(start(PIECE_BYTES_MAX + 1)).contains("at most 4194304 are asked for at once"));
+    }
+
+    #[test]
+    fn a_piece_reads_back_and_is_no_longer_than_was_asked_for() {
+        let piece = Piece::of(Some(&[0xff, 0, 1]));
+        assert_eq!(piece.bytes(3), Ok(Some(vec![0xff, 0, 1])));
+        assert_eq!(piece.bytes(2), Err("a piece of 3 bytes, more than 2".to_owned()));
+        assert_eq!(Piece::of(None).bytes(2), Ok(None));
+        assert!(Piece(Some("!".to_owned())).bytes(2).is_err());
     }
 }

@@ -1,9 +1,11 @@
 //! A connection to a server's API, with the proof that we may ask, and its answers as text.
 
+mod of_page;
 mod text;
 mod undoing;
 mod watching;
 
+pub use of_page::OfPage;
 pub use text::Text;
 pub use undoing::undo;
 pub use watching::Watching;

@@ -22,8 +22,8 @@ mod request;
 pub use coordinator::{Coordinator, Members};
 pub use endpoint::{Endpoint, Fetch, fetch_from};
 pub use part::State;
-pub use query_wire::{Named, Query, QueryError, Vertices};
-pub use request::{ContentsRequest, Request};
+pub use query_wire::{Named, PIECE_BYTES_MAX, Piece, Query, QueryError, Vertices};
+pub use request::{ContentsRequest, PieceRequest, Request, RowsRequest};
 
 /// The longest that a query may take, in seconds.
 const QUERY_SECONDS_MAX: u64 = 600;

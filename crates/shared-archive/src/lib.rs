@@ -15,6 +15,7 @@
 mod error;
 mod place;
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -176,6 +177,19 @@ impl SharedArchive {
             tokio::fs::rename(&unfinished, to).await.map_err(local)?;
             Ok(true)
         })
+    }
+
+    /// Bytes of the WARC file of a segment; fewer where it ends before. `None` if there is no such file.
+    ///
+    /// # Errors
+    /// The archive cannot be read, or the file ends before the first of them.
+    pub fn piece(&self, segment: &str, range: Range<u64>) -> Result<Option<Vec<u8>>, SharedArchiveError> {
+        let key = key(&warc_of(segment))?;
+        match self.wait(self.store.get_range(&key, range)) {
+            Ok(bytes) => Ok(Some(bytes.to_vec())),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(SharedArchiveError::read(&self.url, &error)),
+        }
     }
 
     /// All objects, in the order of their keys.

@@ -47,7 +47,7 @@ use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
 
 pub use control::{
-    Control, Counts, Domain, InTrouble, Outcomes, Reach, Setup, Shared, SiteStanding, SitesAsked, Window,
+    Control, Counts, Domain, InTrouble, Outcomes, Reach, SegmentPlace, Setup, Shared, SiteStanding, SitesAsked, Window,
 };
 pub use steered::GoingBy;
 pub use visited::Visited;

@@ -104,7 +104,7 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
     };
     listen_as(args.log_format.into());
     let addresses = (to_clients.local_addr()?, to_workers.local_addr()?);
-    let service = Service::new(control, plan.settings.canonical, guard.token());
+    let service = Service::new(control, plan.settings.canonical, guard.token(), &joining.archive)?;
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
     if let Some(metrics) = &metrics {
         let _within = runtime.enter();

@@ -136,24 +136,29 @@ impl<'a> Crawl<'a> {
 
     /// The last changes from outside that concern a site, or a URL of it, each with its date.
     pub(super) fn changes_of(&self, site: &Site, url: Option<&CanonicalUrl>) -> Vec<String> {
-        let matches = |patterns: &[String]| {
-            let patterns = patterns.iter().filter_map(|pattern| Pattern::new(pattern).ok());
-            url.is_none_or(|url| patterns.into_iter().any(|pattern| pattern.matches(url.as_str())))
-        };
-        let concerns = |changed: &&Changed| match &changed.change {
-            Change::Exclude(patterns) | Change::Include(patterns) | Change::Remove(patterns) => matches(patterns),
-            Change::Retry(words) => {
-                Retried::read(words).is_ok_and(|retried| url.is_none_or(|url| retried.matches(url.as_str())))
-            }
-            Change::Hold(sites) | Change::Release(sites) => sites.iter().any(|named| named.names(site)),
-            Change::DelayFor(delays) => delays.iter().any(|delay| delay.site.names(site)),
-            Change::Seeds(seeds) => url.is_some_and(|url| seeds.iter().any(|seed| seed == url.as_str())),
-            Change::Pause | Change::Resume | Change::Stop | Change::Set(_) | Change::Unset(_) => true,
-        };
-        let told = |Changed { at, change, .. }: &Changed| format!("{change}, {at}");
-        let mut last: Vec<String> =
-            self.changes.iter().rev().filter(concerns).take(CHANGES_TOLD_MAX).map(told).collect();
-        last.reverse();
-        last
+        changes_of(&self.changes, site, url)
     }
+}
+
+/// The last changes from outside, the oldest first, that concern a site, or a URL of it, each in words with its date.
+#[must_use]
+pub fn changes_of(changes: &[Changed], site: &Site, url: Option<&CanonicalUrl>) -> Vec<String> {
+    let matches = |patterns: &[String]| {
+        let patterns = patterns.iter().filter_map(|pattern| Pattern::new(pattern).ok());
+        url.is_none_or(|url| patterns.into_iter().any(|pattern| pattern.matches(url.as_str())))
+    };
+    let concerns = |changed: &&Changed| match &changed.change {
+        Change::Exclude(patterns) | Change::Include(patterns) | Change::Remove(patterns) => matches(patterns),
+        Change::Retry(words) => {
+            Retried::read(words).is_ok_and(|retried| url.is_none_or(|url| retried.matches(url.as_str())))
+        }
+        Change::Hold(sites) | Change::Release(sites) => sites.iter().any(|named| named.names(site)),
+        Change::DelayFor(delays) => delays.iter().any(|delay| delay.site.names(site)),
+        Change::Seeds(seeds) => url.is_some_and(|url| seeds.iter().any(|seed| seed == url.as_str())),
+        Change::Pause | Change::Resume | Change::Stop | Change::Set(_) | Change::Unset(_) => true,
+    };
+    let told = |Changed { at, change, .. }: &Changed| format!("{change}, {at}");
+    let mut last: Vec<String> = changes.iter().rev().filter(concerns).take(CHANGES_TOLD_MAX).map(told).collect();
+    last.reverse();
+    last
 }

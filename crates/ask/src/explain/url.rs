@@ -195,18 +195,26 @@ fn visits_of(store: &dyn CrawlView, last: &Visit) -> anyhow::Result<Vec<Past>> {
     }
     let mut visits = store.earlier(last.key)?;
     visits.push(last.clone());
-    let past = visits.iter().enumerate().map(|(n, visit)| {
-        let before = n.checked_sub(1).map(|n| &visits[n]);
-        let is_known = visits[..n].iter().any(can_be_compared) || visit.outcome.is_fetched();
-        Past {
-            at: visit.at.to_rfc3339(),
-            round: visit.round,
-            outcome: visit.outcome.as_str(),
-            status: Some(visit.status).filter(|status| *status > 0),
-            change: is_known.then(|| Change::between(before, visit).as_str()),
-        }
-    });
-    Ok(past.collect())
+    Ok(Past::of(&visits))
+}
+
+impl Past {
+    /// All visits of a URL, the oldest first.
+    #[must_use]
+    pub fn of(visits: &[Visit]) -> Vec<Past> {
+        let past = visits.iter().enumerate().map(|(n, visit)| {
+            let before = n.checked_sub(1).map(|n| &visits[n]);
+            let is_known = visits[..n].iter().any(can_be_compared) || visit.outcome.is_fetched();
+            Past {
+                at: visit.at.to_rfc3339(),
+                round: visit.round,
+                outcome: visit.outcome.as_str(),
+                status: Some(visit.status).filter(|status| *status > 0),
+                change: is_known.then(|| Change::between(before, visit).as_str()),
+            }
+        });
+        past.collect()
+    }
 }
 
 fn target_of(store: &dyn CrawlView, visit: &Visit) -> anyhow::Result<Option<Target>> {

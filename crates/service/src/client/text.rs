@@ -5,9 +5,9 @@ use std::io::{Result, Write};
 use api::{
     AddSeedsResponse, AgainResponse, ChangeRate, Changed, ChangesResponse, CrawlResponse, Domain, DomainsResponse,
     DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, InTrouble, JournalResponse, Journaled, Link,
-    LinksResponse, OverlapResponse, PageChange, PageRankResponse, PathResponse, PauseResponse, PictureResponse,
-    ResumeResponse, SearchResponse, SiteState, StatsResponse, SteerResponse, UndoResponse, Unowned, Url, UrlsResponse,
-    Worker,
+    LinksResponse, OverlapResponse, PageChange, PageRankResponse, PastVisit, PathResponse, PauseResponse,
+    PictureResponse, ResumeResponse, SearchResponse, SiteState, StatsResponse, SteerResponse, UndoResponse, Unowned,
+    Url, UrlsResponse, Worker,
 };
 use ask::freshness::{Freshness, Rate};
 use ask::path::Path;
@@ -171,7 +171,18 @@ impl Text for ExplainResponse {
         }
         self.site.as_ref().map_or(Ok(()), |site| write_site(out, site))?;
         let more = if self.waiting_in_part { " at least" } else { "" };
-        writeln!(out, "{} of its site waiting{more}", counted(self.waiting_on_site, "URL"))
+        writeln!(out, "{} of its site waiting{more}", counted(self.waiting_on_site, "URL"))?;
+        // Of a single visit the state tells.
+        if self.visits_before > 0 {
+            writeln!(out, "{} before", counted(self.visits_before, "visit"))?;
+        }
+        for visit in self.visits.iter().filter(|_| self.visits.len() > 1) {
+            let PastVisit { at, round, outcome, status, change } = visit;
+            let change = if change.is_empty() { String::new() } else { format!("{change}: ") };
+            let status = if *status > 0 { format!(" {status}") } else { String::new() };
+            writeln!(out, "{}  round {round}  {}{status}", Printable(at), Printable(&(change + outcome)))?;
+        }
+        self.changes.iter().try_for_each(|change| writeln!(out, "steered: {}", Printable(change)))
     }
 }
 

@@ -24,6 +24,7 @@ use super::request::pattern;
 use super::{Named, Query, Vertices};
 use ask::CONTEXT_CHARS;
 use ask::links::each_link;
+use ask::page::PageRows;
 use ask::path::link_text;
 use ask::picture::{Among, Picture, Sketch};
 use ask::target::domain_name;
@@ -84,6 +85,8 @@ impl PartOfQuery {
                 serde_json::to_value(drawn.map(picture).unwrap_or_default())
             }
             Query::Links { url } => serde_json::to_value(self.links(url)?),
+            Query::Row { url } => serde_json::to_value(self.row(url)?),
+            Query::Piece { .. } => return Err(QueryError::Refused("one worker alone has a piece".to_owned()).into()),
             Query::Contents { seed_sites } => serde_json::to_value(self.contents(seed_sites)?),
         };
         Ok(if is_first { Some(answer?) } else { None })
@@ -333,6 +336,17 @@ impl PartOfQuery {
             way.push(place.map(|place| level[place]).context("internal error: a page of a path has no link to it")?);
         }
         Ok(way.into_iter().rev().map(from_wire).collect())
+    }
+
+    /// The rows of a page. One process at most has the row of a page that counts.
+    fn row(&mut self, named: &Named) -> anyhow::Result<PageRows> {
+        let mut own = PageRows::default();
+        for url in named.candidates() {
+            for layout in &self.layouts {
+                own = own.and(PageRows::of(layout, url.key())?);
+            }
+        }
+        self.peers.gather(own, |parts| parts.into_iter().fold(PageRows::default(), PageRows::and))
     }
 
     /// The links from a page in their order on it, and those to it in the order of the pages.

@@ -8,7 +8,7 @@
 //! Everything is one line of JSON. It ends when standard input does, so that it never outlives the worker that started it, and
 //! after its time is over.
 
-use std::io::{BufRead, Read, Write};
+use std::io::{BufRead, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::net::{IpAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ use database::Address;
 use dataset::schema::Table;
 use dataset::{Layout, Superseded, has_superseded, write_superseded};
 use graph::{Crew, Visits};
-use query_wire::{PartResult, Run, Start, Started};
+use query_wire::{PartResult, Piece, Query, Run, Start, Started};
 use serde::{Deserialize, Serialize};
 use store_postgres::cluster::Visited;
 
@@ -108,6 +108,9 @@ fn compute() -> anyhow::Result<Option<serde_json::Value>> {
     let (peers, sockets) = Peers::connect(&listener, secret, index, &addresses)?;
     drop((listener, connected));
 
+    if let Query::Piece { segment, offset, bytes } = &query {
+        return Ok(Some(serde_json::to_value(piece(&root, segment, *offset, *bytes)?)?));
+    }
     // All do so at about the same time: the answer is as of now.
     live::publish(&root)?;
     let elsewhere = elsewhere(&root).only(segments.iter().map(String::as_str));
@@ -118,6 +121,19 @@ fn compute() -> anyhow::Result<Option<serde_json::Value>> {
     }
     let visits = if query.is_of_graph() { visits(&dir, state.as_ref(), (index, members))? } else { Visits::default() };
     PartOfQuery { layouts, visits, peers }.answer(&query, Crew::among(sockets, threads))
+}
+
+/// Bytes of a segment that this worker writes; none if it does not have the segment, or not any more: what is sealed is elsewhere.
+fn piece(root: &Path, segment: &str, offset: u64, bytes: u64) -> anyhow::Result<Piece> {
+    let path = CrawlDir::at(root).archive().join(segment);
+    let mut file = match fresh::open_to_read(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Piece::of(None)),
+        Err(error) => return Err(error).with_context(|| segment.to_owned()),
+    };
+    let mut read = Vec::new();
+    file.seek(SeekFrom::Start(offset)).and_then(|_| file.take(bytes).read_to_end(&mut read))?;
+    Ok(Piece::of(Some(&read)))
 }
 
 /// What this member knows of the visited pages besides the datasets. Each member reads a share of what all need once.

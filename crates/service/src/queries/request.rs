@@ -7,12 +7,13 @@ use api::{
     PathResponse, PictureRequest, PictureResponse, SearchRequest, SearchResponse,
 };
 use graph::Pattern;
-use query_wire::{Named, Query, QueryError, Vertices};
+use query_wire::{Named, Piece, Query, QueryError, Vertices};
 use report::Gathered;
 use serde::de::DeserializeOwned;
 use settings::site_name::SiteName;
 use weburl::{CanonicalRules, CanonicalUrl, SiteKey};
 
+use ask::page::PageRows;
 use ask::picture::VERTICES_MAX;
 use ask::target::with_scheme;
 
@@ -95,6 +96,41 @@ impl Request for LinksRequest {
 
     fn query(&self, rules: &CanonicalRules) -> Result<Query, QueryError> {
         Ok(Query::Links { url: named(&self.url, rules)? })
+    }
+}
+
+/// The rows of a page in the datasets of all workers.
+#[derive(Clone, Debug)]
+pub struct RowsRequest {
+    /// The page.
+    pub url: CanonicalUrl,
+}
+
+impl Request for RowsRequest {
+    type Response = PageRows;
+
+    fn query(&self, _: &CanonicalRules) -> Result<Query, QueryError> {
+        Ok(Query::Row { url: Named(vec![self.url.as_str().to_owned()]) })
+    }
+}
+
+/// Bytes of a segment, of the worker who writes it.
+#[derive(Clone, Debug)]
+pub struct PieceRequest {
+    /// The name of its file.
+    pub segment: String,
+    /// Where they begin.
+    pub offset: u64,
+    /// How many, at most [`query_wire::PIECE_BYTES_MAX`].
+    pub bytes: u64,
+}
+
+impl Request for PieceRequest {
+    type Response = Piece;
+
+    fn query(&self, _: &CanonicalRules) -> Result<Query, QueryError> {
+        let PieceRequest { segment, offset, bytes } = self.clone();
+        Ok(Query::Piece { segment, offset, bytes })
     }
 }
 

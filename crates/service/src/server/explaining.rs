@@ -1,6 +1,7 @@
 //! `Explain`: the state of a URL, and of its site.
 
-use api::{ExplainResponse, SiteState};
+use api::{ExplainResponse, PastVisit, SiteState};
+use ask::explain::{Past, changes_of};
 use ask::urls::LOOKED_AT_MAX;
 use engine::Settings;
 use frontier::RobotsState;
@@ -11,6 +12,12 @@ use tonic::Status;
 use weburl::CanonicalUrl;
 
 use super::service::Service;
+use super::steering;
+
+/// Visits told, the last ones.
+const VISITS_TOLD: usize = 50;
+/// Changes of the crawl that are looked at, the last ones.
+const CHANGES_READ: usize = 1_000;
 
 /// Explains a URL.
 ///
@@ -61,6 +68,7 @@ pub(super) async fn explain(service: &Service, given: &str) -> Result<ExplainRes
         found_on: found_on.map(|found_on| found_on.candidate.url.to_string()).unwrap_or_default(),
         ..told
     };
+    let told = past(service, &entry, told).await?;
     Ok(match entry.visit {
         None => told,
         Some(visit) => ExplainResponse {
@@ -70,6 +78,34 @@ pub(super) async fn explain(service: &Service, given: &str) -> Result<ExplainRes
             fetched_at: seconds(visit.at),
             ..told
         },
+    })
+}
+
+/// How a URL was found, its visits, and the changes that concern it.
+async fn past(service: &Service, entry: &Entry, told: ExplainResponse) -> Result<ExplainResponse, Status> {
+    let (url, last) = (entry.candidate.url.clone(), entry.visit.clone());
+    let key = url.key();
+    let mut visits = service.ask(move |control| control.earlier(key)).await?;
+    visits.extend(last);
+    let mut past = Past::of(&visits);
+    if let [only] = &mut past[..] {
+        only.change = None;
+    }
+    let before = past.len().saturating_sub(VISITS_TOLD);
+    let changes = steering::last(service, CHANGES_READ).await?;
+    let told_of = |past: Past| PastVisit {
+        at: past.at,
+        round: past.round,
+        outcome: past.outcome.to_owned(),
+        status: past.status.map_or(0, u32::from),
+        change: past.change.unwrap_or_default().to_owned(),
+    };
+    Ok(ExplainResponse {
+        via: entry.candidate.via.as_str().to_owned(),
+        visits: past.into_iter().skip(before).map(told_of).collect(),
+        visits_before: before as u64,
+        changes: changes_of(&changes, &url.site(), Some(&url)),
+        ..told
     })
 }
 

@@ -42,6 +42,10 @@ pub(super) fn routes(service: &Service) -> Router {
         "Links" links;
         "Path" path;
         "Picture" picture;
+        "Row" row;
+        "Record" record;
+        "PagePicture" page_picture;
+        "Copies" copies;
         "Explain" explain;
         "Urls" urls;
         "Changes" changes;

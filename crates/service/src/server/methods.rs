@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use api::crawler_server::Crawler;
 use api::{
-    AddSeedsRequest, AddSeedsResponse, AgainRequest, AgainResponse, ChangesRequest, ChangesResponse,
-    CrawlProgressResponse, CrawlRequest, CrawlResponse, DomainsRequest, DomainsResponse, DrainRequest, DrainResponse,
-    ExplainRequest, ExplainResponse, FreshnessRequest, FreshnessResponse, GetWorkersRequest, GetWorkersResponse,
-    JournalRequest, JournalResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest,
-    PageRankResponse, PathRequest, PathResponse, PauseRequest, PauseResponse, PictureRequest, PictureResponse,
-    ReportRequest, ReportResponse, ResumeRequest, ResumeResponse, SearchRequest, SearchResponse, StatsRequest,
-    StatsResponse, SteerRequest, SteerResponse, UndoRequest, UndoResponse, Unowned, UrlsRequest, UrlsResponse,
+    AddSeedsRequest, AddSeedsResponse, AgainRequest, AgainResponse, ChangesRequest, ChangesResponse, CopiesRequest,
+    CopiesResponse, CrawlProgressResponse, CrawlRequest, CrawlResponse, DomainsRequest, DomainsResponse, DrainRequest,
+    DrainResponse, ExplainRequest, ExplainResponse, FreshnessRequest, FreshnessResponse, GetWorkersRequest,
+    GetWorkersResponse, JournalRequest, JournalResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse,
+    PagePictureRequest, PagePictureResponse, PageRankRequest, PageRankResponse, PathRequest, PathResponse,
+    PauseRequest, PauseResponse, PictureRequest, PictureResponse, RecordRequest, RecordResponse, ReportRequest,
+    ReportResponse, ResumeRequest, ResumeResponse, RowRequest, RowResponse, SearchRequest, SearchResponse,
+    StatsRequest, StatsResponse, SteerRequest, SteerResponse, UndoRequest, UndoResponse, Unowned, UrlsRequest,
+    UrlsResponse,
 };
 use coordination::Member;
 use crawl::{Change, Changed};
@@ -25,7 +27,7 @@ use tonic::{Request, Response, Status};
 use super::crawling::{self, Seed};
 use super::explaining::seconds;
 use super::service::{Service, worker};
-use super::{changing, explaining, freshness, listing, reporting, rounds, steering, undoing};
+use super::{changing, explaining, freshness, listing, pages, reporting, rounds, steering, undoing};
 
 /// Sites told in one answer, unless the request says otherwise, and at most.
 const DOMAINS_DEFAULT: u32 = 1_000;
@@ -134,6 +136,25 @@ impl Crawler for Service {
 
     async fn picture(&self, request: Request<PictureRequest>) -> Result<Response<PictureResponse>, Status> {
         self.put(request.into_inner()).await
+    }
+
+    async fn row(&self, request: Request<RowRequest>) -> Result<Response<RowResponse>, Status> {
+        Ok(Response::new(pages::row(self, request.into_inner()).await?))
+    }
+
+    async fn record(&self, request: Request<RecordRequest>) -> Result<Response<RecordResponse>, Status> {
+        Ok(Response::new(pages::record(self, request.into_inner()).await?))
+    }
+
+    async fn page_picture(
+        &self,
+        request: Request<PagePictureRequest>,
+    ) -> Result<Response<PagePictureResponse>, Status> {
+        Ok(Response::new(pages::picture(self, request.into_inner()).await?))
+    }
+
+    async fn copies(&self, request: Request<CopiesRequest>) -> Result<Response<CopiesResponse>, Status> {
+        Ok(Response::new(pages::copies(self, request.into_inner()).await?))
     }
 
     async fn explain(&self, request: Request<ExplainRequest>) -> Result<Response<ExplainResponse>, Status> {

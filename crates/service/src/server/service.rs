@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ask::sites;
 use coordination::{InForce, Member, WorkerId};
+use shared_archive::SharedArchive;
 use store::StoreError;
 use store_postgres::cluster::Control;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -23,6 +24,8 @@ use settings::site_name::SiteName;
 const CRAWLS_MAX: usize = 1_000;
 /// Reports that are counted at a time: each reads all URLs.
 const REPORTS_MAX: usize = 1;
+/// Records that are read at a time: each, and its original, is in memory.
+const RECORDS_MAX: usize = 4;
 
 /// The number of a change, and the plan after it.
 pub(super) type NumberedPlan = (i64, Arc<Plan>);
@@ -38,18 +41,31 @@ pub struct Service {
     crawls: Arc<Semaphore>,
     /// Held while a report is counted.
     reports: Arc<Semaphore>,
+    /// Held while a record is read.
+    records: Arc<Semaphore>,
+    archive: Arc<SharedArchive>,
 }
 
 impl Service {
-    /// Answers from the state, for a crawl whose URLs have these rules; what is asked of pages the workers answer, who know the token.
-    #[must_use]
-    pub fn new(control: Control, canonical: CanonicalRules, token: Option<String>) -> Self {
+    /// Answers from the state, and from the archive at a URL, for a crawl whose URLs have these rules; what is asked of pages the workers
+    /// answer, who know the token.
+    ///
+    /// # Errors
+    /// The address of the archive cannot be used.
+    pub fn new(
+        control: Control,
+        canonical: CanonicalRules,
+        token: Option<String>,
+        archive: &str,
+    ) -> anyhow::Result<Self> {
         let coordinator = Coordinator::new(canonical, token);
         let crawls = Arc::new(Semaphore::new(CRAWLS_MAX));
-        let reports = Arc::new(Semaphore::new(REPORTS_MAX));
+        let [reports, records] = [REPORTS_MAX, RECORDS_MAX].map(|max| Arc::new(Semaphore::new(max)));
+        let archive = Arc::new(SharedArchive::open(archive)?);
         let control = Arc::new(control);
         let pulse = Arc::new(Pulse::of(control.clone()));
-        Service { control, pulse, in_force: Arc::default(), coordinator, crawls, reports }
+        let in_force = Arc::default();
+        Ok(Service { control, pulse, in_force, coordinator, crawls, reports, records, archive })
     }
 
     /// Asks the database, on a thread on which one may wait. Where it does not answer, the question is given up.
@@ -176,6 +192,21 @@ impl Service {
     /// The turn to count a report. Others wait for theirs.
     pub(super) async fn report_turn(&self) -> Result<OwnedSemaphorePermit, Status> {
         self.reports.clone().acquire_owned().await.map_err(|_| Status::unavailable("the server ends"))
+    }
+
+    /// The turn to read a record. Others wait for theirs.
+    pub(super) async fn record_turn(&self) -> Result<OwnedSemaphorePermit, Status> {
+        self.records.clone().acquire_owned().await.map_err(|_| Status::unavailable("the server ends"))
+    }
+
+    /// The archive on shared storage.
+    pub(super) fn archive(&self) -> Arc<SharedArchive> {
+        self.archive.clone()
+    }
+
+    /// What puts questions to workers.
+    pub(super) fn coordinator(&self) -> Coordinator {
+        self.coordinator.clone()
     }
 
     /// The permission to wait for the end of a crawl.

@@ -76,6 +76,11 @@ fn check(archive: &SharedArchive) {
     assert!(!archive.get("archive/none.warc.gz", &other.path().join("none")).expect("asked"));
     assert!(!other.path().join("none").exists());
 
+    let end = WARC_BYTES as u64;
+    assert_eq!(archive.piece(NAME, 300..303).expect("read"), Some(vec![49, 50, 51]));
+    assert_eq!(archive.piece(NAME, end - 2..end + 9).expect("read").map(|piece| piece.len()), Some(2));
+    assert_eq!(archive.piece("none.warc.gz", 0..1).expect("asked"), None);
+
     archive.remove_segment(NAME).expect("removed");
     archive.remove_segment(NAME).expect("nothing is left to remove");
     assert_eq!(keys(archive), ["crawl.toml"]);

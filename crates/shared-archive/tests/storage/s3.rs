@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, ETAG, IF_NONE_MATCH, LAST_MODIFIED};
+use hyper::header::{AUTHORIZATION, CONTENT_RANGE, ETAG, IF_NONE_MATCH, LAST_MODIFIED, RANGE};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -137,7 +137,10 @@ impl State {
             }
             _ if query.contains_key("list-type") => self.list(query.get("prefix").map_or("", String::as_str)),
             _ => match self.objects.lock().expect("no panic").get(&key) {
-                Some(object) => answer(StatusCode::OK, object.clone()),
+                Some(object) => match head.headers.get(RANGE).and_then(|range| range.to_str().ok()) {
+                    Some(range) => part_of(object, range),
+                    None => answer(StatusCode::OK, object.clone()),
+                },
                 None => error(StatusCode::NOT_FOUND, "NoSuchKey", "It is not there."),
             },
         }
@@ -163,6 +166,17 @@ fn parameters(query: &str) -> BTreeMap<String, String> {
     let decoded = |text: &str| text.replace("%2F", "/").replace("%2f", "/");
     let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     pairs.map(|(key, value)| (key.to_owned(), decoded(value))).collect()
+}
+
+/// A part of an object (`bytes=FIRST-LAST`). What is behind its end is left out.
+fn part_of(object: &Bytes, range: &str) -> Response<Full<Bytes>> {
+    let ends = range.strip_prefix("bytes=").and_then(|range| range.split_once('-')).expect("a range");
+    let (first, last): (usize, usize) = (ends.0.parse().expect("a number"), ends.1.parse().expect("a number"));
+    let last = last.min(object.len() - 1);
+    let mut part = answer(StatusCode::PARTIAL_CONTENT, object.slice(first..=last));
+    let content_range = format!("bytes {first}-{last}/{}", object.len());
+    part.headers_mut().insert(CONTENT_RANGE, content_range.parse().expect("a value"));
+    part
 }
 
 fn ok(body: &str) -> Response<Full<Bytes>> {

@@ -1,5 +1,6 @@
 //! What a server that clients talk to asks of the database. It keeps nothing itself, so there may be several, at any time.
 
+mod of_page;
 mod statements;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,8 @@ use crate::read::Reader;
 use crate::rows::{Columns, outcome};
 use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
+
+pub use of_page::SegmentPlace;
 
 /// URLs or sites looked at in one piece.
 const WINDOW: usize = 1_000;

@@ -78,6 +78,12 @@ pub(super) const ANSWERING: &str = "WITH alive AS MATERIALIZED (
     SELECT true, name FROM alive
     UNION ALL SELECT false, name FROM segment s WHERE is_sealed AND NOT EXISTS (SELECT FROM alive a WHERE a.worker = s.worker)
     ORDER BY 1, 2";
+pub(super) const SEGMENT_AT: &str = "SELECT s.is_sealed OR s.worker IS NULL,
+        (SELECT w.name FROM worker w
+            WHERE w.worker = s.worker AND w.state <> 'dead' AND w.lease_until > statement_timestamp())
+    FROM segment s WHERE s.serial = $1 AND NOT s.is_lost";
+pub(super) const REPEATING: &str = "SELECT DISTINCT site_key, url_key FROM any_visit
+    WHERE duplicate_of_site = $1 AND duplicate_of_url = $2 ORDER BY site_key, url_key LIMIT $3";
 pub(super) const HAS_WHOLE_SEED: &str = "SELECT EXISTS (SELECT FROM seed s JOIN url u ON u.site_key = s.site_key AND u.url_key = s.url_key WHERE u.depth = 0)";
 // Whose robots.txt is known, and of which no sitemap has been read.
 pub(super) const NO_SITEMAP: &str = "SELECT t.site_key FROM site t JOIN robots r ON r.site_key = t.site_key
