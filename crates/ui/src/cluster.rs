@@ -9,6 +9,7 @@ mod changes;
 mod graph;
 mod kept;
 mod overview;
+mod page;
 mod report;
 mod search;
 mod server;
@@ -56,6 +57,10 @@ pub fn router(client: Client, name: &str) -> Router {
         .route("/urls.jsonl", get(urls::jsonl))
         .route("/urls.parquet", get(urls::parquet))
         .route("/url", get(story::show))
+        .route("/url/row", get(page::row))
+        .route("/url/record", get(page::record))
+        .route("/url/picture", get(page::picture))
+        .route("/url/copies", get(page::copies))
         .route("/changes", get(changes::show))
         .route("/freshness", get(changes::freshness))
         .route("/search", get(search::show))

@@ -13,10 +13,9 @@ use Counterpart::{Missing, Screen};
 
 const OF_A_CLUSTER: &str = "the crawl of a directory has one worker";
 const BEGINS_A_RUN: &str = "the interface begins no run";
-const LIES_WITH_WORKERS: &str = "the segments and the dataset of a cluster's crawl lie with its workers";
 
 /// The commands of `argiope client`, and where the interface has the same. A test of the command fails if one is not here.
-pub const COMMANDS: [(&str, Counterpart); 24] = [
+pub const COMMANDS: [(&str, Counterpart); 28] = [
     ("workers", Missing(OF_A_CLUSTER)),
     ("crawl", Missing("seeds are added, but nothing waits for their pages")),
     ("add-seeds", Screen("/steer")),
@@ -29,6 +28,10 @@ pub const COMMANDS: [(&str, Counterpart); 24] = [
     ("picture", Screen("/graph")),
     ("report", Screen("/report")),
     ("explain", Screen("/url")),
+    ("row", Screen("/url/row")),
+    ("record", Screen("/url/record")),
+    ("page-picture", Screen("/url/picture")),
+    ("copies", Screen("/url/copies")),
     ("urls", Screen("/urls")),
     ("changes", Screen("/changes")),
     ("again", Missing(BEGINS_A_RUN)),
@@ -44,7 +47,7 @@ pub const COMMANDS: [(&str, Counterpart); 24] = [
 ];
 
 /// The same for the interface to a server.
-pub const OF_SERVER: [(&str, Counterpart); 24] = [
+pub const OF_SERVER: [(&str, Counterpart); 28] = [
     ("workers", Screen("/workers")),
     ("crawl", Screen("/steer")),
     ("add-seeds", Screen("/steer")),
@@ -57,6 +60,10 @@ pub const OF_SERVER: [(&str, Counterpart); 24] = [
     ("picture", Screen("/graph")),
     ("report", Screen("/report")),
     ("explain", Screen("/url")),
+    ("row", Screen("/url/row")),
+    ("record", Screen("/url/record")),
+    ("page-picture", Screen("/url/picture")),
+    ("copies", Screen("/url/copies")),
     ("urls", Screen("/urls")),
     ("changes", Screen("/changes")),
     ("again", Screen("/steer")),
@@ -72,13 +79,8 @@ pub const OF_SERVER: [(&str, Counterpart); 24] = [
 ];
 
 /// The screens that no command of `argiope client` has, with what has the same.
-pub const SCREENS_ALONE: [(&str, &str); 5] = [
-    ("/sites", "`argiope client domains` lists those of a worker, without their state"),
-    ("/url/row", LIES_WITH_WORKERS),
-    ("/url/record", LIES_WITH_WORKERS),
-    ("/url/picture", LIES_WITH_WORKERS),
-    ("/url/copies", LIES_WITH_WORKERS),
-];
+pub const SCREENS_ALONE: [(&str, &str); 1] =
+    [("/sites", "`argiope client domains` lists those of a worker, without their state")];
 
 #[cfg(test)]
 mod tests {

@@ -25,7 +25,7 @@ use tonic::{Code, Response, Status};
 
 use super::steer::What;
 use service::access::ClientAccess;
-use service::client::{Client, Text, connect, undo, why_no_answer};
+use service::client::{Client, OfPage, Text, connect, undo, why_no_answer};
 use settings::units::Span;
 use settings::usage;
 
@@ -155,6 +155,8 @@ enum Method {
         /// The URL
         url: String,
     },
+    #[command(flatten)]
+    OfPage(OfPage),
     /// List the URLs of the crawl
     Urls(listing::Listing),
     /// List what visits found changed
@@ -291,6 +293,7 @@ impl Session {
             Method::Links { url } => self.told(client.links(LinksRequest { url }).await?),
             Method::Path { url1, url2 } => self.told(client.path(PathRequest { url1, url2 }).await?),
             Method::Explain { url } => self.told(client.explain(ExplainRequest { url }).await?),
+            Method::OfPage(of_page) => of_page.ask(&mut client, self.json, &mut self.out).await,
             Method::Urls(listing) => listing.list(self).await,
             Method::Changes { since, site, limit } => {
                 let since = since.map_or(0.0, seconds);

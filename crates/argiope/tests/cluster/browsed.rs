@@ -8,7 +8,7 @@ use testweb::{Web, from_fn};
 use crate::lab::{Lab, Laid, Worker};
 
 /// All screens, with and without something to show.
-const SCREENS: [&str; 24] = [
+const SCREENS: [&str; 29] = [
     "/",
     "/workers",
     "/sites",
@@ -20,6 +20,11 @@ const SCREENS: [&str; 24] = [
     "/url?u=http%3A%2F%2Fui.test%2Fgone",
     "/url?u=http%3A%2F%2Fui.test%2Fb%3Fq%3D%27onmouseover%3D%27window.owned%3D3%26x%3D%3Cb%3E",
     "/url?u=http%3A%2F%2Fui.test%2Fnowhere",
+    "/url/row?u=http%3A%2F%2Fui.test%2F",
+    "/url/record?u=http%3A%2F%2Fui.test%2F",
+    "/url/record?u=http%3A%2F%2Fui.test%2Ftyped",
+    "/url/copies?u=http%3A%2F%2Fui.test%2F",
+    "/url/row?u=http%3A%2F%2Fui.test%2Fb%3Fq%3D%27onmouseover%3D%27window.owned%3D3%26x%3D%3Cb%3E",
     "/changes",
     "/changes?since=2026-01-01&site=ui.test",
     "/freshness",

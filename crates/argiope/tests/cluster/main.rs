@@ -15,6 +15,7 @@ mod lab;
 mod logged;
 mod measured;
 mod moves;
+mod of_page;
 mod outdated;
 mod ports;
 mod pretended;

@@ -181,6 +181,11 @@ impl Server {
         self.statistics.answer(count).await
     }
 
+    /// The server gave an answer that makes no sense: what it has.
+    pub(super) fn nonsense(&self, what: &str) -> Failure {
+        Failure::Unanswered(format!("the server at {} answers with {what}", self.name))
+    }
+
     /// What went wrong with an answer in several parts.
     pub(super) fn failure(&self, status: &Status) -> Failure {
         failure(&self.name, status)

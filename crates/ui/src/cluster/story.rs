@@ -1,6 +1,6 @@
-//! The state of a URL and of its site, as `argiope client explain` tells it, and the links of the page.
+//! The state of a URL and of its site, as `argiope client explain` tells it, its visits and changes on a timeline, and the links of the page.
 
-use api::{ExplainRequest, Link, LinksRequest};
+use api::{ExplainRequest, ExplainResponse, Link, LinksRequest, PastVisit};
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use maud::{Markup, html};
@@ -11,7 +11,9 @@ use crate::failure::Failure;
 use crate::frame;
 use crate::links::{self, Links, Way};
 use crate::query::Fields;
+use crate::timeline::{Event, Found, Timeline};
 
+use super::page;
 use super::server::Server;
 use super::told::text;
 
@@ -33,11 +35,14 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
     }
     let request = ExplainRequest { url: asked };
     let explained = server.ask(async |mut client| client.explain(request).await).await?;
-    let of_page = match explained.state.as_str() {
-        UNKNOWN => None,
-        _ => {
+    let is_known = explained.state != UNKNOWN;
+    let (of_page, pictured) = match is_known {
+        false => (None, None),
+        true => {
             let request = LinksRequest { url: explained.url.clone() };
-            Some(server.ask_all(async |mut client| client.links(request).await).await)
+            let links = server.ask_all(async |mut client| client.links(request).await);
+            let (links, pictured) = tokio::join!(links, page::pictures(&server, &explained.url));
+            (Some(links), pictured)
         }
     };
     let url = CanonicalUrl::from_canonical(&explained.url);
@@ -45,6 +50,11 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
         (form)
         @if let Some(url) = &url {
             (links::elsewhere(url))
+            @if is_known {
+                (crate::page::elsewhere(url))
+                @if let Some((at, pictures)) = &pictured { (crate::page::shown(url, at, pictures)) }
+                (timeline(&explained).of(url))
+            }
         }
         div.scroll role="region" aria-label="Story" tabindex="0" { pre.story { (links::told(&text(&explained))) } }
         @match &of_page {
@@ -57,6 +67,26 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
         }
     };
     Ok(frame::page(&explained.url, "/url", &body))
+}
+
+fn timeline(explained: &ExplainResponse) -> Timeline {
+    let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let event = |past: &PastVisit| Event {
+        at: past.at.clone(),
+        round: past.round,
+        outcome: past.outcome.clone(),
+        status: u16::try_from(past.status).ok().filter(|status| *status > 0),
+        change: given(&past.change),
+    };
+    // A server of an earlier version tells neither.
+    let found =
+        given(&explained.via).map(|via| Found { depth: Some(explained.depth), via, on: given(&explained.found_on) });
+    Timeline {
+        found,
+        left_out: explained.visits_before,
+        visits: explained.visits.iter().map(event).collect(),
+        changes: explained.changes.clone(),
+    }
 }
 
 fn listed(mut links: Links, url: &str, all: &[Link], end: fn(&Link) -> &str) -> Markup {
