@@ -1,6 +1,7 @@
 //! How a crawl is set up: nothing is committed before everything was tried, all servers and workers agree, and one may start over.
 
 use std::fs;
+use std::path::Path;
 
 use service::access::Proof;
 use service::joining::{Joining, Placement, ask};
@@ -60,6 +61,36 @@ fn an_archive_of_another_crawl_is_refused() {
     let line = refused(&database.url(), &["--archive", &archive, "--store-schema", "second"]);
     assert!(line.contains("is the archive of another crawl ("), "{line}");
     assert_eq!(count_set_up(&database, "second"), 0);
+}
+
+/// What a page of the documentation has in SQL behind this heading.
+fn documented_sql(page: &str, heading: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+    let text = fs::read_to_string(path).expect("the page");
+    let behind = text.split_once(heading).expect("the heading").1;
+    let sql = behind.split_once("```sql\n").and_then(|(_, sql)| sql.split_once("```")).expect("a block");
+    sql.0.to_owned()
+}
+
+#[test]
+fn the_queries_of_the_documentation_are_right_and_an_onlooker_may_make_them() {
+    let database = Postgres::start();
+    let onlooker = "CREATE ROLE onlooker; ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO onlooker;
+         ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO onlooker";
+    database.client().batch_execute(onlooker).expect("a superuser");
+    let _served = Served::first(&database, &[]);
+    for (page, heading, queries) in
+        [("deployment.md", "\n## Monitoring\n", 6), ("postgres.md", "\n## What the tables mean\n", 4)]
+    {
+        let sql = documented_sql(page, heading);
+        let mut client = database.client();
+        client.batch_execute("SET ROLE onlooker").expect("the role");
+        let statements: Vec<&str> = sql.split(';').filter(|statement| !statement.trim().is_empty()).collect();
+        assert_eq!(statements.iter().filter(|statement| statement.contains("SELECT")).count(), queries, "{page}");
+        for statement in statements {
+            client.batch_execute(statement).unwrap_or_else(|error| panic!("{page}: {statement}: {error:?}"));
+        }
+    }
 }
 
 #[test]
