@@ -6,6 +6,7 @@ use std::fmt::{self, Display};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crawl::Notice;
@@ -95,6 +96,22 @@ struct Listeners {
 
 static LISTENERS: OnceLock<Listeners> = OnceLock::new();
 
+/// The changing line of the progress is on the terminal: what is said begins on a line of its own.
+static IS_LINE_OPEN: AtomicBool = AtomicBool::new(false);
+
+/// Shows the changing line of the progress in place of the one before.
+pub(crate) fn change_line(text: &str) {
+    IS_LINE_OPEN.store(true, Ordering::Relaxed);
+    show(&format!("\r\x1b[K{text}"));
+}
+
+/// Ends the changing line, if there is one.
+pub(crate) fn end_line() {
+    if IS_LINE_OPEN.swap(false, Ordering::Relaxed) {
+        show("\n");
+    }
+}
+
 /// Decides where messages go from now on: to standard error, of a quiet command only errors and warnings; and to a log, one JSON object a line.
 ///
 /// # Errors
@@ -120,6 +137,7 @@ pub fn tell(level: Level, text: fmt::Arguments<'_>) {
     let listeners = LISTENERS.get();
     let is_quiet = listeners.is_some_and(|listeners| listeners.is_quiet);
     if matches!(level, Level::Error | Level::Warning) || !is_quiet {
+        end_line();
         match listeners {
             None => show(&line_at("", Lines::Plain, level, &text, None)),
             Some(listeners) => listeners.show(level, &text, None),

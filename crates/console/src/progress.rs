@@ -1,13 +1,13 @@
 //! What a running crawl shows: one line that changes on a terminal, plain lines elsewhere.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::Duration;
 
 use crawl::Outlook;
 use crawl::outlook::waits_in_words;
 use engine::Progress;
 
-use crate::message::{Level, log, may_change_lines, show, show_progress};
+use crate::message::{Level, change_line, end_line, log, may_change_lines, show_progress};
 use printable::counted;
 use settings::units::human_bytes;
 
@@ -33,7 +33,6 @@ pub struct Printer {
     last: Option<Progress>,
     last_plain: Duration,
     last_logged: Duration,
-    line_open: bool,
     fetches_lost: u64,
     has_told_of_cut: bool,
     has_told_of_network: bool,
@@ -52,7 +51,6 @@ impl Printer {
             last: None,
             last_plain: Duration::ZERO,
             last_logged: Duration::ZERO,
-            line_open: false,
             fetches_lost: 0,
             has_told_of_cut: false,
             has_told_of_network: false,
@@ -73,7 +71,6 @@ impl Printer {
         }
         if now.is_network_down != self.has_told_of_network {
             self.has_told_of_network = now.is_network_down;
-            self.end_line();
             match now.is_network_down {
                 true => crate::warn!(
                     "no site can be reached that answered before: this machine's network seems to be down; it is tried now and then"
@@ -83,7 +80,6 @@ impl Printer {
         }
         if let Some(outlook) = outlook.filter(|outlook| outlook.is_disk_short() && !self.has_told_of_disk) {
             self.has_told_of_disk = true;
-            self.end_line();
             let (left, more) = (outlook.disk_bytes_left, outlook.disk_bytes_expected.unwrap_or_default());
             let (left, more) = (human_bytes(left), human_bytes(more));
             crate::warn!(
@@ -104,25 +100,15 @@ impl Printer {
         self.last = Some(now);
         self.last_plain = now.elapsed;
         if self.changing {
-            let mut out = std::io::stderr().lock();
-            // Progress that nobody can see is not worth an error.
-            let _ = write!(out, "\r\x1b[K{line}");
-            let _ = out.flush();
+            change_line(&line);
         } else {
             show_progress(&line, more());
-        }
-        self.line_open = self.changing;
-    }
-
-    fn end_line(&mut self) {
-        if std::mem::take(&mut self.line_open) {
-            show("\n");
         }
     }
 
     /// Ends the changing line, so that what follows stands on a line of its own, and reports what the program itself broke.
     pub fn end(&mut self) {
-        self.end_line();
+        end_line();
         let lost = std::mem::take(&mut self.fetches_lost);
         if lost > 0 {
             let fetches = if lost == 1 { "fetch" } else { "fetches" };

@@ -204,7 +204,9 @@ impl Asking {
         let Some(answers) = locked(&self.answers).clone().filter(|_| set.is_ok() && read.is_ok()) else { return };
         match (request.as_str(), &answers.publish) {
             (PUBLISH, Some(publish)) => {
-                let said = publish().map_or_else(|error| format!("{error:#}\n"), |()| PUBLISHED.to_owned());
+                // A database that is away would keep the thread that completes them waiting, and who asks with it.
+                let said = (answers.view)().map_err(|error| anyhow!("{error}")).and_then(|_| publish());
+                let said = said.map_or_else(|error| format!("{error:#}\n"), |()| PUBLISHED.to_owned());
                 let _ = stream.write_all(said.as_bytes());
             }
             (VIEW, _) => {
@@ -439,6 +441,16 @@ mod tests {
         assert!(!publish(&deep).expect("nobody"));
         assert_eq!(deep.read_dir().expect("a directory").count(), 0);
         assert_eq!(asked.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn files_are_not_completed_while_the_state_cannot_be_read() {
+        let root = tempfile::tempdir().expect("a directory");
+        let lost = || StoreError::Backend { doing: "opening the store", source: "connection refused".into() };
+        let publishing = publishing(|| unreachable!("it would wait for the state"));
+        let _live = Live::listen(root.path(), Answers { view: Box::new(move || Err(lost())), ..publishing });
+        let error = publish(root.path()).expect_err("an error").to_string();
+        assert_eq!(error, "the running crawl cannot complete its dataset: opening the store: connection refused");
     }
 
     #[test]

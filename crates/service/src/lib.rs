@@ -10,5 +10,6 @@ pub mod joining;
 pub mod metrics;
 pub mod port;
 pub mod queries;
+pub mod reach;
 pub mod server;
 pub mod worker;

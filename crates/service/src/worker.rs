@@ -38,6 +38,7 @@ use crate::access::Guard;
 use crate::joining::{self, Joining};
 use crate::metrics::{Tally, Watched};
 use crate::queries::{self, Endpoint, fetch_from};
+use crate::reach::tell_of_database;
 use settings::options::Options;
 use settings::plan::Plan;
 use settings::secrets_file::Secrets;
@@ -172,6 +173,7 @@ impl Working {
     /// # Errors
     /// The first life cannot begin; or the directory or the archive cannot be written to.
     pub fn run(&self, runtime: &Runtime, stop: impl Future<Output = ()> + Send + 'static) -> anyhow::Result<()> {
+        tell_of_database();
         let (leave, leaving) = watch::channel(false);
         runtime.spawn(async move {
             stop.await;

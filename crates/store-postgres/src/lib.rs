@@ -30,6 +30,7 @@ mod error;
 mod known;
 mod migrations;
 mod numbers;
+mod outage;
 mod read;
 mod rows;
 mod schema;
@@ -50,6 +51,7 @@ use crate::read::Reader;
 use crate::sealed::SealedView;
 
 pub use error::Unusable;
+pub use outage::{Reach, answers, is_silent, on_reach};
 pub use schema::Schema;
 pub use session::errors;
 

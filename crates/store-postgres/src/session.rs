@@ -13,6 +13,7 @@ use store::StoreError;
 
 use crate::error::{self, Unusable, backend};
 use crate::migrations;
+use crate::outage;
 use crate::schema::Schema;
 
 /// How often a lost connection is tried to be made again, and at what distance: for a minute at least.
@@ -241,7 +242,12 @@ impl Link {
 
     fn open(&mut self) -> Result<Option<String>, StoreError> {
         let doing = "opening the store";
-        let mut client = self.connect().map_err(|error| backend(doing, error))?;
+        let mut client = self.connect().map_err(|error| {
+            if error::is_transient_refusal(&error) {
+                outage::failed(&error);
+            }
+            backend(doing, error)
+        })?;
         migrations::check_server(&mut client, &self.address)?;
         if is_standby(&mut client).map_err(|error| error::query(&self.place, doing, error))? {
             return Err(backend(doing, self.standby()));
@@ -255,6 +261,7 @@ impl Link {
             client.execute(UNLOCK_TABLES, &[&self.schema.as_str()]).map_err(failed)?;
         }
         self.client = Some(client);
+        outage::answers();
         Ok(crawl_id)
     }
 
@@ -302,14 +309,20 @@ impl Link {
             ERRORS.fetch_add(1, Ordering::Relaxed);
             self.client = None;
             let source: Box<dyn std::error::Error + Send + Sync> = match failed {
-                Failed::Connect(error) if error::is_transient_refusal(&error) => error.into(),
+                Failed::Connect(error) if error::is_transient_refusal(&error) => {
+                    outage::failed(&error);
+                    error.into()
+                }
                 Failed::Connect(error) => return Err(backend(doing, error)),
                 Failed::Over => return Err(backend(doing, Unusable::Ended)),
                 Failed::Query(error) if part == Part::Within && error::is_transient(&error) => {
                     std::thread::sleep(RECONNECT_EVERY);
                     return Ok(None);
                 }
-                Failed::Standby => self.standby().into(),
+                Failed::Standby => {
+                    outage::failed(&self.standby());
+                    self.standby().into()
+                }
                 Failed::Query(error) if error::is_transient(&error) => Unusable::from(error).into(),
                 Failed::Query(error) => return Err(error::query(&self.place, doing, error)),
             };
@@ -333,6 +346,7 @@ impl Link {
                     return Err(Failed::Standby);
                 }
                 self.greet(&mut client).map_err(Failed::Query)?;
+                outage::answers();
                 client
             }
         };

@@ -39,6 +39,7 @@ use console::progress::{Printer, Show};
 use console::stopping::stop_signal;
 use service::here::Beside;
 use service::metrics::{Metrics, Watched, of_totals};
+use service::reach::tell_of_database;
 
 /// Seeds named with their reason when a crawl could fetch nothing.
 const SEEDS_TOLD_MAX: usize = 20;
@@ -367,6 +368,7 @@ pub fn watch(session: Builder, threads: usize, watched: Watched) -> anyhow::Resu
             metrics.note_freshness(Freshness::of(&*view, Clock::start().date())?);
         }
     }
+    tell_of_database();
     let mut printer = Printer::new(show);
     let ended = runtime.block_on(async {
         let interrupted = stop_signal(exit::STOPPED)?;

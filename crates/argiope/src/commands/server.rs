@@ -106,8 +106,9 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
     let addresses = (to_clients.local_addr()?, to_workers.local_addr()?);
     let service = Service::new(control, plan.settings.canonical, guard.token(), &joining.archive)?;
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
+    let _within = runtime.enter();
+    service.watch_database();
     if let Some(metrics) = &metrics {
-        let _within = runtime.enter();
         metrics.serve(runtime.handle(), count(service.clone()))?;
     }
     let metrics = metrics.map(|metrics| metrics.address()).transpose()?;

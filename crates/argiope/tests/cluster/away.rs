@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use testdb::{Postgres, until};
 
+use crate::lab::{Lab, Laid};
 use crate::served::Served;
 
 /// A client gets its error within 15 seconds; the rest is for a busy machine. It took a minute or two before.
@@ -63,4 +64,22 @@ fn who_asks_is_told_in_time_that_the_database_is_silent() {
     all_are_told(&server);
     drop(paused);
     answers_again(&server);
+}
+
+/// Nobody has to ask for it, nor is anything to be crawled.
+#[test]
+fn an_outage_and_its_end_are_in_the_logs_of_server_and_worker() {
+    let lab = Lab::new(Laid::out(1, 2, 1), &[]);
+    let worker = lab.worker();
+    let log = tempfile::NamedTempFile::new().expect("a file");
+    let url = lab.database.lock().expect("nobody panicked").url();
+    let file = log.reopen().expect("the file");
+    let _server = Served::start_to(&["--store", &url], file.into());
+    let logs = || [worker.said(), std::fs::read_to_string(log.path()).expect("its log")];
+    let say = |what: &str| logs().iter().all(|said| said.contains(what));
+    lab.database.lock().expect("nobody panicked").kill();
+    until("the outage is noticed", || say("warning the database cannot be reached: "));
+    assert!(!say("the database answers again"), "{:?}", logs());
+    lab.database.lock().expect("nobody panicked").restart();
+    until("its end is noticed", || say("info the database answers again, after "));
 }

@@ -33,6 +33,11 @@ impl Served {
 
     /// The same with the address of the database among the arguments.
     pub fn start_as(arguments: &[&str]) -> Self {
+        Served::start_to(arguments, Stdio::inherit())
+    }
+
+    /// The same with another place for its log.
+    pub fn start_to(arguments: &[&str], log: Stdio) -> Self {
         let usual = ["server", "--clients", "127.0.0.1:0", "--json"];
         let workers = if arguments.contains(&"--workers") { &[][..] } else { &["--workers", "127.0.0.1:0"] };
         let mut process = Command::new(env!("CARGO_BIN_EXE_argiope"))
@@ -41,6 +46,7 @@ impl Served {
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
+            .stderr(log)
             .spawn()
             .expect("the binary starts");
         let mut line = String::new();

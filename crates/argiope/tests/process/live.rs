@@ -239,6 +239,35 @@ fn so_does_one_with_its_state_in_a_database() {
     check(&["--store", &server.url()]);
 }
 
+#[test]
+fn questions_are_answered_at_once_while_the_database_is_away_and_the_log_says_when_it_is_back() {
+    let mut database = Postgres::start();
+    let served = Served::start(web());
+    let dirs = tempfile::tempdir().unwrap();
+    let (dir, log) = (dirs.path().join("crawl"), dirs.path().join("log"));
+    let log_to = ["--store", &database.url(), "--log", log.to_str().unwrap()];
+    let running = Running::start(&mut crawl(&served, &dir, &log_to));
+    wait_for_all(&dir, &running);
+    database.kill();
+    for (command, more) in [("explain", &["h0.live.test"][..]), ("links", &["http://h0.live.test/"]), ("status", &[])] {
+        let told = ask(command, &dir, more).expect_code(1).stderr;
+        // It tried no minute long.
+        assert!(told.contains("opening the store: database ") && !told.contains(" seconds: "), "{command}: {told}");
+    }
+    database.restart();
+    database.wait();
+    let says = |what: &str| std::fs::read_to_string(&log).unwrap().contains(what);
+    assert!(says("the database cannot be reached: "));
+    while !says("the database answers again, after ") {
+        assert!(running.age() < Duration::from_secs(120), "its end is not noticed");
+        status(&dir);
+    }
+    let told = ask("explain", &dir, &["h0.live.test"]).expect_code(0).stdout;
+    assert!(told.contains("the site waits for its delay"), "{told}");
+    running.signal("INT");
+    running.end().expect_code(3);
+}
+
 /// A crawl of 10,000 pages, paused in the middle: what it answers then is what its directory says of the same commit.
 #[test]
 fn a_crawl_of_10_000_pages_answers_as_its_directory_does_afterwards() {

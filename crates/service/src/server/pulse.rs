@@ -15,7 +15,7 @@ pub(super) const SILENCE_MAX: Duration = Duration::from_secs(12);
 /// How often it is asked.
 const BEAT_EVERY: Duration = Duration::from_secs(1);
 
-/// The database's pulse. It is felt from the first question on.
+/// The database's pulse. It is felt from the first question on, or before.
 pub(super) struct Pulse {
     control: Arc<Control>,
     has_stopped: OnceLock<watch::Receiver<bool>>,
@@ -33,6 +33,11 @@ impl Pulse {
             has_stopped
         };
         self.has_stopped.get_or_init(begin).clone()
+    }
+
+    /// Begins to feel it.
+    pub(super) fn feel(&self) {
+        self.has_stopped();
     }
 
     /// Whether it has stopped.
@@ -58,12 +63,15 @@ async fn feel(control: Arc<Control>, stopped: watch::Sender<bool>) {
             Ok(beaten) => beaten,
             Err(_) => {
                 stopped.send_replace(true);
+                store_postgres::is_silent(SILENCE_MAX.as_secs());
                 beating.await
             }
         };
         if matches!(beaten, Ok(Ok(()))) {
             last = Instant::now();
-            stopped.send_replace(false);
+            if stopped.send_replace(false) {
+                store_postgres::answers();
+            }
         } else if last.elapsed() >= SILENCE_MAX {
             stopped.send_replace(true);
         }

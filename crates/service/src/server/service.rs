@@ -14,6 +14,7 @@ use weburl::{CanonicalRules, CanonicalUrl, SiteKey, UserInfo};
 
 use super::pulse::{Pulse, SILENCE_MAX};
 use crate::queries::{self, Coordinator, Members, QueryError};
+use crate::reach::tell_of_database;
 use console::message::message;
 use console::message::one_line;
 use settings::options::Options;
@@ -66,6 +67,12 @@ impl Service {
         let pulse = Arc::new(Pulse::of(control.clone()));
         let in_force = Arc::default();
         Ok(Service { control, pulse, in_force, coordinator, crawls, reports, records, archive })
+    }
+
+    /// Says from now on when the database is away, and when it is back, also while nobody asks; to be called within the runtime.
+    pub fn watch_database(&self) {
+        tell_of_database();
+        self.pulse.feel();
     }
 
     /// Asks the database, on a thread on which one may wait. Where it does not answer, the question is given up.
