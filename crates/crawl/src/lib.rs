@@ -4,6 +4,7 @@
 
 pub mod adopt;
 pub mod again;
+mod counting;
 mod covered;
 pub mod dir;
 pub mod dry_run;

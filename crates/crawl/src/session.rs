@@ -1,7 +1,7 @@
 //! A crawl from its assembly to its end.
 
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -22,6 +22,7 @@ use store::{CrawlView, Store, StoreError, Totals};
 use tokio::sync::{broadcast, mpsc, watch};
 use weburl::{CanonicalUrl, SiteKey};
 
+use crate::counting::Counting;
 use crate::events::{self, Event, EventSink, Events};
 use crate::held::Held;
 use crate::history::History;
@@ -76,6 +77,8 @@ pub struct Session {
     progress: watch::Sender<Progress>,
     /// None for one of several workers: their server makes changes.
     steering: Option<Arc<Steering>>,
+    /// Of a state in a database, for its handles.
+    counting: Option<Arc<Counting>>,
     /// None for one of several workers, which sees a part of the crawl.
     history: Option<History>,
     /// The archive's directory. None without an archive, and for one of several workers, whose segments go elsewhere.
@@ -111,6 +114,8 @@ pub struct Handle {
     events: broadcast::WeakSender<Event>,
     /// URLs requested by the runs before.
     visited_before: u64,
+    /// Of a state in a database, which counts them each time.
+    counting: Option<Arc<Counting>>,
 }
 
 /// How a run ended.
@@ -277,6 +282,7 @@ impl Builder {
         let (stopping, progress) = (watch::Sender::new(false), watch::Sender::new(Progress::default()));
         let opened = stream.map(|stream| Stream::open(&dir.stream(), store.clone(), stream, stopping.clone()));
         let (stream_sink, stream) = opened.transpose()?.unzip();
+        let counting = plan.options.store.is_some().then(|| Arc::new(Counting::new(clock)));
         let (steering, steered) = match shared.steered {
             Some(steered) => (None, steered),
             None => {
@@ -348,6 +354,7 @@ impl Builder {
             stopping,
             progress,
             steering,
+            counting,
             history,
             own_archive,
             scheduler,
@@ -418,6 +425,7 @@ impl Session {
             scheduler: self.scheduler.clone(),
             events: self.events.clone(),
             visited_before: visited(&self.before),
+            counting: self.counting.clone(),
         }
     }
 
@@ -507,8 +515,9 @@ impl Handle {
         self.events.upgrade().map(|events| Events(events.subscribe()))
     }
 
-    /// What is left of the crawl, and what holds it up. It lists the crawl's directory, so it may take a moment. `None` if the session has
-    /// ended, or if the state is in PostgreSQL, where counting all URLs takes long.
+    /// What is left of the crawl, and what holds it up. It lists the crawl's directory, so it may take a moment. A database counts at most a
+    /// tenth of the time: between that its last counts are given. `None` if the session has ended, is one of several workers, or if a
+    /// database has not counted yet.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -521,25 +530,30 @@ impl Handle {
         Ok(self.scheduler.waits().await.map(|waits| Outlook { waits, ..left }))
     }
 
-    fn embedded_root(&self) -> Option<&Path> {
-        self.steering.as_ref().and_then(|steering| steering.embedded_root())
-    }
-
     /// What is left of the crawl.
     fn left(&self) -> Result<Option<Outlook>, StoreError> {
-        let Some(root) = self.embedded_root() else { return Ok(None) };
-        let Some(totals) = self.totals()? else { return Ok(None) };
+        let Some(steering) = self.steering.as_ref().filter(|_| self.store.strong_count() > 0) else { return Ok(None) };
+        // By a view, which has a connection of its own: the crawl does not wait for it.
+        let count = || self.view()?.map(|view| view.totals()).transpose();
+        let totals = match &self.counting {
+            Some(counting) => counting.count(count),
+            None => count()?,
+        };
         let elapsed = self.progress.borrow().elapsed;
-        Ok(Some(Outlook::of(&totals, self.visited_before, elapsed, Disk::of(root))))
+        Ok(totals.map(|totals| Outlook::of(&totals, self.visited_before, elapsed, Disk::of(steering.root()))))
     }
 
-    /// Totals of the state after the last commit. `None` as for [`Handle::outlook`].
+    /// Totals of the state after the last commit; of a state in a database those that were counted for [`Handle::outlook`] last. `None` as
+    /// there.
     ///
     /// # Errors
     /// The store cannot be read.
     pub fn totals(&self) -> Result<Option<Totals>, StoreError> {
-        let view = self.embedded_root().map(|_| self.view()).transpose()?.flatten();
-        view.map(|view| view.totals()).transpose()
+        match &self.counting {
+            _ if self.steering.is_none() => Ok(None),
+            Some(counting) => Ok(counting.last().filter(|_| self.store.strong_count() > 0)),
+            None => self.view()?.map(|view| view.totals()).transpose(),
+        }
     }
 
     /// What is next for a site, and what holds it up. `None` if the session has ended. The answer comes when the crawl runs.

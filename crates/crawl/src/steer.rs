@@ -349,10 +349,9 @@ pub struct Steering {
 }
 
 impl Steering {
-    /// The directory of a crawl that has its state there too.
-    pub(crate) fn embedded_root(&self) -> Option<&Path> {
-        let options = self.options.lock().unwrap_or_else(PoisonError::into_inner);
-        options.store.is_none().then(|| self.dir.root())
+    /// The directory of the crawl.
+    pub(crate) fn root(&self) -> &Path {
+        self.dir.root()
     }
 
     pub(crate) fn new(

@@ -399,13 +399,14 @@ pub fn watch(session: Builder, threads: usize, watched: Watched) -> anyhow::Resu
     Ok(ended)
 }
 
-/// Looks now and then what is left of a crawl, until it ends. Its directory is listed beside the crawl.
+/// Looks now and then what is left of a crawl, until the runtime ends. Its directory is listed beside the crawl.
 async fn look_ahead(handle: Handle, outlooks: channel::Sender<Option<Outlook>>) {
     loop {
-        tokio::time::sleep(LOOK_AHEAD_EVERY).await;
         // Where the store cannot be read, the crawl itself says so.
-        let Ok(Some(outlook)) = handle.outlook().await else { return };
-        outlooks.send_replace(Some(outlook));
+        if let Ok(Some(outlook)) = handle.outlook().await {
+            outlooks.send_replace(Some(outlook));
+        }
+        tokio::time::sleep(LOOK_AHEAD_EVERY).await;
     }
 }
 

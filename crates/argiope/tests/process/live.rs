@@ -1,7 +1,8 @@
 //! Questions to a crawl that is running.
 
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
@@ -264,6 +265,44 @@ fn questions_are_answered_at_once_while_the_database_is_away_and_the_log_says_wh
     }
     let told = ask("explain", &dir, &["h0.live.test"]).expect_code(0).stdout;
     assert!(told.contains("the site waits for its delay"), "{told}");
+    running.signal("INT");
+    running.end().expect_code(3);
+}
+
+#[test]
+fn the_progress_and_the_metrics_of_a_crawl_in_a_database_have_its_queue() {
+    let database = Postgres::start();
+    let served = Served::start(web());
+    let dirs = tempfile::tempdir().unwrap();
+    let (dir, log) = (dirs.path().join("crawl"), dirs.path().join("log"));
+    let more = ["--store", &database.url(), "--log", log.to_str().unwrap(), "--metrics", "127.0.0.1:0"];
+    let running = Running::start(&mut crawl(&served, &dir, &more));
+    let lines = || {
+        let lines = std::fs::read_to_string(&log).unwrap_or_default();
+        lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).collect::<Vec<_>>()
+    };
+    let waiting = 2 * HOSTS;
+    loop {
+        assert!(running.age() < Duration::from_secs(120), "no line has the queue: {:?}", lines());
+        if lines().iter().any(|line| {
+            let said = line["message"].as_str().unwrap_or_default();
+            let is_whole = said.contains(" on disk") && said.contains("waits for 20 sites for their delay");
+            line["outlook"]["waiting"] == waiting && said.contains(&format!(" {waiting} URLs waiting")) && is_whole
+        }) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let at = lines().iter().find_map(|line| {
+        let url = line["message"].as_str()?.strip_prefix("metrics at http://")?;
+        Some(url.strip_suffix("/metrics")?.to_owned())
+    });
+    let mut stream = TcpStream::connect(at.expect("where they are")).unwrap();
+    write!(stream, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains(&format!("\nargiope_urls_waiting {waiting}\n")), "{answer}");
+    assert!(answer.contains(&format!("\nargiope_urls_ended{{outcome=\"html\"}} {HOSTS}\n")), "{answer}");
     running.signal("INT");
     running.end().expect_code(3);
 }
