@@ -71,7 +71,9 @@ pub fn to_text(summary: &Summary) -> String {
     }
     if summary.set_aside > 0 {
         let (files, root) = (counted(summary.set_aside as u64, "file"), &summary.directory);
-        let _ = writeln!(out, "{files} set aside in archive/orphaned: `argiope adopt {root}` takes the pages in");
+        let told = format!(": `argiope adopt {root}` takes the pages in");
+        let told = Some(told).filter(|_| !summary.of_workers).unwrap_or_default();
+        let _ = writeln!(out, "{files} set aside in archive/orphaned{told}");
     }
     if summary.kept_aside > 0 {
         let files = counted(summary.kept_aside as u64, "file");
@@ -83,9 +85,9 @@ pub fn to_text(summary: &Summary) -> String {
 
 /// What the archive has lost.
 pub fn lost(summary: &Summary) -> Option<String> {
-    let (urls, root) = (counted(summary.lost?, "URL"), &summary.directory);
+    let (urls, root, again) = (counted(summary.lost?, "URL"), &summary.directory, summary.again_command());
     Some(format!(
-        "the archive has lost the responses of {urls}: `argiope check {root}` names them, and `argiope crawl -o {root} --again` asks for them again"
+        "the archive has lost the responses of {urls}: `argiope check {root}` names them, and `{again}` asks for them again"
     ))
 }
 

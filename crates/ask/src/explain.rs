@@ -3,9 +3,11 @@
 //! What holds a site up and what its turn brings is asked of the scheduler: of the run under way, or of one that would go on now. No rule of
 //! it is repeated here.
 
+mod asked;
 mod crawl;
 mod found;
 mod linked;
+mod queued;
 mod rules;
 mod site;
 mod survey;
@@ -15,12 +17,14 @@ mod waiting;
 
 use serde::Serialize;
 
-pub use self::crawl::{Crawl, changes_of};
+pub use self::asked::Asked;
+pub use self::crawl::Crawl;
 pub use self::found::Step;
 pub use self::linked::{LinkText, LinkedAs};
 pub use self::rules::Rule;
 pub use self::site::{HostStory, RobotsMeaning, RobotsStory, SiteStory};
 pub use self::survey::NearLimit;
+pub use self::text::At;
 pub use self::url::{Past, RecordPlace, Target, UrlStory};
 pub use self::waiting::Why;
 
@@ -42,7 +46,7 @@ impl Story {
     /// # Errors
     /// The state or the dataset cannot be read.
     pub fn of(crawl: &Crawl<'_>, given: &str) -> anyhow::Result<Self> {
-        Ok(match target::Target::parse(given, &crawl.settings.canonical) {
+        Ok(match target::Target::parse(given, &crawl.settings().canonical) {
             target::Target::Url(url) => {
                 let url = crawl.by_known_scheme(given, url)?;
                 Story::Url(Box::new(UrlStory::of(crawl, given, &url)?))

@@ -132,7 +132,13 @@ impl Status {
             freshness,
             archive_fault: archive_fault.map(|fault| fault.to_string()),
             orphaned: orphaned.into_iter().map(|Orphan { name, bytes, .. }| SegmentStatus { name, bytes }).collect(),
-            summary: Summary { in_trouble, passing, lost, ..Summary::new(end, &totals, opened.dir.root()) },
+            summary: Summary {
+                of_workers: opened.is_of_workers()?,
+                in_trouble,
+                passing,
+                lost,
+                ..Summary::new(end, &totals, opened.dir.root())
+            },
             seeds: opened.view().seeds()?.iter().map(ToString::to_string).collect(),
             archive_bytes: segments.iter().map(|segment| segment.length).sum(),
             segments: segments

@@ -493,16 +493,22 @@ impl CrawlDir {
     }
 
     fn refuse_of_workers_in(&self, options: &Options) -> anyhow::Result<()> {
-        let Some(address) = &options.store else { return Ok(()) };
-        match store_postgres::crawl_of_workers(&address.address()?, &schema_of(options)?)? {
-            Some(id) if self.has_mark_of(&id) => bail!(usage(format!(
+        if self.is_of_workers_in(options)? {
+            bail!(usage(format!(
                 "{}: the archive of a crawl by several workers, whose server makes all changes: start it, and use `argiope client steer`, \
                  `argiope client crawl` for more seeds, `argiope client again` or `watch` for rounds, or `argiope ui HOST:PORT` with its port \
                  for clients",
                 self.root.display()
-            ))),
-            _ => Ok(()),
+            )));
         }
+        Ok(())
+    }
+
+    /// Whether the crawl is one by several workers, by what the database says.
+    pub(crate) fn is_of_workers_in(&self, options: &Options) -> anyhow::Result<bool> {
+        let Some(address) = &options.store else { return Ok(false) };
+        let id = store_postgres::crawl_of_workers(&address.address()?, &schema_of(options)?)?;
+        Ok(id.is_some_and(|id| self.has_mark_of(&id)))
     }
 
     /// Whether a view in a database is that of this directory.

@@ -166,6 +166,17 @@ impl Opened {
         }
     }
 
+    /// Whether the crawl is one by several workers: its server makes all changes, and whether workers are there is not known here.
+    ///
+    /// # Errors
+    /// The settings or the database cannot be read.
+    pub fn is_of_workers(&self) -> anyhow::Result<bool> {
+        if self.is_running() {
+            return Ok(false);
+        }
+        self.dir.is_of_workers_in(&self.options()?)
+    }
+
     /// The options of the crawl.
     ///
     /// # Errors

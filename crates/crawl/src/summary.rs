@@ -16,6 +16,9 @@ use crate::{CrawlDir, Ended};
 /// Where a crawl stands.
 #[derive(Debug, Serialize)]
 pub struct Summary {
+    /// The crawl is one by several workers, whose server makes all changes.
+    #[serde(skip)]
+    pub of_workers: bool,
     /// `done`, `limit`, `stopped`, `held`, `waiting`; or `pending`, `finished` where no run is looked at.
     pub end: String,
     /// The limit that was reached.
@@ -180,6 +183,7 @@ impl Summary {
         let outcomes = Outcome::ALL.iter().filter(|outcome| totals.count(**outcome) > 0);
         let orphans = archive::orphans(&directory.join("archive")).unwrap_or_default();
         Summary {
+            of_workers: false,
             end: end.to_owned(),
             in_trouble: None,
             passing: None,
@@ -220,6 +224,33 @@ impl Summary {
         let run = Run::between(&ended.before, &ended.totals, ended.took, &ended.progress);
         let in_trouble = ended.in_trouble.clone();
         Summary { limit, in_trouble, run: Some(run), time: Some(time), ..Summary::new(name, &ended.totals, dir.root()) }
+    }
+
+    /// What goes on with the crawl, in words.
+    #[must_use]
+    pub fn who_goes_on(&self) -> String {
+        match self.of_workers {
+            true => "`argiope client workers` names the workers that go on with it".to_owned(),
+            false => format!("`argiope crawl -o {}` goes on", self.directory),
+        }
+    }
+
+    /// The command that lets a paused crawl go on.
+    #[must_use]
+    pub fn resume_command(&self) -> String {
+        match self.of_workers {
+            true => "argiope client resume".to_owned(),
+            false => format!("argiope steer {} resume", self.directory),
+        }
+    }
+
+    /// The command that begins a round.
+    #[must_use]
+    pub fn again_command(&self) -> String {
+        match self.of_workers {
+            true => "argiope client again".to_owned(),
+            false => format!("argiope crawl -o {} --again", self.directory),
+        }
     }
 
     /// URLs in the queue: those that were never visited, and those to be visited again.

@@ -47,6 +47,34 @@ pub enum Reason {
     Busy,
 }
 
+impl Reason {
+    /// The word for it, as JSON has it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Reason::Nothing => "nothing",
+            Reason::Hold => "hold",
+            Reason::Elsewhere => "elsewhere",
+            Reason::SiteBudget => "site_budget",
+            Reason::End => "end",
+            Reason::Paused => "paused",
+            Reason::CrawlBudget => "crawl_budget",
+            Reason::Place => "place",
+            Reason::Aside => "aside",
+            Reason::BackOff => "back_off",
+            Reason::Delay => "delay",
+            Reason::AddressDelay => "address_delay",
+            Reason::Address => "address",
+            Reason::Network => "network",
+            Reason::Name => "name",
+            Reason::Robots => "robots",
+            Reason::Share => "share",
+            Reason::UnderWay => "under_way",
+            Reason::Busy => "busy",
+        }
+    }
+}
+
 /// What holds a site up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {

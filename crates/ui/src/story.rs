@@ -95,7 +95,8 @@ fn timeline(story: &UrlStory) -> Timeline {
 /// What there is to tell of `u`.
 fn tell(crawl: &Standing, fields: &Fields) -> anyhow::Result<Told> {
     let opened = crawl.with_dataset()?;
-    let story = Story::of(&Crawl::new(&opened.dir, opened.view(), opened.live())?.in_short(), fields.get("u"))?;
+    let asked = Crawl::of(&opened)?.in_short();
+    let story = Story::of(&asked, fields.get("u"))?;
     let url = match &story {
         Story::Url(story) => story.url.as_deref().and_then(CanonicalUrl::from_canonical),
         Story::Host(_) => None,
@@ -115,7 +116,7 @@ fn tell(crawl: &Standing, fields: &Fields) -> anyhow::Result<Told> {
         }
         _ => None,
     };
-    let text = story.to_text(crawl.root());
+    let text = story.to_text(asked.at());
     Ok(Told { story, text, url, ends, pictured })
 }
 

@@ -29,12 +29,13 @@ pub struct ExplainArgs {
 /// The directory holds no crawl, or its settings cannot be read.
 pub fn run(args: ExplainArgs) -> anyhow::Result<ExitCode> {
     let opened = Opened::with_dataset(&args.dir)?;
-    let story = Story::of(&Crawl::new(&opened.dir, opened.view(), opened.live())?, &args.what)?;
+    let crawl = Crawl::of(&opened)?;
+    let story = Story::of(&crawl, &args.what)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         write_json_line(&mut out, &story)?;
     } else {
-        out.write_all(story.to_text(&args.dir).as_bytes())?;
+        out.write_all(story.to_text(crawl.at()).as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -50,10 +50,10 @@ fn to_text(status: &Status) -> String {
     let _ = match status.summary.end.as_str() {
         "finished" => writeln!(out, "finished: every URL found has its outcome"),
         "running" => writeln!(out, "running: as of the last commit"),
-        _ => writeln!(out, "pending: `argiope crawl -o {}` goes on", status.summary.directory),
+        _ => writeln!(out, "pending: {}", status.summary.who_goes_on()),
     };
     if status.paused {
-        let _ = writeln!(out, "paused: `argiope steer {} resume` lets it go on", status.summary.directory);
+        let _ = writeln!(out, "paused: `{}` lets it go on", status.summary.resume_command());
     }
     if let Some(max) = status.max_pages_per_site.filter(|_| status.summary.end == "pending") {
         let _ = writeln!(

@@ -10,6 +10,7 @@ mod crawls;
 mod distances;
 mod duplicates;
 mod handed_over;
+mod held;
 mod items;
 mod lab;
 mod logged;

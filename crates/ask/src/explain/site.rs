@@ -139,7 +139,7 @@ impl HostStory {
     /// # Errors
     /// The store cannot be read.
     pub(super) fn of(crawl: &Crawl<'_>, given: &str, host: &Host) -> anyhow::Result<Self> {
-        let (found, sites_looked_at) = sites_of(crawl.store(), host, crawl.looks.sites_max)?;
+        let (found, sites_looked_at) = sites_of(crawl.store(), host, crawl.asked.looks.sites_max)?;
         let mut sites = Vec::new();
         for (site, record) in found {
             sites.push(SiteStory::of(crawl, &site, record)?);
@@ -186,7 +186,7 @@ fn unknown(crawl: &Crawl<'_>, host: &Host) -> Vec<Why> {
     let mut why = vec![Why::UnknownHost];
     for site in host.usual_sites() {
         let Some(root) = CanonicalUrl::from_canonical(&format!("{site}/")) else { continue };
-        let excluded_by = crawl.settings.filter.judge(&root).err().map(|rule| rule.to_string());
+        let excluded_by = crawl.settings().filter.judge(&root).err().map(|rule| rule.to_string());
         why.push(Why::Root { url: root.to_string(), excluded_by });
     }
     why
@@ -194,9 +194,9 @@ fn unknown(crawl: &Crawl<'_>, host: &Host) -> Vec<Why> {
 
 impl SiteStory {
     fn of(crawl: &Crawl<'_>, site: &Site, record: Option<SiteRecord>) -> anyhow::Result<Self> {
-        let settings = &crawl.settings;
-        let now = SiteNow::new(crawl, site, record)?;
-        let survey = Survey::of(crawl.store(), &now.record, &settings.site_rules.traps, crawl.looks.urls_max)?;
+        let settings = crawl.settings();
+        let now = SiteNow::new(&crawl.asked, site, record)?;
+        let survey = Survey::of(crawl.store(), &now.record, &settings.site_rules.traps, crawl.asked.looks.urls_max)?;
         let why = now.why(survey.outcomes.get(FRONTIER).copied().unwrap_or(0), survey.in_part);
         let next = crawl.store().pending(site.key(), None, NEXT_SHOWN)?;
         let (wait, rule) = now.delay();

@@ -1,20 +1,29 @@
 //! Explanations as text for people.
 
+mod at;
 mod site;
 mod url;
 mod why;
 
-use std::path::Path;
+pub use self::at::At;
 
-use super::Story;
+use super::{Story, Why};
 
 impl Story {
-    /// The story as text, a label and a value a line. Commands in it name the crawl's directory.
+    /// The story as text, a label and a value a line. Commands in it name the crawl.
     #[must_use]
-    pub fn to_text(&self, dir: &Path) -> String {
+    pub fn to_text(&self, at: At<'_>) -> String {
         match self {
-            Story::Url(story) => url::of(story, dir),
-            Story::Host(story) => site::of(story, dir),
+            Story::Url(story) => url::of(story, at),
+            Story::Host(story) => site::of(story, at),
         }
+    }
+}
+
+impl Why {
+    /// The reason in words. Commands in it name the crawl.
+    #[must_use]
+    pub fn to_text(&self, at: At<'_>) -> String {
+        why::words(self, at)
     }
 }

@@ -4,20 +4,18 @@ use std::path::PathBuf;
 
 use dataset::Layout;
 use dataset::rows::{FRONTIER, Row, Rows};
-use model::{Candidate, Change, Limit, Position, Purpose, Visit, can_be_compared};
+use model::{Change, Limit, Visit, can_be_compared};
 use replay::Replay;
 use serde::Serialize;
 use store::{CrawlView, Entry};
-use weburl::{CanonicalUrl, Rejected, SiteKey, UrlKey, without_user_info};
+use weburl::{CanonicalUrl, Rejected, without_user_info};
 
 use super::crawl::Crawl;
 use super::found::{Step, way_to};
 use super::linked::LinkedAs;
+use super::queued::waiting_for;
 use super::rules::{self, Rule};
 use super::waiting::{SiteNow, Why};
-
-/// Queue entries read at once.
-const QUEUED_AT_ONCE: usize = 1_000;
 
 /// Everything there is to say of a URL.
 #[derive(Debug, Serialize)]
@@ -131,7 +129,7 @@ impl UrlStory {
     pub(super) fn of(crawl: &Crawl<'_>, given: &str, url: &CanonicalUrl) -> anyhow::Result<Self> {
         let store = crawl.store();
         let entry = store.get(url.key())?;
-        let site = SiteNow::new(crawl, &url.site(), store.site(url.key().site)?)?;
+        let site = SiteNow::new(&crawl.asked, &url.site(), store.site(url.key().site)?)?;
         let is_seed = store.seeds()?.contains(url);
         let mut story = UrlStory::new(given);
         story.url = Some(url.to_string());
@@ -143,14 +141,7 @@ impl UrlStory {
             None => story.why = story.what_would_be(crawl, &crawl.similar(url)?),
             Some(entry) => {
                 story.learn(crawl, entry)?;
-                let is_first = entry.visit.is_none();
-                let waits_again = !is_first && store.totals()?.again > 0 && is_queued(store, &entry.candidate)?;
-                if waits_again {
-                    story.why.push(Why::Again);
-                }
-                if is_first || waits_again {
-                    story.why.extend(what_it_waits_for(crawl, entry, &site)?);
-                }
+                story.why = waiting_for(&crawl.asked, entry, &site)?;
             }
         }
         Ok(story)
@@ -171,7 +162,7 @@ impl UrlStory {
         self.record = place_of(crawl, visit)?;
         self.record_is_missing = crawl.keeps_archive && visit.status > 0 && self.record.is_none();
         let archive = crawl.dir.archive();
-        let mut replay = Replay::new(store, &archive, crawl.settings.limits.body_bytes_max);
+        let mut replay = Replay::new(store, &archive, crawl.settings().limits.body_bytes_max);
         // A record that is damaged is for the check to name.
         self.content_is_missing = replay.is_payload_lost(visit).unwrap_or(false);
         Ok(())
@@ -181,7 +172,7 @@ impl UrlStory {
     fn what_would_be(&self, crawl: &Crawl<'_>, similar: &[CanonicalUrl]) -> Vec<Why> {
         let mut why = vec![Why::Unfound];
         why.extend(similar.iter().map(|url| Why::Similar { url: url.to_string() }));
-        why.extend(crawl.settings.depth_max.map(|max| Why::DepthLimit { max }));
+        why.extend(crawl.settings().depth_max.map(|max| Why::DepthLimit { max }));
         let refusing = self.rules.iter().filter(|rule| rule.allows == Some(false));
         why.push(Why::IfFound { refused_by: refusing.map(|rule| rule.rule).collect() });
         why
@@ -236,54 +227,4 @@ fn place_of(crawl: &Crawl<'_>, visit: &Visit) -> anyhow::Result<Option<RecordPla
         offset: location.offset,
         length: location.length,
     }))
-}
-
-fn what_it_waits_for(crawl: &Crawl<'_>, entry: &Entry, site: &SiteNow<'_>) -> anyhow::Result<Vec<Why>> {
-    let url = &entry.candidate.url;
-    let queued_max = crawl.looks.queued_max as u64;
-    let before = place_in_queue(crawl, url.key())?;
-    // The scheduler may have left others behind that failed.
-    let is_next = site.next_url().map_or(before == Some(0), |next| next == url);
-    let mut why = vec![match before {
-        _ if is_next => Why::Next,
-        Some(before) => Why::Queued { before, at_least: false },
-        None => Why::Queued { before: queued_max, at_least: true },
-    }];
-    if entry.candidate.purpose == Purpose::Page && entry.attempts > 0 {
-        let max = crawl.settings.site_rules.politeness.attempts_max;
-        why.push(Why::Tried { attempts: entry.attempts, max: Some(max).filter(|max| entry.attempts < *max) });
-    }
-    why.extend(site.low_group(url));
-    why.extend(site.end_of(url));
-    why.extend(site.why(before.unwrap_or(queued_max) + 1, before.is_none()));
-    Ok(why)
-}
-
-/// Whether a URL is in the queue of its site: at its place, which comes right behind the one before.
-fn is_queued(store: &dyn CrawlView, candidate: &Candidate) -> anyhow::Result<bool> {
-    let key = candidate.url.key();
-    let place = candidate.position();
-    let before = match place.url.checked_sub(1) {
-        Some(url) => Some(Position { url, ..place }),
-        None => place.rank.checked_sub(1).map(|rank| Position { rank, url: u64::MAX }),
-    };
-    let queue = store.pending(key.site, before, 1)?;
-    Ok(queue.first().is_some_and(|queued| queued.candidate.url.key() == key))
-}
-
-/// How many URLs of its site come before a URL.
-fn place_in_queue(crawl: &Crawl<'_>, key: UrlKey) -> anyhow::Result<Option<u64>> {
-    let site: SiteKey = key.site;
-    let mut before = 0;
-    let mut after = None;
-    while before < crawl.looks.queued_max {
-        let queue = crawl.store().pending(site, after, QUEUED_AT_ONCE)?;
-        let Some(last) = queue.last() else { break };
-        after = Some(last.candidate.position());
-        match queue.iter().position(|queued| queued.candidate.url.key() == key) {
-            Some(at) => return Ok(Some((before + at) as u64)),
-            None => before += queue.len(),
-        }
-    }
-    Ok(None)
 }

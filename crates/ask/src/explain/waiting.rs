@@ -9,7 +9,7 @@ use model::{SiteRecord, Timestamp};
 use serde::Serialize;
 use weburl::{CanonicalUrl, Site};
 
-use super::crawl::Crawl;
+use super::asked::{Asked, Run};
 
 /// Why something waits, or what would become of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -123,6 +123,10 @@ pub enum Why {
     CannotBeAsked,
     /// No crawl is running.
     NotRunning,
+    /// Several workers crawl, who cannot be asked here.
+    OfWorkers,
+    /// The crawl is by several workers, and none is there.
+    NoWorker,
 }
 
 /// A site, as the scheduler sees it.
@@ -133,7 +137,7 @@ pub(super) struct SiteNow<'a> {
     /// `None` if a crawl is running that cannot be asked.
     pub(super) prospect: Option<Prospect>,
     pub(super) settings: &'a Settings,
-    is_running: bool,
+    run: Run<'a>,
     now: Timestamp,
 }
 
@@ -142,15 +146,15 @@ impl<'a> SiteNow<'a> {
     ///
     /// # Errors
     /// The state cannot be read, or the running crawl cannot be asked.
-    pub(super) fn new(crawl: &'a Crawl<'_>, site: &Site, record: Option<SiteRecord>) -> anyhow::Result<Self> {
+    pub(super) fn new(asked: &'a Asked<'a>, site: &Site, record: Option<SiteRecord>) -> anyhow::Result<Self> {
         let record = record.unwrap_or_else(|| SiteRecord::new(site.clone()));
         let mut state = SiteState::new(record.clone());
-        if crawl.settings.site_rules.matching.is_some() {
-            state.set_robots(engine::robots_state(record.robots.as_ref(), &crawl.settings));
+        if asked.settings.site_rules.matching.is_some() {
+            state.set_robots(engine::robots_state(record.robots.as_ref(), &asked.settings));
         }
-        let prospect = crawl.prospect(site)?;
-        let (settings, is_running, now) = (&crawl.settings, crawl.is_running(), crawl.now);
-        Ok(SiteNow { record, state, prospect, settings, is_running, now })
+        let prospect = asked.prospect(site)?;
+        let Asked { settings, run, now, .. } = asked;
+        Ok(SiteNow { record, state, prospect, settings, run: *run, now: *now })
     }
 
     /// The delay between visits, and the rule that decides it.
@@ -210,10 +214,12 @@ impl<'a> SiteNow<'a> {
             let takes = wait.saturating_mul(u32::try_from(urls).unwrap_or(u32::MAX));
             why.push(Why::Pace { delay_s: wait.as_secs_f64(), rule, urls, at_least, takes_s: takes.as_secs_f64() });
         }
-        why.extend(match (self.is_running, &self.prospect) {
-            (false, _) => Some(Why::NotRunning),
-            (true, None) => Some(Why::CannotBeAsked),
-            (true, Some(_)) => None,
+        why.extend(match (self.run, &self.prospect) {
+            (Run::Nobody, _) => Some(Why::NotRunning),
+            (Run::Workers(None), _) => Some(Why::OfWorkers),
+            (Run::Workers(Some(0)), _) => Some(Why::NoWorker),
+            (Run::Live(_), None) => Some(Why::CannotBeAsked),
+            (Run::Workers(Some(_)), _) | (Run::Live(_), Some(_)) => None,
         });
         why
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use frontier::{Group, Held, Next, Reason, Settled};
 use model::{Outcome, Timestamp};
 use serde::{Deserialize, Serialize};
-use store::{CrawlView, StoreError};
+use store::{CrawlView, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::{Front, Leaving, SiteSearch, Slot, Start, State, read_rules};
@@ -115,32 +115,60 @@ impl State {
         site: SiteKey,
         now: Timestamp,
     ) -> Result<State, StoreError> {
-        let totals = view.totals()?;
-        let counts = (totals.round.number, totals.pages_in_round(), totals.bytes_of_round);
         let mut state = State::new(settings, now, Start::Resumed);
-        state.requisites.begin(totals.requisites_pending);
-        state.begin(now, Vec::new(), view.seeds()?, counts);
-        state.search = SiteSearch::Exhausted;
-        state.bring_to_front(site);
-        while let Some(command) = state.commands.pop() {
+        state.bring_alone(view, (&view.totals()?, view.seeds()?), site, now)?;
+        Ok(state)
+    }
+
+    /// One of several workers that goes on now with this site alone, which it had before: to ask what holds the site up. Such a crawl has no
+    /// budget, so its totals do not matter. Of its seeds those count that are given.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn shared(
+        settings: Settings,
+        view: &dyn CrawlView,
+        seeds: Vec<CanonicalUrl>,
+        site: SiteKey,
+        now: Timestamp,
+    ) -> Result<State, StoreError> {
+        let mut state = State::new(settings, now, Start::Shared);
+        state.bring_alone(view, (&Totals::default(), seeds), site, now)?;
+        Ok(state)
+    }
+
+    /// Brings a site to the front.
+    fn bring_alone(
+        &mut self,
+        view: &dyn CrawlView,
+        (totals, seeds): (&Totals, Vec<CanonicalUrl>),
+        site: SiteKey,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let counts = (totals.round.number, totals.pages_in_round(), totals.bytes_of_round);
+        self.requisites.begin(totals.requisites_pending);
+        self.begin(now, Vec::new(), seeds, counts);
+        self.search = SiteSearch::Exhausted;
+        self.bring_to_front(site);
+        while let Some(command) = self.commands.pop() {
             match command {
                 Command::Load { site, with_record, after, max } => {
                     let record = if with_record { view.site(site)?.map(Box::new) } else { None };
                     let queue = view.pending(site, after, max)?;
                     let all = queue.len() < max;
-                    state.loaded(now, site, record, queue, all);
+                    self.loaded(now, site, record, queue, all);
                 }
                 // The sitemaps that its robots.txt names are looked for.
-                Command::FindRules { site } => state.rules_found(now, site, view.site(site)?.as_ref()),
+                Command::FindRules { site } => self.rules_found(now, site, view.site(site)?.as_ref()),
                 Command::ReadRules { site, code, body } => {
-                    let rules = read_rules(code, &body, &state.settings);
-                    state.rules_read(now, site, Some(rules));
+                    let rules = read_rules(code, &body, &self.settings);
+                    self.rules_read(now, site, Some(rules));
                 }
                 _ => {}
             }
         }
-        state.check_limits(now);
-        Ok(state)
+        self.check_limits(now);
+        Ok(())
     }
 
     /// What is next for a site.

@@ -7,12 +7,13 @@ use api::{
     DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, InTrouble, JournalResponse, Journaled, Link,
     LinksResponse, OverlapResponse, PageChange, PageRankResponse, PastVisit, PathResponse, PauseResponse,
     PictureResponse, ResumeResponse, SearchResponse, SiteState, StatsResponse, SteerResponse, UndoResponse, Unowned,
-    Url, UrlsResponse, Worker,
+    Url, UrlsResponse, Wait, Worker,
 };
 use ask::freshness::{Freshness, Rate};
 use ask::path::Path;
 use ask::rank::digits;
 use crawl::Affected;
+use engine::clock::Clock;
 use model::Timestamp;
 use printable::Printable;
 
@@ -157,6 +158,12 @@ impl Text for ExplainResponse {
         if !self.excluded_by.is_empty() {
             writeln!(out, "it ends as excluded: {}", Printable(&self.excluded_by))?;
         }
+        for Wait { text, .. } in &self.waits {
+            writeln!(out, "waits: {}", Printable(text))?;
+        }
+        for Changed { at, change } in &self.changes {
+            writeln!(out, "steered: {at} {}", Printable(change))?;
+        }
         if self.state != "unknown" {
             writeln!(out, "depth {}", self.depth)?;
         }
@@ -182,13 +189,17 @@ impl Text for ExplainResponse {
             let status = if *status > 0 { format!(" {status}") } else { String::new() };
             writeln!(out, "{}  round {round}  {}{status}", Printable(at), Printable(&(change + outcome)))?;
         }
-        self.changes.iter().try_for_each(|change| writeln!(out, "steered: {}", Printable(change)))
+        Ok(())
     }
 }
 
 fn write_site(out: &mut dyn Write, site: &SiteState) -> Result<()> {
     let SiteState { delay, delay_rule, ip_delay, .. } = site;
-    writeln!(out, "no visit of its site before {}", date(site.due_at))?;
+    match site.due_at {
+        due if due <= 0.0 => {}
+        due if due > now() => writeln!(out, "no visit of its site before {}", date(due))?,
+        due => writeln!(out, "its site is due since {}", date(due))?,
+    }
     writeln!(out, "a visit every {delay} s ({delay_rule}), of its address every {ip_delay} s")?;
     let verdict = if site.allowed { "allowed" } else { "disallowed" };
     let asked = format_args!("robots.txt: {}, requested {}", Printable(&site.robots), date(site.robots_fetched_at));
@@ -214,6 +225,12 @@ fn write_site(out: &mut dyn Write, site: &SiteState) -> Result<()> {
             writeln!(out, "the site is in trouble until {}: {}", date(site.aside_until), Printable(trouble))
         }
     }
+}
+
+/// Now, as a time of the API.
+#[expect(clippy::cast_precision_loss, reason = "a date in microseconds")]
+fn now() -> f64 {
+    Clock::start().date().0 as f64 / 1e6
 }
 
 /// A time of the API as a date.

@@ -1,23 +1,26 @@
 //! `Explain`: the state of a URL, and of its site.
 
-use api::{ExplainResponse, PastVisit, SiteState};
-use ask::explain::{Past, changes_of};
+use api::{Changed, ExplainResponse, PastVisit, SiteState, Wait};
+use ask::explain::{Asked, At, Past, Why};
 use ask::urls::LOOKED_AT_MAX;
+use console::message::message;
 use engine::Settings;
 use frontier::RobotsState;
 use model::{Purpose, SiteRecord, Timestamp, Via};
 use settings::plan::Plan;
 use store::{CrawlView, Entry};
+use store_postgres::cluster::Control;
 use tonic::Status;
 use weburl::CanonicalUrl;
 
+use super::published;
 use super::service::Service;
-use super::steering;
 
 /// Visits told, the last ones.
 const VISITS_TOLD: usize = 50;
-/// Changes of the crawl that are looked at, the last ones.
-const CHANGES_READ: usize = 1_000;
+
+/// The last changes among which those are looked for that concern a URL.
+const CHANGES_LOOKED_AT_MAX: usize = 1_000;
 
 /// Explains a URL.
 ///
@@ -43,6 +46,8 @@ pub(super) async fn explain(service: &Service, given: &str) -> Result<ExplainRes
         })
         .await?;
     let (group, owner) = service.owner(site).await?;
+    let (why, changes) = why(service, &url, entry.as_ref(), &plan).await?;
+    let (before, before_in_part) = place(&why);
     let site = record.map(|record| site_state(record, &url, &plan));
     let told = ExplainResponse {
         url: url.to_string(),
@@ -51,6 +56,10 @@ pub(super) async fn explain(service: &Service, given: &str) -> Result<ExplainRes
         waiting_on_site: waiting.min(LOOKED_AT_MAX) as u64,
         waiting_in_part: waiting > LOOKED_AT_MAX,
         site,
+        waits: why.iter().map(wait).collect(),
+        before,
+        before_in_part,
+        changes,
         ..Default::default()
     };
     let Some(entry) = entry else {
@@ -81,10 +90,9 @@ pub(super) async fn explain(service: &Service, given: &str) -> Result<ExplainRes
     })
 }
 
-/// How a URL was found, its visits, and the changes that concern it.
+/// How a URL was found, and its visits.
 async fn past(service: &Service, entry: &Entry, told: ExplainResponse) -> Result<ExplainResponse, Status> {
-    let (url, last) = (entry.candidate.url.clone(), entry.visit.clone());
-    let key = url.key();
+    let (key, last) = (entry.candidate.url.key(), entry.visit.clone());
     let mut visits = service.ask(move |control| control.earlier(key)).await?;
     visits.extend(last);
     let mut past = Past::of(&visits);
@@ -92,7 +100,6 @@ async fn past(service: &Service, entry: &Entry, told: ExplainResponse) -> Result
         only.change = None;
     }
     let before = past.len().saturating_sub(VISITS_TOLD);
-    let changes = steering::last(service, CHANGES_READ).await?;
     let told_of = |past: Past| PastVisit {
         at: past.at,
         round: past.round,
@@ -104,9 +111,46 @@ async fn past(service: &Service, entry: &Entry, told: ExplainResponse) -> Result
         via: entry.candidate.via.as_str().to_owned(),
         visits: past.into_iter().skip(before).map(told_of).collect(),
         visits_before: before as u64,
-        changes: changes_of(&changes, &url.site(), Some(&url)),
         ..told
     })
+}
+
+/// What a URL waits for, and what was changed that concerns it.
+async fn why(
+    service: &Service,
+    url: &CanonicalUrl,
+    entry: Option<&Entry>,
+    plan: &Plan,
+) -> Result<(Vec<Why>, Vec<Changed>), Status> {
+    let (url, entry, settings) = (url.clone(), entry.cloned(), plan.settings.clone());
+    let asking = move |control: &Control| {
+        let changes = published::read(control.changes(CHANGES_LOOKED_AT_MAX)?);
+        let is_seed = control.count_seeds(&[url.key()])? > 0;
+        let seeds = if is_seed { vec![url.clone()] } else { Vec::new() };
+        let asked = Asked::of_workers(control, settings, control.members()?.len() as u64, changes, seeds);
+        let changed = |change: &crawl::Changed| Changed { at: change.at.clone(), change: change.change.to_string() };
+        let changes = asked.changes_of(&url.site(), Some(&url)).into_iter().map(changed).collect();
+        Ok(entry.map_or(Ok(Vec::new()), |entry| asked.waiting_for(&entry)).map(|why| (why, changes)))
+    };
+    service.ask(asking).await?.map_err(|error| Status::unavailable(message(format_args!("{error:#}"))))
+}
+
+/// How many URLs come before one that waits for this, and whether there are more.
+fn place(why: &[Why]) -> (Option<u64>, bool) {
+    let found = why.iter().find_map(|why| match why {
+        Why::Next => Some((0, false)),
+        Why::Queued { before, at_least } => Some((*before, *at_least)),
+        _ => None,
+    });
+    found.map_or((None, false), |(before, at_least)| (Some(before), at_least))
+}
+
+fn wait(why: &Why) -> Wait {
+    let (reason, until) = match why {
+        Why::Held { reason, until, .. } => (reason.as_str(), until.clone().unwrap_or_default()),
+        _ => ("", String::new()),
+    };
+    Wait { text: why.to_text(At::Server), reason: reason.to_owned(), until }
 }
 
 /// The rule by which a URL that waits ends as `excluded`, as the worker judges it when it comes to the URL; empty if none does.

@@ -1,6 +1,6 @@
 //! The state of a URL and of its site, as `argiope client explain` tells it, its visits and changes on a timeline, and the links of the page.
 
-use api::{ExplainRequest, ExplainResponse, Link, LinksRequest, PastVisit};
+use api::{Changed, ExplainRequest, ExplainResponse, Link, LinksRequest, PastVisit};
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use maud::{Markup, html};
@@ -85,7 +85,7 @@ fn timeline(explained: &ExplainResponse) -> Timeline {
         found,
         left_out: explained.visits_before,
         visits: explained.visits.iter().map(event).collect(),
-        changes: explained.changes.clone(),
+        changes: explained.changes.iter().map(|Changed { at, change }| format!("{change}, {at}")).collect(),
     }
 }
 

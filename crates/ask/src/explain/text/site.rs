@@ -1,25 +1,24 @@
 //! The story of a host for people.
 
-use std::path::Path;
-
 use crate::explain::{HostStory, NearLimit, RobotsMeaning, RobotsStory, SiteStory};
 use printable::{Printable, counted};
 
+use super::At;
 use super::url::line;
 use super::why::{delay, seconds, words};
 
-/// The story of a host of a crawl in this directory, a label and a value a line, the sites one after the other.
-pub(super) fn of(host: &HostStory, dir: &Path) -> String {
+/// The story of a host of a crawl at this place, a label and a value a line, the sites one after the other.
+pub(super) fn of(host: &HostStory, at: At<'_>) -> String {
     let mut out = String::new();
     if host.sites.is_empty() {
         line(&mut out, "host", Printable(&host.host));
-        host.why.iter().for_each(|why| line(&mut out, "", Printable(&words(why, dir))));
+        host.why.iter().for_each(|why| line(&mut out, "", Printable(&words(why, at))));
     }
-    for (at, site) in host.sites.iter().enumerate() {
-        if at > 0 {
+    for (place, site) in host.sites.iter().enumerate() {
+        if place > 0 {
             out.push('\n');
         }
-        tell(site, dir, &mut out);
+        tell(site, at, &mut out);
     }
     if let Some(looked_at) = host.sites_looked_at {
         let of = counted(looked_at as u64, "site");
@@ -28,10 +27,10 @@ pub(super) fn of(host: &HostStory, dir: &Path) -> String {
     out
 }
 
-fn tell(site: &SiteStory, dir: &Path, out: &mut String) {
+fn tell(site: &SiteStory, at: At<'_>, out: &mut String) {
     line(out, "site", Printable(&site.site));
-    for (at, why) in site.why.iter().enumerate() {
-        line(out, if at == 0 { "now" } else { "" }, Printable(&words(why, dir)));
+    for (place, why) in site.why.iter().enumerate() {
+        line(out, if place == 0 { "now" } else { "" }, Printable(&words(why, at)));
     }
     for (at, change) in site.changes.iter().enumerate() {
         line(out, if at == 0 { "steered" } else { "" }, Printable(change));

@@ -1,13 +1,13 @@
 //! The story of a URL for people.
 
 use std::fmt::{self, Write as _};
-use std::path::Path;
 
 use crate::explain::{LinkText, LinkedAs, Past, Rule, Step, UrlStory};
 use dataset::rows::{FRONTIER, Row};
 use model::{Limit, Outcome};
 use printable::{Printable, counted};
 
+use super::At;
 use super::why::words;
 
 /// The width of the labels, in characters.
@@ -22,15 +22,15 @@ const VISITS_SHOWN: usize = 10;
 /// Texts of links shown; the rest is counted.
 const TEXTS_SHOWN: usize = 20;
 
-/// The story of a URL of a crawl in this directory, a label and a value a line. Writing to a string cannot fail.
-pub(super) fn of(story: &UrlStory, dir: &Path) -> String {
-    Told { story, dir }.to_text()
+/// The story of a URL of a crawl at this place, a label and a value a line. Writing to a string cannot fail.
+pub(super) fn of(story: &UrlStory, at: At<'_>) -> String {
+    Told { story, at }.to_text()
 }
 
 /// What the text shows.
 struct Told<'a> {
     story: &'a UrlStory,
-    dir: &'a Path,
+    at: At<'a>,
 }
 
 impl Told<'_> {
@@ -132,16 +132,17 @@ impl Told<'_> {
             line(out, "", "but the answer whose content it repeats is lost");
         }
         if story.record_is_missing || story.content_is_missing {
-            let dir = self.dir.display();
-            line(out, "", format_args!("argiope crawl -o {dir} --again   asks for it again"));
-            line(out, "", format_args!("argiope check {dir}   names all that is lost"));
+            line(out, "", format_args!("{}   asks for it again", self.at.again()));
+            if let Some(dir) = self.at.dir() {
+                line(out, "", format_args!("argiope check {}   names all that is lost", dir.display()));
+            }
         }
         self.tell_way(out);
     }
 
     /// Why it waits, and what was changed; the label for the first line, none for the others.
     fn tell_why(&self, out: &mut String, label: &str) {
-        let why: Vec<String> = self.story.why.iter().map(|why| words(why, self.dir)).collect();
+        let why: Vec<String> = self.story.why.iter().map(|why| words(why, self.at)).collect();
         for (label, lines) in [(label, &why), ("steered", &self.story.changes)] {
             for (at, text) in lines.iter().enumerate() {
                 line(out, if at == 0 { label } else { "" }, Printable(text));

@@ -1,15 +1,15 @@
 //! What a URL or a site waits for, in words.
 
-use std::path::Path;
 use std::time::Duration;
 
+use super::At;
 use crate::explain::Why;
 use frontier::{DelayRule, Reason};
 use printable::counted;
 use settings::units::Span;
 
-/// A reason in words, for a crawl in this directory.
-pub(super) fn words(why: &Why, dir: &Path) -> String {
+/// A reason in words, for a crawl at this place.
+pub(super) fn words(why: &Why, at: At<'_>) -> String {
     match why {
         Why::Unfound => "no page, redirect or sitemap that was read leads to it".to_owned(),
         Why::Similar { url } => format!("known is {url}"),
@@ -46,8 +46,8 @@ pub(super) fn words(why: &Why, dir: &Path) -> String {
             format!("{failures} in a row {make} it wait longer; at {max} it is put aside")
         }
         Why::Held { reason, until, wait_s } => match (until, wait_s) {
-            (Some(until), Some(wait)) => format!("{}: not before {until}, in {}", held(*reason, dir), seconds(*wait)),
-            _ => held(*reason, dir),
+            (Some(until), Some(wait)) => format!("{}: not before {until}, in {}", held(*reason, at), seconds(*wait)),
+            _ => held(*reason, at),
         },
         Why::RobotsFirst { answer: None } => "robots.txt is requested first".to_owned(),
         Why::RobotsFirst { answer: Some(answer) } => format!("robots.txt could not be fetched yet ({answer})"),
@@ -65,19 +65,23 @@ pub(super) fn words(why: &Why, dir: &Path) -> String {
             seconds(*takes_s)
         ),
         Why::CannotBeAsked => "the crawl that is running cannot be asked what it does next".to_owned(),
-        Why::NotRunning => format!("no crawl is running now: `argiope crawl -o {}` goes on", dir.display()),
+        Why::NotRunning => match at.dir() {
+            Some(dir) => format!("no crawl is running now: `argiope crawl -o {}` goes on", dir.display()),
+            None => "no crawl is running now".to_owned(),
+        },
+        Why::OfWorkers => "several workers crawl: `argiope client workers` names those that are there".to_owned(),
+        Why::NoWorker => "no worker is there: `argiope worker` goes on".to_owned(),
     }
 }
 
-fn held(reason: Reason, dir: &Path) -> String {
-    let dir = dir.display();
+fn held(reason: Reason, at: At<'_>) -> String {
     match reason {
         Reason::Nothing => "nothing is left to do here".to_owned(),
-        Reason::Hold => format!("the site is on hold: `argiope steer {dir} release SITE` lets it go on"),
+        Reason::Hold => format!("the site is on hold: `{}` lets it go on", at.steer("release SITE")),
         Reason::Elsewhere => "another worker has the site".to_owned(),
         Reason::SiteBudget => "the budget of the site is spent: a larger --max-pages-per-site lets it go on".to_owned(),
         Reason::End => "the crawl ends".to_owned(),
-        Reason::Paused => format!("the crawl is paused: `argiope steer {dir} resume` lets it go on"),
+        Reason::Paused => format!("the crawl is paused: `{}` lets it go on", at.steer("resume")),
         Reason::CrawlBudget => {
             "the budget of the crawl is spent: a larger --max-pages or --max-bytes lets it go on".to_owned()
         }
@@ -126,13 +130,32 @@ pub(super) fn seconds(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+
+    fn web() -> At<'static> {
+        At::Dir(Path::new("web"))
+    }
+
+    #[test]
+    fn commands_are_those_that_work_where_the_crawl_is() {
+        let held = |reason| Why::Held { reason, until: None, wait_s: None };
+        for at in [At::Archive(Path::new("web")), At::Server] {
+            let told =
+                [held(Reason::Hold), held(Reason::Paused), Why::OfWorkers, Why::NoWorker].map(|why| words(&why, at));
+            assert!(told[0].ends_with("`argiope client steer release SITE` lets it go on"), "{}", told[0]);
+            assert!(told[1].ends_with("`argiope client steer resume` lets it go on"), "{}", told[1]);
+            assert!(!told.concat().contains("argiope steer") && !told.concat().contains("argiope crawl"), "{told:?}");
+        }
+        assert!(words(&Why::NotRunning, web()).ends_with("`argiope crawl -o web` goes on"));
+    }
 
     #[test]
     fn each_reason_says_what_is_waited_for_and_until_when() {
         let held = |reason, wait_s: Option<f64>| {
             let until = wait_s.map(|_| "2026-11-26T12:40:00.000Z".to_owned());
-            words(&Why::Held { reason, until, wait_s }, Path::new("web"))
+            words(&Why::Held { reason, until, wait_s }, web())
         };
         for (reason, wait_s, expect) in [
             (Reason::Delay, Some(0.5), "the site waits for its delay: not before 2026-11-26T12:40:00.000Z, in 500ms"),
@@ -150,19 +173,46 @@ mod tests {
     }
 
     #[test]
+    fn the_word_for_a_reason_is_that_of_its_json() {
+        for reason in [
+            Reason::Nothing,
+            Reason::Hold,
+            Reason::Elsewhere,
+            Reason::SiteBudget,
+            Reason::End,
+            Reason::Paused,
+            Reason::CrawlBudget,
+            Reason::Place,
+            Reason::Aside,
+            Reason::BackOff,
+            Reason::Delay,
+            Reason::AddressDelay,
+            Reason::Address,
+            Reason::Network,
+            Reason::Name,
+            Reason::Robots,
+            Reason::Share,
+            Reason::UnderWay,
+            Reason::Busy,
+        ] {
+            assert_eq!(serde_json::to_value(reason).expect("JSON"), reason.as_str());
+        }
+    }
+
+    #[test]
     fn what_is_not_known_exactly_is_not_said_exactly() {
         let pace = Why::Pace { delay_s: 0.4, rule: DelayRule::Delay, urls: 45, at_least: false, takes_s: 18.0 };
         // robots.txt may end some of them without a request.
-        assert_eq!(words(&pace, Path::new("web")), "one visit every 400ms (--delay): 45 URLs take about 18s");
+        assert_eq!(words(&pace, web()), "one visit every 400ms (--delay): 45 URLs take about 18s");
         for (urls, at_least, expect) in
             [(1, false, "1 URL takes about 400ms"), (2, true, "2 URLs or more take about 400ms")]
         {
             let pace = Why::Pace { delay_s: 0.4, rule: DelayRule::Delay, urls, at_least, takes_s: 0.4 };
-            assert_eq!(words(&pace, Path::new("web")), format!("one visit every 400ms (--delay): {expect}"));
+            assert_eq!(words(&pace, web()), format!("one visit every 400ms (--delay): {expect}"));
         }
-        let failed = words(&Why::Failures { in_a_row: 1, max: 5 }, Path::new("web"));
+        let failed = words(&Why::Failures { in_a_row: 1, max: 5 }, web());
         assert_eq!(failed, "1 failure in a row makes it wait longer; at 5 it is put aside");
-        let tried = words(&Why::Tried { attempts: 1, max: Some(4) }, Path::new("web"));
+        let tried = words(&Why::Tried { attempts: 1, max: Some(4) }, web());
         // It was requested more often, where its whole site failed.
         assert!(
             tried.starts_with("failures that count against it: 1 of 4 (those of the whole site count as one)"),
