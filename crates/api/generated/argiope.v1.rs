@@ -596,9 +596,18 @@ pub struct ExplainResponse {
     pub visits: ::prost::alloc::vec::Vec<PastVisit>,
     #[prost(uint64, tag = "16")]
     pub visits_before: u64,
-    /// The last changes of the crawl that concern it, in words with their dates.
-    #[prost(string, repeated, tag = "17")]
-    pub changes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Of a URL that waits: what holds it up, as the scheduler decides by the last commits. What workers have not committed, such as requests
+    /// under way, is not in it.
+    #[prost(message, repeated, tag = "17")]
+    pub waits: ::prost::alloc::vec::Vec<Wait>,
+    /// Of a URL that waits: URLs of its site that come before it. If there are more than were looked at, so many were.
+    #[prost(uint64, optional, tag = "18")]
+    pub before: ::core::option::Option<u64>,
+    #[prost(bool, tag = "19")]
+    pub before_in_part: bool,
+    /// The last changes from outside that concern the URL or its site, the oldest first.
+    #[prost(message, repeated, tag = "20")]
+    pub changes: ::prost::alloc::vec::Vec<Changed>,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -617,6 +626,20 @@ pub struct PastVisit {
     /// How it differs from the visit before: new, changed, unchanged and so on; empty where there is nothing to compare.
     #[prost(string, tag = "5")]
     pub change: ::prost::alloc::string::String,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Wait {
+    /// In words.
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+    /// Where it is what the scheduler waits for: hold, paused, site_budget, aside, back_off, delay, address_delay, robots and so on. Else empty.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+    /// No request before this date. Empty if the wait ends with an event.
+    #[prost(string, tag = "3")]
+    pub until: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -66,29 +66,11 @@ pub fn to_text(summary: &Summary) -> String {
     if let Some(time) = summary.time.as_ref().filter(|time| time.cpu_seconds >= CPU_SECONDS_SHOWN_MIN) {
         let _ = writeln!(out, "{}", shares(time));
     }
-    if let Some(lost) = lost(summary) {
-        let _ = writeln!(out, "{lost}");
-    }
-    if summary.set_aside > 0 {
-        let (files, root) = (counted(summary.set_aside as u64, "file"), &summary.directory);
-        let told = format!(": `argiope adopt {root}` takes the pages in");
-        let told = Some(told).filter(|_| !summary.of_workers).unwrap_or_default();
-        let _ = writeln!(out, "{files} set aside in archive/orphaned{told}");
-    }
-    if summary.kept_aside > 0 {
-        let files = counted(summary.kept_aside as u64, "file");
-        let _ = writeln!(out, "{files} to keep in archive/orphaned, with the only copy of what could not be adopted");
+    for told in summary.lost_in_words().into_iter().chain(summary.aside_in_words()) {
+        let _ = writeln!(out, "{told}");
     }
     let _ = writeln!(out, "in {}", summary.directory);
     out
-}
-
-/// What the archive has lost.
-pub fn lost(summary: &Summary) -> Option<String> {
-    let (urls, root, again) = (counted(summary.lost?, "URL"), &summary.directory, summary.again_command());
-    Some(format!(
-        "the archive has lost the responses of {urls}: `argiope check {root}` names them, and `{again}` asks for them again"
-    ))
 }
 
 /// How many URLs with an outcome are not final.

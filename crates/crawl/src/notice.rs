@@ -266,6 +266,7 @@ impl Notice {
             | Notice::SetAside { .. }
             | Notice::Lacking(_)
             | Notice::DatasetInUse(_)
+            | Notice::DatasetIncomplete { .. }
             | Notice::Paused(_)
             | Notice::StreamLeft { .. } => true,
             Notice::LoggedIn { closed, .. } => *closed > 0,

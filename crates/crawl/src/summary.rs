@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use engine::{End, Progress};
 use model::Outcome;
+use printable::counted;
 use serde::Serialize;
 use stages::{Snapshot, Spent, Stage};
 use store::Totals;
@@ -251,6 +252,28 @@ impl Summary {
             true => "argiope client again".to_owned(),
             false => format!("argiope crawl -o {} --again", self.directory),
         }
+    }
+
+    /// What the archive has lost.
+    #[must_use]
+    pub fn lost_in_words(&self) -> Option<String> {
+        let (urls, root, again) = (counted(self.lost?, "URL"), &self.directory, self.again_command());
+        Some(format!(
+            "the archive has lost the responses of {urls}: `argiope check {root}` names them, and `{again}` asks for them again"
+        ))
+    }
+
+    /// What lies beside the archive, a sentence each.
+    pub fn aside_in_words(&self) -> impl Iterator<Item = String> {
+        let [set, kept] =
+            [self.set_aside, self.kept_aside].map(|files| (files > 0).then(|| counted(files as u64, "file")));
+        let adopt = format!(": `argiope adopt {}` takes the pages in", self.directory);
+        let adopt = if self.of_workers { String::new() } else { adopt };
+        let set = set.map(|files| format!("{files} set aside in archive/orphaned{adopt}"));
+        let kept = kept.map(|files| {
+            format!("{files} to keep in archive/orphaned, with the only copy of what could not be adopted")
+        });
+        set.into_iter().chain(kept)
     }
 
     /// URLs in the queue: those that were never visited, and those to be visited again.

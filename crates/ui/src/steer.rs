@@ -5,7 +5,7 @@ use std::path::Path;
 use ask::sites;
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use crawl::made::{Made, goes_on, make};
+use crawl::made::{Made, foreseen, goes_on, make};
 use crawl::standing::Standing;
 use crawl::steer::{TakeBack, Undo};
 use crawl::{Affected, Change, Changed, CrawlDir, Options};
@@ -276,7 +276,7 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
         refuse_files(crawl.root(), &asked)?;
         let opened = crawl.now()?;
         let mut notes = sites::unknown_of(opened.view(), &asked)?;
-        notes.extend(made::foreseen(&opened, &asked)?);
+        notes.extend(foreseen(&opened, &asked)?);
         effects.of(opened, &asked, notes)
     };
     Ok(shown(&*ui.ask(look).await?).into_response())

@@ -32,7 +32,7 @@ use weburl::CanonicalUrl;
 
 use super::ui::REFUSAL;
 use crate::exit;
-use crate::summary::{lost, to_text};
+use crate::summary::to_text;
 use console::message::{Level, listen, log, tell, tell_all};
 use console::printed;
 use console::progress::{Printer, Show};
@@ -212,7 +212,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     log(Level::Info, "the run ended", Some(("summary", serde_json::to_value(&summary)?)));
     let printed = match prints_lines {
         _ if args.quiet && !args.json => {
-            lost(&summary).iter().for_each(|lost| console::warn!("{lost}"));
+            summary.lost_in_words().iter().for_each(|lost| console::warn!("{lost}"));
             Ok(())
         }
         true => {

@@ -193,7 +193,11 @@ fn a_lost_state_is_refused_and_made_again_from_the_archive() {
         let refused = binary::run(asking).expect_code(1);
         let is_named =
             refused.stderr.contains("it was lost or removed") || refused.stderr.contains("state of the crawl is gone");
-        assert!(is_named && refused.stderr.contains(&format!("`argiope adopt {at}`")), "{asking:?}: {}", refused.stderr);
+        assert!(
+            is_named && refused.stderr.contains(&format!("`argiope adopt {at}`")),
+            "{asking:?}: {}",
+            refused.stderr
+        );
     }
     // What asks the dataset alone needs no state.
     binary::run(&["rank", at]).expect_code(0);

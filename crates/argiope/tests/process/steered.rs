@@ -280,7 +280,7 @@ fn what_cannot_be_changed_is_refused_and_changes_nothing() {
     let running = Running::start(&mut crawl(&served, &dir, &["http://one.test/", "--delay", "1h"]));
     wait_for_pages(&dir, &running, 1);
     let before = std::fs::read_to_string(dir.join("crawl.toml")).unwrap();
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["include", "*/1*"], "the crawl has no include pattern"),
         (&["set", "--scope", "any"], "scope cannot change within a crawl: begin another one"),
         (&["set", "--user-agent", "x/1"], "user-agent cannot change while a crawl runs"),
