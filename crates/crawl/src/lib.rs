@@ -4,7 +4,7 @@
 
 pub mod adopt;
 pub mod again;
-mod counting;
+mod census;
 mod covered;
 pub mod dir;
 pub mod dry_run;

@@ -22,7 +22,6 @@ use store::{CrawlView, Store, StoreError, Totals};
 use tokio::sync::{broadcast, mpsc, watch};
 use weburl::{CanonicalUrl, SiteKey};
 
-use crate::counting::Counting;
 use crate::events::{self, Event, EventSink, Events};
 use crate::held::Held;
 use crate::history::History;
@@ -77,8 +76,6 @@ pub struct Session {
     progress: watch::Sender<Progress>,
     /// None for one of several workers: their server makes changes.
     steering: Option<Arc<Steering>>,
-    /// Of a state in a database, for its handles.
-    counting: Option<Arc<Counting>>,
     /// None for one of several workers, which sees a part of the crawl.
     history: Option<History>,
     /// The archive's directory. None without an archive, and for one of several workers, whose segments go elsewhere.
@@ -114,8 +111,6 @@ pub struct Handle {
     events: broadcast::WeakSender<Event>,
     /// URLs requested by the runs before.
     visited_before: u64,
-    /// Of a state in a database, which counts them each time.
-    counting: Option<Arc<Counting>>,
 }
 
 /// How a run ended.
@@ -282,7 +277,6 @@ impl Builder {
         let (stopping, progress) = (watch::Sender::new(false), watch::Sender::new(Progress::default()));
         let opened = stream.map(|stream| Stream::open(&dir.stream(), store.clone(), stream, stopping.clone()));
         let (stream_sink, stream) = opened.transpose()?.unzip();
-        let counting = plan.options.store.is_some().then(|| Arc::new(Counting::new(clock)));
         let (steering, steered) = match shared.steered {
             Some(steered) => (None, steered),
             None => {
@@ -354,7 +348,6 @@ impl Builder {
             stopping,
             progress,
             steering,
-            counting,
             history,
             own_archive,
             scheduler,
@@ -425,7 +418,6 @@ impl Session {
             scheduler: self.scheduler.clone(),
             events: self.events.clone(),
             visited_before: visited(&self.before),
-            counting: self.counting.clone(),
         }
     }
 
@@ -535,8 +527,8 @@ impl Handle {
         let Some(steering) = self.steering.as_ref().filter(|_| self.store.strong_count() > 0) else { return Ok(None) };
         // By a view, which has a connection of its own: the crawl does not wait for it.
         let count = || self.view()?.map(|view| view.totals()).transpose();
-        let totals = match &self.counting {
-            Some(counting) => counting.count(count),
+        let totals = match steering.census() {
+            Some(census) => census.count(count),
             None => count()?,
         };
         let elapsed = self.progress.borrow().elapsed;
@@ -549,9 +541,9 @@ impl Handle {
     /// # Errors
     /// The store cannot be read.
     pub fn totals(&self) -> Result<Option<Totals>, StoreError> {
-        match &self.counting {
-            _ if self.steering.is_none() => Ok(None),
-            Some(counting) => Ok(counting.last().filter(|_| self.store.strong_count() > 0)),
+        let Some(steering) = self.steering.as_ref().filter(|_| self.store.strong_count() > 0) else { return Ok(None) };
+        match steering.census() {
+            Some(census) => Ok(census.last()),
             None => self.view()?.map(|view| view.totals()).transpose(),
         }
     }

@@ -35,6 +35,7 @@ use store::Store;
 use tokio::sync::{mpsc, oneshot, watch};
 use weburl::CanonicalUrl;
 
+use crate::census::Census;
 use crate::held::Held;
 use crate::seeds::fresh_seeds;
 use crate::{CrawlDir, Notice, Unready, fixed};
@@ -346,9 +347,16 @@ pub struct Steering {
     /// The options in force.
     options: Mutex<Options>,
     clock: Clock,
+    /// Of a state in a database.
+    census: Option<Census>,
 }
 
 impl Steering {
+    /// What counts a state in a database; `None` of a state that knows its totals.
+    pub(crate) fn census(&self) -> Option<&Census> {
+        self.census.as_ref()
+    }
+
     /// The directory of the crawl.
     pub(crate) fn root(&self) -> &Path {
         self.dir.root()
@@ -363,7 +371,8 @@ impl Steering {
         clock: Clock,
     ) -> (Self, mpsc::Receiver<Steered>) {
         let (engine, inbox) = mpsc::channel(1);
-        (Steering { dir, held, store, engine, stopping, options: Mutex::new(options), clock }, inbox)
+        let census = options.store.is_some().then(|| Census::new(clock));
+        (Steering { dir, held, store, engine, stopping, options: Mutex::new(options), clock, census }, inbox)
     }
 
     /// Makes a change. When this returns, it is in force and survives any kill. Of a change of the queue it returns the number of URLs. It

@@ -3,10 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Candidate, Purpose};
-use store::Committed;
-
-use super::super::Slot;
 use super::driven::{Driven, url};
 use super::settings;
 use crate::content::Page;
@@ -86,21 +82,4 @@ fn a_round_that_begins_in_a_run_has_the_budgets_of_one_that_begins_with_it() {
         // What is shown goes on.
         assert_eq!((crawl.state.pages(), crawl.state.bytes()), (5, 50), "{name}");
     }
-}
-
-#[test]
-fn a_round_opens_sites_that_the_budget_of_the_crawl_held() {
-    let few = Settings { pages_max: Some(1), requisites: true, ..settings() };
-    let mut crawl = run_with_pages(few, 3);
-    // A requisite of another site keeps the run going.
-    let requisite = Candidate { purpose: Purpose::Requisite, ..Candidate::seed(url("http://b.test/b.css")) };
-    let committed = Committed { more_requisites: 1, fresh: vec![requisite], ..Committed::default() };
-    crawl.happen(Event::Committed { records: Vec::new(), committed });
-    assert!(visit(&mut crawl));
-    let site = url("http://a.test/").key().site;
-    let is_held = |crawl: &Driven| matches!(crawl.state.sites.get(&site), Some(Slot::Here(front)) if front.held);
-    assert_eq!((is_held(&crawl), crawl.asked(), &crawl.end), (true, Vec::new(), &None));
-    crawl.happen(Event::RoundBegan(2));
-    crawl.wait(SECOND);
-    assert_eq!((is_held(&crawl), crawl.asked().len()), (false, 1));
 }

@@ -15,7 +15,7 @@ const PAUSE_MIN: Duration = Duration::from_secs(5);
 const PAUSE_SHARE: u32 = 9;
 
 /// The totals counted last.
-pub(crate) struct Counting {
+pub(crate) struct Census {
     clock: Clock,
     last: Mutex<Last>,
 }
@@ -27,9 +27,9 @@ struct Last {
     due: Timestamp,
 }
 
-impl Counting {
+impl Census {
     pub(crate) fn new(clock: Clock) -> Self {
-        Counting { clock, last: Mutex::default() }
+        Census { clock, last: Mutex::default() }
     }
 
     /// The totals, counted now if that is due. Where there are none, the last ones stay: the crawl itself says what ails the database.
@@ -76,11 +76,11 @@ mod tests {
 
     #[test]
     fn a_database_counts_a_tenth_of_the_time_and_a_failure_loses_nothing() {
-        let (counting, now) = (Counting::new(Clock::start()), Cell::new(Timestamp::default()));
+        let (census, now) = (Census::new(Clock::start()), Cell::new(Timestamp::default()));
         let passes = |time: Duration| now.set(now.get() + time);
         let count = |takes: Duration, counted: Option<u64>| {
             let asked = Cell::new(false);
-            let told = counting.count_at(
+            let told = census.count_at(
                 || now.get(),
                 || {
                     asked.set(true);
@@ -99,6 +99,6 @@ mod tests {
         assert_eq!(count(minute, Some(4)), (false, Some(3)));
         passes(PAUSE_MIN);
         assert_eq!(count(minute, Some(4)), (true, Some(4)));
-        assert_eq!(counting.last().map(|totals| totals.urls), Some(4));
+        assert_eq!(census.last().map(|totals| totals.urls), Some(4));
     }
 }
