@@ -211,10 +211,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let told = if args.json { serde_json::to_string(&summary)? + "\n" } else { to_text(&summary) };
     log(Level::Info, "the run ended", Some(("summary", serde_json::to_value(&summary)?)));
     let printed = match prints_lines {
-        _ if args.quiet && !args.json => {
-            summary.lost_in_words().iter().for_each(|lost| console::warn!("{lost}"));
-            Ok(())
-        }
+        _ if args.quiet && !args.json => Ok(()),
         true => {
             console::message::show(&told);
             Ok(())

@@ -215,7 +215,7 @@ fn the_way_out_of_a_foreign_state_works_wherever_it_is_named() {
     let dirs = tempfile::tempdir().unwrap();
     let (dir, other) = (dirs.path().join("crawl"), dirs.path().join("other"));
     crawl(&served, &dir, &[]).expect_code(0);
-    crawl(&served, &other, &["--max-pages", EARLY]).expect_code(3);
+    crawl(&Served::start(web()), &other, &["--max-pages", EARLY]).expect_code(3);
     let expect = rows(&entries(&dir));
     let (bytes, asked) = (archived(&dir), served.requests());
     fs::remove_dir_all(dir.join("state")).unwrap();

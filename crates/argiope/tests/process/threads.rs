@@ -30,10 +30,14 @@ fn crawl(served: &Served, limit: u32, user: u32, dir: &Path) -> Command {
     command.args(["-c", "ulimit -u \"$0\" && exec \"$@\"", &limit.to_string(), BINARY]);
     command.args(["crawl", "http://small.test/", "--delay", "0", "--ip-delay", "0", "-q", "-o"]).arg(dir);
     command.args(served.flags());
+    as_user(&mut command, user);
+    command
+}
+
+fn as_user(command: &mut Command, user: u32) {
     if std::fs::metadata("/proc/self").unwrap().uid() == 0 {
         command.uid(user).gid(user);
     }
-    command
 }
 
 fn check_named(ended: &Ended) {
@@ -83,7 +87,9 @@ fn a_crawl_that_gets_no_thread_any_more_closes_its_archive() {
         std::thread::sleep(Duration::from_millis(1));
     }
     let pid = running.id().to_string();
-    assert!(Command::new("prlimit").args(["--pid", &pid, "--nproc=1"]).status().unwrap().success());
+    let mut limit = Command::new("prlimit");
+    as_user(limit.args(["--pid", &pid, "--nproc=1"]), user(99));
+    assert!(limit.status().unwrap().success());
     let ended = running.end();
     if ended.status.code() != Some(0) {
         check_named(&ended);

@@ -62,14 +62,6 @@ fn a_quiet_crawl_names_the_lines_of_a_file_that_are_no_seeds() {
     assert!(lines[0].starts_with(&format!("argiope: {list} line 2: ")), "{}", ended.stderr);
     assert!(lines[1].starts_with(&format!("argiope: {list} line 3: ")), "{}", ended.stderr);
     assert!(ended.stdout.is_empty(), "{}", ended.stdout);
-    // A page that the archive has lost.
-    let archive = std::fs::read_dir(dir.join("archive")).unwrap().map(|file| file.unwrap().path());
-    archive
-        .filter(|path| path.extension().is_some_and(|end| end == "gz"))
-        .for_each(|path| std::fs::remove_file(path).unwrap());
-    crate::binary::run(&["check", "--repair", dir.to_str().unwrap()]).expect_code(1);
-    let again = crawl(&served, &dir, &["-q"]).expect_code(0);
-    assert!(again.stderr.starts_with("argiope: the archive has lost the responses of 1 URL: "), "{}", again.stderr);
 }
 
 #[test]
