@@ -127,7 +127,7 @@ fn wait_in_words(reason: Reason, Wait { sites, until }: Wait) -> Option<String> 
         Reason::Address => "for others on their address",
         Reason::Name => "for their name",
         Reason::Robots => "for robots.txt",
-        Reason::Share => "for requests to their domain or address",
+        Reason::Share => "for requests or look-ups of their domain or address",
         Reason::Busy => "for a free request",
     };
     // Other waits are short.

@@ -273,7 +273,7 @@ impl State {
             _ if state.is_aside(now) => return Some(Held::until(Reason::Aside, state.due_at())),
             _ if front.yields => Reason::Place,
             _ if front.held => self.spent_budget(),
-            _ if front.resolving || front.waits_for_share && front.wants_name(now) => Reason::Name,
+            _ if front.resolving => Reason::Name,
             _ if front.reading.is_done() => Reason::Busy,
             _ if front.reading.is_under_way() => Reason::Robots,
             _ if front.waits_for_share => Reason::Share,
