@@ -6,7 +6,7 @@ use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The bit of SIGHUP in a mask of signals (proc_pid_status(5)).
-const HANG_UP: u64 = 1 << (1 - 1);
+const HANG_UP: u64 = 1;
 
 /// What resolves when somebody wants an end: SIGINT, SIGTERM, or SIGHUP, since a terminal was closed. A second one ends the process at once,
 /// with this exit code.

@@ -36,9 +36,9 @@ impl fmt::Display for Reach {
 type Listener = Box<dyn Fn(&Reach) + Send + Sync>;
 
 static LISTENER: OnceLock<Listener> = OnceLock::new();
-static STATE: Mutex<State> = Mutex::new(State { since: None });
+static STATE: Mutex<State> = Mutex::new(State { has_answered: false, since: None });
 
-/// Has this called whenever a database is away, and when it is back, from now on. The first call counts.
+/// Has this called whenever a database is away that has answered before, and when it is back, from now on. The first call counts.
 pub fn on_reach(listener: impl Fn(&Reach) + Send + Sync + 'static) {
     let _ = LISTENER.set(Box::new(listener));
 }
@@ -70,12 +70,14 @@ fn tell(change: impl FnOnce(&mut State, Instant) -> Option<Reach>) {
 
 /// Whether the database is away.
 struct State {
+    /// What cannot be reached from the beginning is no outage: the command that needs it ends with an error.
+    has_answered: bool,
     since: Option<Instant>,
 }
 
 impl State {
     fn away(&mut self, now: Instant, why: impl FnOnce() -> String) -> Option<Reach> {
-        if self.since.is_some() {
+        if self.since.is_some() || !self.has_answered {
             return None;
         }
         self.since = Some(now);
@@ -83,6 +85,7 @@ impl State {
     }
 
     fn back(&mut self, now: Instant) -> Option<Reach> {
+        self.has_answered = true;
         let after = now.saturating_duration_since(self.since.take()?);
         Some(Reach::Back { after })
     }
@@ -96,7 +99,8 @@ mod tests {
     fn an_outage_is_told_once_and_its_end_once() {
         #[expect(clippy::disallowed_methods, reason = "any instant")]
         let began = Instant::now();
-        let mut state = State { since: None };
+        let mut state = State { has_answered: false, since: None };
+        assert_eq!(state.away(began, || "refused".to_owned()), None, "it was never there");
         assert_eq!(state.back(began), None, "it was there all the time");
         let away = state.away(began, || "refused".to_owned());
         assert_eq!(away, Some(Reach::Away { why: "refused".to_owned() }));

@@ -89,7 +89,7 @@ impl State {
         let Some(front) = self.front(site) else { return };
         match verdict {
             Verdict::Final { reached: true, .. } => {
-                front.state.reached((Purpose::Page, 0), outcome.response_time, at, &politeness)
+                front.state.reached((Purpose::Page, 0), outcome.response_time, at, &politeness);
             }
             Verdict::Retry { retry_after: Some(asked), .. } => {
                 front.state.leave_alone_until(at + asked.min(politeness.retry_after_max));

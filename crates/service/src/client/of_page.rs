@@ -73,7 +73,10 @@ impl OfPage {
                 if let Some(path) = output {
                     write_file(&path, &answer.picture).with_context(|| path.display().to_string())?;
                 }
-                if json { Ok(write_json_line(out, &answer)?) } else { Ok(()) }
+                if json {
+                    write_json_line(out, &answer)?;
+                }
+                Ok(())
             }
         }
     }
@@ -81,7 +84,12 @@ impl OfPage {
 
 fn tell<T: Serialize + Text>(answer: Response<T>, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
     let answer = answer.into_inner();
-    Ok(if json { write_json_line(out, &answer)? } else { answer.write_text(out)? })
+    if json {
+        write_json_line(out, &answer)?;
+    } else {
+        answer.write_text(out)?;
+    }
+    Ok(())
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
