@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use database::Address;
-use model::{ContentDigest, Limit, LimitSet, PayloadDigest, Position, Queued, Round, SiteRecord, Timestamp, Visit};
+use model::{
+    ContentDigest, Limit, LimitSet, Outcome, PayloadDigest, Position, Queued, Round, SiteRecord, Timestamp, Visit,
+};
 use store::{Dates, Entry, Segment, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
@@ -379,7 +381,9 @@ impl Reader {
                 }
                 (_, Some(outcome)) => {
                     totals.bytes = totals.bytes.wrapping_add(low_bits(sum));
-                    bytes_of_all = bytes_of_all.wrapping_add(low_bits(sum));
+                    if outcome != Outcome::NotModified {
+                        bytes_of_all = bytes_of_all.wrapping_add(low_bits(sum));
+                    }
                     totals.outcomes.insert(outcome, count);
                 }
                 (_, None) => {}

@@ -221,7 +221,7 @@ mod tests {
         for told in [text(&record), text(&rows)] {
             assert!(!told.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{told}");
         }
-        assert!(text(&record).contains("--- the first 9 bytes in UTF-8"), "{}", text(&record));
+        assert!(text(&record).contains("--- the first 11 bytes in UTF-8"), "{}", text(&record));
         assert!(text(&rows).ends_with("2 rows more for machines\n"), "{}", text(&rows));
     }
 }

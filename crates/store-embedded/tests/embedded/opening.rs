@@ -254,7 +254,9 @@ fn what_a_killed_first_start_left_behind_is_replaced() {
     let dir = tempfile::tempdir().expect("a directory");
     drop(open(dir.path()).expect("open"));
     fs::remove_file(dir.path().join("engine/version")).expect("remove");
-    let store = open(dir.path()).expect("open");
+    assert!(open(dir.path()).is_err(), "something was acknowledged");
+    fs::remove_file(dir.path().join("acknowledged")).expect("remove");
+    let store = open(dir.path()).expect("nothing was");
     store.commit(&numbered(1)).expect("commit");
     assert!(content(&store) == expected(1));
 }
