@@ -54,9 +54,9 @@ fn rows_are_chosen_by_site_outcome_and_type() {
 
 #[test]
 fn a_site_that_the_crawl_does_not_know_is_an_error() {
-    let crawled = crawl();
+    let (crawled, files) = (crawl(), tempfile::tempdir().expect("a directory"));
     let ask = |format: &str, site: &str| {
-        let target = format!("{}.{format}", crawled.dir());
+        let target = files.path().join(format).display().to_string();
         (crawled.run("export", &[format, "--site", site, "-o", &target]), target)
     };
     for (format, site, nearest) in [
