@@ -96,7 +96,7 @@ struct Listeners {
 
 static LISTENERS: OnceLock<Listeners> = OnceLock::new();
 
-/// The changing line of the progress is on the terminal: what is said begins on a line of its own.
+/// The changing line of the progress is on the terminal, so a message begins on a line of its own.
 static IS_LINE_OPEN: AtomicBool = AtomicBool::new(false);
 
 /// Shows the changing line of the progress in place of the one before.

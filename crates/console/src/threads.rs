@@ -21,7 +21,7 @@ const BEGINNINGS: [&str; 2] = ["failed to spawn thread", "OS can't spawn worker 
 /// Whether this process has panicked for want of a thread.
 static IS_SHORT: AtomicBool = AtomicBool::new(false);
 
-/// Runs a command. Where it fails for want of a thread or of a process, the limit is said, once and in one line.
+/// Runs a command. If it fails for want of a thread or a process, one line names the limit.
 ///
 /// # Errors
 /// As the command.

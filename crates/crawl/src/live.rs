@@ -204,7 +204,7 @@ impl Asking {
         let Some(answers) = locked(&self.answers).clone().filter(|_| set.is_ok() && read.is_ok()) else { return };
         match (request.as_str(), &answers.publish) {
             (PUBLISH, Some(publish)) => {
-                // A database that is away would keep the thread that completes them waiting, and who asks with it.
+                // While the database is away, the thread that completes the files would wait, and the question with it.
                 let said = (answers.view)().map_err(|error| anyhow!("{error}")).and_then(|_| publish());
                 let said = said.map_or_else(|error| format!("{error:#}\n"), |()| PUBLISHED.to_owned());
                 let _ = stream.write_all(said.as_bytes());

@@ -1,4 +1,4 @@
-//! What could not be read is told, with its line, where it would have mattered for us.
+//! Lines that cannot be read are reported with their numbers, if they would have mattered for us.
 
 use robots::{LINE_TEXT_BYTES_MAX, SITEMAPS_MAX, UNREAD_LINES_MAX, unread};
 

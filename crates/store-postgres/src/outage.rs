@@ -61,7 +61,7 @@ pub(crate) fn failed(why: &dyn fmt::Display) {
 fn tell(change: impl FnOnce(&mut State, Instant) -> Option<Reach>) {
     #[expect(clippy::disallowed_methods, reason = "how long a database is away is told to people")]
     let now = Instant::now();
-    // Told under the lock, so that what is told is in order.
+    // The listener is called under the lock, so its calls are in order.
     let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
     if let (Some(reach), Some(listener)) = (change(&mut state, now), LISTENER.get()) {
         listener(&reach);

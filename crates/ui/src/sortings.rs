@@ -252,7 +252,7 @@ impl<R> Table<R> {
     /// How far it is, after a moment.
     ///
     /// # Errors
-    /// The crawl could not be read. That is told once.
+    /// The crawl could not be read. The first answer says so.
     fn wait(&self) -> anyhow::Result<Stage<R>> {
         let is_looking = |state: &mut State<R>| matches!(state, State::Looking(_));
         let mut state = self

@@ -1,4 +1,4 @@
-//! What holds a URL up is told by the server, by its UI, and of its archive; and commands are named that work there.
+//! The server, its UI and the archive of a cluster say what holds a URL up, and name commands that work there.
 
 use serde_json::{Value, json};
 use testdb::until;

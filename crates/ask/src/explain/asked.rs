@@ -10,7 +10,7 @@ use weburl::{CanonicalUrl, Pattern, Site};
 
 use crate::urls::LOOKED_AT_MAX;
 
-/// Changes from outside that are told of one site or URL.
+/// Changes from outside that an explanation of a site or URL lists.
 const CHANGES_TOLD_MAX: usize = 10;
 
 /// How much of a large site an explanation looks at. What is beyond is not counted, and the explanation says so.

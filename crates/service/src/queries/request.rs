@@ -114,7 +114,7 @@ impl Request for RowsRequest {
     }
 }
 
-/// Bytes of a segment, of the worker who writes it.
+/// Bytes of a segment that a worker writes.
 #[derive(Clone, Debug)]
 pub struct PieceRequest {
     /// The name of its file.

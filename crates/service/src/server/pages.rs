@@ -20,9 +20,9 @@ use super::service::Service;
 use crate::queries::RowsRequest;
 use console::message::message;
 
-/// Bytes of a picture that is told.
+/// Bytes of a picture in an answer, at most.
 const PICTURE_BYTES_MAX: usize = 32 << 20;
-/// URLs with the same content that are told, unless the request says otherwise.
+/// URLs with the same content in an answer, unless the request says otherwise.
 const COPIES_DEFAULT: u32 = 200;
 /// URLs that are looked at for having the same content, and so at most told.
 const COPIES_MAX: u32 = 2_000;
@@ -48,7 +48,7 @@ pub(super) async fn row(service: &Service, request: RowRequest) -> Result<RowRes
 /// What a visit recorded.
 ///
 /// # Errors
-/// The crawl does not know the URL or the visit, or the database failed. What cannot be read of the archive is told.
+/// The crawl does not know the URL or the visit, or the database failed. The answer says what of the archive cannot be read.
 pub(super) async fn record(service: &Service, request: RecordRequest) -> Result<RecordResponse, Status> {
     let entry = visited(service, request.url, request.at).await?;
     replayed(service, move |control, replay| {

@@ -94,7 +94,7 @@ impl<'a> Remote<'a> {
     }
 }
 
-/// What is said of a segment whose worker is gone.
+/// The message for a segment whose worker is gone.
 const LOST: &str = "the worker that wrote it is gone, and had not sealed it: the URL is visited again";
 
 impl Source for Remote<'_> {

@@ -14,7 +14,7 @@ use crate::session::Parameters;
 pub enum SegmentPlace {
     /// On shared storage.
     Shared,
-    /// With the worker of this name, who writes it.
+    /// With the worker of this name, which writes it.
     With(String),
     /// With a worker that is gone: what that had not sealed is visited again.
     Lost,
