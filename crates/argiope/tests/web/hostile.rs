@@ -39,12 +39,22 @@ async fn crawl(crawl: Crawl) -> Found {
 /// A page that is not there. A site that answers with nothing at all is in trouble, and its URLs stay open.
 const ANSWERED: &str = "http://hostile.test/no-such-page";
 
-/// Crawls from a path of the hostile site, beside one that is answered. Checks what became of it, and that the reason has these words, or
-/// is empty if there are none. Gives back all that was found.
+/// Crawls from a path of the hostile site. Checks what became of it, and that the reason has these words, or is empty if there are none.
+/// Gives back all that was found.
 async fn check(path: &str, options: &[&str], outcome: Outcome, reason: &str) -> Found {
+    check_beside(&[], path, options, outcome, reason).await
+}
+
+/// As [`check`], for a path without a proper answer, on a site that answers another request.
+async fn check_failure(path: &str, options: &[&str], outcome: Outcome, reason: &str) {
+    check_beside(&[ANSWERED], path, options, outcome, reason).await;
+}
+
+async fn check_beside(others: &[&str], path: &str, options: &[&str], outcome: Outcome, reason: &str) -> Found {
     let server = sandbox().await;
     let url = format!("http://hostile.test{path}");
-    let found = crawl(Crawl::of(&server, &[&url, ANSWERED]).with(options)).await;
+    let seeds = [&[url.as_str()], others].concat();
+    let found = crawl(Crawl::of(&server, &seeds).with(options)).await;
     let visit = found.visit(&url);
     assert_eq!(visit.outcome, outcome, "{path}: {}", visit.reason);
     assert!(visit.reason.contains(reason) && visit.reason.is_empty() == reason.is_empty(), "{path}: {}", visit.reason);
