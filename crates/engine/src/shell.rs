@@ -4,6 +4,7 @@ mod control;
 mod fetching;
 mod flights;
 mod questions;
+mod turns;
 mod writer;
 
 use std::collections::VecDeque;
@@ -31,6 +32,7 @@ pub use control::{Change, Control, Ownership, Steered, Work, Worked};
 use fetching::{Fetching, fetch, on_its_own_thread};
 use flights::{Flights, Job};
 pub use questions::Question;
+use turns::Turns;
 use writer::{Awaited, Order, Read, WriterEnd, write};
 
 /// Events waiting for the step.
@@ -225,7 +227,7 @@ impl Shell {
             Ok(recorder)
         });
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let beside = Arc::new(Semaphore::new(cores));
+        let beside = Turns::new(cores, settings.limits.in_flight_bytes_max);
         let reading_rules = Arc::new(Semaphore::new(cores.div_ceil(2)));
         let settings = Arc::new(settings);
         let mut hands = Executor {

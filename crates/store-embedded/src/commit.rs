@@ -63,7 +63,7 @@ impl Writer {
             if self.version != FORMAT_VERSION {
                 staged.insert(&tables.meta, keys::FORMAT, FORMAT_VERSION.to_be_bytes());
             }
-            staged.commit().and_then(|()| tables.queue.bound_memory()).map_err(tables.failed("committing a batch"))
+            staged.commit().and_then(|()| tables.bound_memory()).map_err(tables.failed("committing a batch"))
         });
         if let Err(error) = written {
             let is_full = matches!(error, StoreError::Full { .. });

@@ -103,16 +103,18 @@ impl Queue {
         Ok(())
     }
 
-    /// Begins a new part of each table in memory whose part is full. The engine's own thread does so only between merges, during
-    /// which it would grow; of parts that wait to be written out the engine has four, and then holds commits up.
+    /// See [`Tables::bound_memory`](crate::tables::Tables::bound_memory).
     pub(crate) fn bound_memory(&self) -> fjall::Result<()> {
-        for (_, table) in self.generations().iter() {
-            if table.tree.active_memtable().size() > self.write_buffer_bytes {
-                table.rotate_memtable()?;
-            }
-        }
-        Ok(())
+        self.generations().iter().try_for_each(|(_, table)| bound(table, self.write_buffer_bytes))
     }
+}
+
+/// Begins a new part of a table in memory if its part is full.
+pub(crate) fn bound(table: &Keyspace, bytes_max: u64) -> fjall::Result<()> {
+    if table.tree.active_memtable().size() > bytes_max {
+        table.rotate_memtable()?;
+    }
+    Ok(())
 }
 
 /// Opens the table of a generation, or makes it. Most URLs that a crawl finds it never visits: the queue is by far the largest

@@ -8,7 +8,7 @@ use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOpt
 use store::StoreError;
 
 use crate::place::Place;
-use crate::queue::Queue;
+use crate::queue::{Queue, bound};
 use crate::torn::Cut;
 use crate::{Options, error};
 
@@ -145,6 +145,14 @@ impl Tables {
         };
         tables.has_labels = !tables.holders.is_empty()?;
         Ok(tables)
+    }
+
+    /// Begins a new part of each table in memory whose part is full, of those that get most: the queue, and files of robots.txt. The
+    /// engine's own thread does so only between merges, during which they would grow; of parts that wait to be written out the engine has four, and
+    /// then holds commits up.
+    pub(crate) fn bound_memory(&self) -> fjall::Result<()> {
+        self.queue.bound_memory()?;
+        bound(&self.robots, SMALL_BUFFER_BYTES)
     }
 
     /// A batch that is on disk when its commit returns.

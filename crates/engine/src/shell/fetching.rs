@@ -9,6 +9,7 @@ use login::Logins;
 use model::{FetchTask, Purpose};
 use tokio::sync::{Semaphore, mpsc};
 
+use super::turns::Turns;
 use crate::clock::Clock;
 use crate::content::look_into_answer;
 use crate::document::ToRead;
@@ -24,8 +25,8 @@ pub(super) struct Fetching {
     pub(super) logins: Option<Arc<Logins>>,
     pub(super) browsing: Option<Arc<Browsing>>,
     pub(super) hooks: Hooks,
-    /// A permit for each core: more large bodies are not looked into at once.
-    pub(super) beside: Arc<Semaphore>,
+    /// Whose turn it is to be looked into beside the network threads.
+    pub(super) beside: Turns,
     /// Permits to read large robots.txt files, which may take long: pages do not wait for them.
     pub(super) reading_rules: Arc<Semaphore>,
     /// A permit for each document that is read at once.
@@ -109,8 +110,7 @@ async fn read(document: ToRead, fetch: &mut Fetch, shared: &Fetching) {
 /// Shows an answer to the hooks, on a thread of its own, since they may take any time.
 async fn show_hooks(mut fetch: Fetch, shared: &Fetching) -> Fetch {
     let (hooks, settings) = (shared.hooks.clone(), shared.settings.clone());
-    // It is never closed.
-    let _permit = shared.beside.acquire().await;
+    let _turn = shared.beside.turn(0).await;
     on_its_own_thread(move || {
         hooks.responded(&mut fetch, &settings);
         fetch
@@ -120,10 +120,12 @@ async fn show_hooks(mut fetch: Fetch, shared: &Fetching) -> Fetch {
 
 /// Looks into an answer; into a large one on a thread of its own, so that the network goes on.
 async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, shared: &Fetching) -> Fetch {
-    let body_bytes = match &outcome.fetched {
+    let sent_bytes = match &outcome.fetched {
         model::Fetched::Response(response) => response.body.len(),
         model::Fetched::Failed(_) => 0,
     };
+    let rendered = outcome.rendering.as_ref().and_then(|rendering| rendering.document.as_ref().ok());
+    let body_bytes = sent_bytes.max(rendered.map_or(0, |document| document.html.len()));
     let settings = shared.settings.clone();
     let look = move || {
         let content = look_into_answer(&outcome, purpose, &settings);
@@ -132,9 +134,12 @@ async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, shared: &Fe
     if body_bytes < BESIDE_BYTES_MIN {
         return look();
     }
-    // It is never closed.
-    let _permit = shared.beside.acquire().await;
-    on_its_own_thread(look).await
+    // Boxed: see `fetch`.
+    Box::pin(async {
+        let _turn = shared.beside.turn(body_bytes).await;
+        on_its_own_thread(look).await
+    })
+    .await
 }
 
 /// Does this on another thread. A panic there is one here, so that the task does not end as if all were well.
@@ -175,7 +180,7 @@ mod tests {
             logins: None,
             browsing: None,
             hooks: Hooks::default(),
-            beside: permits(),
+            beside: Turns::new(1, 1),
             reading_rules: permits(),
             reading_documents: permits(),
             documents_at_once: 1,
