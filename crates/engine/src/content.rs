@@ -54,8 +54,8 @@ pub struct Content {
     pub limits: LimitSet,
     /// The content that only the rendered page shows; `None` if it was not rendered or led elsewhere.
     pub gained: Option<Shown>,
-    /// What the page says, where that decides whether it has changed.
-    pub wording: Option<u64>,
+    /// What counts of the content ([`model::Visit::identity`]).
+    pub identity: Option<u64>,
     /// The features that decide whether it brings something new; `None` for pages whose text is not read.
     pub features: Option<Box<Features>>,
     /// Its values for the dataset, if the crawl writes one.
@@ -314,6 +314,7 @@ fn digest(exchange: &Exchange, response: &Response, settings: &Settings, content
     (content.digest, content.length) = (Some(PayloadDigest(*digest.as_bytes())), payload.len() as u64);
     let is_whole = response.truncated.is_none() && !response.body.is_empty();
     content.digest_of_content = is_whole.then(|| ContentDigest::of(&response.body));
+    content.identity = content.digest_of_content.map(|digest| digest.short());
 }
 
 /// The media type as it is recorded: without surrounding space, of bounded length.
@@ -440,7 +441,7 @@ fn look_into_document(
         parts,
     };
     if settings.changes_in_text {
-        content.wording = wording::of_page(html.title.as_deref(), &html.text);
+        content.identity = wording::of_page(html.title.as_deref(), &html.text).or(content.identity);
     }
     if settings.details {
         let details = time(Stage::Describe, || {

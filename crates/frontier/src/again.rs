@@ -38,6 +38,21 @@ pub fn is_cut(visit: &Visit) -> bool {
     cut_by.into_iter().any(|limit| visit.limits.contains(limit))
 }
 
+/// Makes a failure of a visit whose body is not whole because the connection or the time ended, if the URL had a content before: it does not say
+/// what the content is now, and the one before stays. `last` is the visit before. Called before [`follow`].
+pub fn fail_if_broken_off(visit: &mut Visit, last: &Visit) {
+    let outcome = match visit.limits {
+        limits if limits.contains(Limit::Disconnect) => Outcome::ConnectionError,
+        limits if limits.contains(Limit::Time) => Outcome::Timeout,
+        _ => return,
+    };
+    if visit.outcome.is_fetched() && (last.outcome.is_fetched() || last.content_at.is_some()) {
+        visit.outcome = outcome;
+        let note = "the content from before stays";
+        visit.reason = if visit.reason.is_empty() { note.to_owned() } else { format!("{}; {note}", visit.reason) };
+    }
+}
+
 /// The validators with which to request the content of the last visit again; none for an unconditional request. `is_probe` says
 /// that this request tests the site, or that the site has lost its credit. `pages_of_site` is what its site has given so far.
 #[must_use]
@@ -85,6 +100,8 @@ pub fn follow(visit: &mut Visit, last: &Visit, was_asked_in_any_case: bool) -> b
     if !visit.outcome.is_fetched() {
         visit.content_at = if had_content { Some(last.content_at.unwrap_or(last.at)) } else { last.content_at };
         visit.content_url = last.content_url.clone();
+        // They are those of the content. Without them the tag of the next visit would be one that changed by itself.
+        visit.validators = last.validators.clone();
     }
     let is_first = last.past.visits == 0;
     let has_changed = !matches!(change, Change::Unchanged | Change::Failed);
@@ -203,6 +220,39 @@ mod tests {
     }
 
     #[test]
+    fn a_body_that_broke_off_takes_no_content_away() {
+        let cut = |limit: Limit| Visit { limits: limit.into(), ..page(2, "a") };
+        let failed = Visit::without_fetch(page(1, "").key, Outcome::Timeout, String::new(), AT);
+        for (now, last, outcome) in [
+            (cut(Limit::Disconnect), page(1, "a"), Outcome::ConnectionError),
+            (cut(Limit::Time), page(1, "a"), Outcome::Timeout),
+            (cut(Limit::Disconnect), cut(Limit::Disconnect), Outcome::ConnectionError),
+            (cut(Limit::Disconnect), Visit { content_at: Some(AT), ..failed.clone() }, Outcome::ConnectionError),
+            // Part of a page is more than nothing, and what a limit cuts is cut each time.
+            (cut(Limit::Disconnect), failed, Outcome::Html),
+            (cut(Limit::Length), page(1, "a"), Outcome::Html),
+            (page(2, "a"), page(1, "a"), Outcome::Html),
+        ] {
+            let mut visit = now.clone();
+            fail_if_broken_off(&mut visit, &last);
+            assert_eq!((visit.outcome, visit.reason.is_empty()), (outcome, outcome == Outcome::Html), "{now:?}");
+            follow(&mut visit, &last, true);
+            assert_eq!(visit.past.changes > 0, outcome == Outcome::Html && last.outcome.is_fetched(), "{now:?}");
+        }
+    }
+
+    #[test]
+    fn another_coding_of_a_content_is_no_change() {
+        let coded = |sent: u8, identity: u64| Visit { identity: Some(identity), ..page(sent, "a") };
+        for (last, now, changes) in
+            [(coded(1, 7), coded(2, 7), 0), (coded(1, 7), coded(2, 8), 1), (page(1, "a"), coded(1, 7), 0)]
+        {
+            let mut visit = now;
+            assert_eq!((follow(&mut visit, &last, true), visit.past.changes), (changes > 0, changes), "{last:?}");
+        }
+    }
+
+    #[test]
     fn a_visit_says_what_became_of_those_before() {
         let later = |visit: Visit| Visit { at: Timestamp(AT.0 + 1), ..visit };
         let followed = |now: Visit, last: &Visit| {
@@ -217,7 +267,7 @@ mod tests {
             (page(1, ""), page(1, "b"), 0, false, None),
             (page(1, "a"), page(2, "b"), 1, false, Some("b")),
             (page(1, "a"), page(2, "a"), 1, true, Some("a")),
-            (page(1, "a"), gone(), 1, false, None),
+            (page(1, "a"), gone(), 1, false, Some("a")),
         ] {
             let (now, misleads) = followed(now, &last);
             let is = (now.past.changes, misleads, now.validators.etag.as_deref());
@@ -235,6 +285,10 @@ mod tests {
         let (now, _) = followed(page(1, "a"), &excluded);
         assert_eq!((now.past.visits, now.past.changes, now.past.changed_at), (1, 0, now.at));
         assert_eq!(now.past.found_change(now.at), None);
+        // The tag outlives a failure.
+        let failed = Visit::without_fetch(page(1, "").key, Outcome::Timeout, String::new(), AT);
+        let (failed, _) = followed(failed, &page(1, "a"));
+        assert_eq!(followed(page(1, "a"), &failed).0.validators.etag.as_deref(), Some("a"));
         // What broke off says nothing of the server.
         let cut = |visit: Visit| Visit { limits: Limit::Disconnect.into(), ..visit };
         assert!(!followed(cut(page(2, "a")), &page(1, "a")).1 && !followed(page(2, "a"), &cut(page(1, "a"))).1);

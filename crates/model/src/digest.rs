@@ -35,6 +35,12 @@ impl ContentDigest {
         self
     }
 
+    /// Its first 64 bits: enough to compare the visits of one URL.
+    #[must_use]
+    pub fn short(&self) -> u64 {
+        self.0.first_chunk().copied().map_or(0, u64::from_be_bytes)
+    }
+
     /// As it is stored.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; ContentDigest::BYTES] {

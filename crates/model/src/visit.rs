@@ -66,8 +66,9 @@ pub struct Visit {
     pub content_url: Option<String>,
     /// The validators of the content.
     pub validators: Validators,
-    /// What the page says, where a change of its text is what counts as a change (`extract::wording`).
-    pub wording: Option<u64>,
+    /// What counts of the content, as a number: the body without its content coding, or the words of a page where a change of its text is what
+    /// counts as a change (`extract::wording`). `None` of a body that is not whole, and of visits of earlier versions.
+    pub identity: Option<u64>,
     /// What the site says of changes since this visit.
     pub announced: Announced,
     /// A summary of the earlier visits.
@@ -114,7 +115,7 @@ impl Visit {
             content_at: None,
             content_url: None,
             validators: Validators::default(),
-            wording: None,
+            identity: None,
             announced: Announced::default(),
             past: Past::default(),
         }
@@ -133,11 +134,11 @@ impl Visit {
         self.outcome = Outcome::Duplicate;
     }
 
-    /// Whether the content equals that of `earlier`: byte for byte, or word for word where both have their wording.
+    /// Whether the content equals that of `earlier`: in what counts of both, or in each byte that was sent.
     #[must_use]
     pub fn has_content_of(&self, earlier: &Visit) -> bool {
-        let says_the_same = self.wording.is_some() && self.wording == earlier.wording;
-        says_the_same
+        let is_the_same = self.identity.is_some() && self.identity == earlier.identity;
+        is_the_same
             || self.outcome == Outcome::NotModified
             || (self.digest, self.length) == (earlier.digest, earlier.length)
     }

@@ -230,14 +230,14 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
     if !visit.limits.is_empty() {
         to.varint(visit.limits.bits());
     }
-    let Visit { round, content_at, content_url, validators, wording, announced, past, .. } = visit;
+    let Visit { round, content_at, content_url, validators, identity, announced, past, .. } = visit;
     let is_later = *round > 1 || *past != Past::default();
     let more = flag(content_at.is_some(), HAS_CONTENT_AT)
         | flag(validators.etag.is_some(), HAS_ETAG)
         | flag(validators.last_modified.is_some(), HAS_LAST_MODIFIED)
         | flag(is_later, IS_LATER)
         | flag(content_url.is_some(), HAS_CONTENT_URL)
-        | flag(wording.is_some(), HAS_WORDING)
+        | flag(identity.is_some(), HAS_IDENTITY)
         | flag(!announced.is_empty(), IS_ANNOUNCED);
     if visit.duplicate_kind.is_some() || more > 0 {
         to.byte(visit.duplicate_kind.map_or(NO_KIND, Outcome::code));
@@ -257,8 +257,8 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
         if let Some(content_url) = content_url {
             to.text(content_url);
         }
-        if let Some(wording) = wording {
-            to.fixed(&wording.to_be_bytes());
+        if let Some(identity) = identity {
+            to.fixed(&identity.to_be_bytes());
         }
         if !announced.is_empty() {
             for at in [announced.sitemap, announced.feed] {
@@ -276,7 +276,7 @@ const HAS_ETAG: u8 = 1 << 1;
 const HAS_LAST_MODIFIED: u8 = 1 << 2;
 const IS_LATER: u8 = 1 << 3;
 const HAS_CONTENT_URL: u8 = 1 << 4;
-const HAS_WORDING: u8 = 1 << 5;
+const HAS_IDENTITY: u8 = 1 << 5;
 const IS_ANNOUNCED: u8 = 1 << 6;
 
 /// The visit of the URL `key`, its outlinks left empty.
@@ -313,7 +313,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
     })?;
     let (round, past) = later.unwrap_or((1, Past::default()));
     let content_url = optional(more, HAS_CONTENT_URL, || Ok(from.text()?.to_owned()))?;
-    let wording = optional(more, HAS_WORDING, || from.fixed().map(u64::from_be_bytes))?;
+    let identity = optional(more, HAS_IDENTITY, || from.fixed().map(u64::from_be_bytes))?;
     let announced = optional(more, IS_ANNOUNCED, || {
         let mut said = || Ok(Some(Timestamp(from.varint()?)).filter(|at| at.0 > 0));
         Ok(Announced { sitemap: said()?, feed: said()? })
@@ -342,7 +342,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         round,
         content_at,
         content_url,
-        wording,
+        identity,
         announced,
         validators,
         past,

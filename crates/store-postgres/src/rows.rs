@@ -32,8 +32,8 @@ pub(crate) struct More {
     past: Past,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     content_url: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    wording: Option<u64>,
+    #[serde(default, rename = "wording", skip_serializing_if = "Option::is_none")]
+    identity: Option<u64>,
     #[serde(default, skip_serializing_if = "Announced::is_empty")]
     announced: Announced,
 }
@@ -41,21 +41,21 @@ pub(crate) struct More {
 impl More {
     /// As the column has it; `None` where there is nothing of it.
     pub(crate) fn of(visit: &Visit) -> Option<String> {
-        let Visit { validators, past, content_url, wording, announced, .. } = visit;
+        let Visit { validators, past, content_url, identity, announced, .. } = visit;
         let is_first = *past == Past::default() && announced.is_empty();
-        if validators.is_empty() && is_first && content_url.is_none() && wording.is_none() {
+        if validators.is_empty() && is_first && content_url.is_none() && identity.is_none() {
             return None;
         }
         let (validators, past, content_url) = (validators.clone(), past.clone(), content_url.clone());
-        let more = More { validators, past, content_url, wording: *wording, announced: *announced };
+        let more = More { validators, past, content_url, identity: *identity, announced: *announced };
         // Texts, numbers and flags can always be written.
         serde_json::to_string(&more).ok()
     }
 
     /// The visit with what the column has.
     fn read(text: &str, visit: Visit) -> Result<Visit, serde_json::Error> {
-        let More { validators, past, content_url, wording, announced } = serde_json::from_str(text)?;
-        Ok(Visit { validators, past, content_url, wording, announced, ..visit })
+        let More { validators, past, content_url, identity, announced } = serde_json::from_str(text)?;
+        Ok(Visit { validators, past, content_url, identity, announced, ..visit })
     }
 }
 
@@ -195,7 +195,7 @@ impl<'r> Columns<'r> {
             round: self.narrow::<i32, _>()?,
             content_at: self.next::<Option<i64>>()?.map(|at| Timestamp(from_plain(at))),
             content_url: None,
-            wording: None,
+            identity: None,
             announced: Announced::default(),
             validators: Validators::default(),
             past: Past::default(),

@@ -11,6 +11,7 @@ mod warcs;
 
 mod again;
 mod announced;
+mod coded;
 mod crash;
 mod defaults;
 mod disk_full;

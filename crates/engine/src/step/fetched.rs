@@ -185,7 +185,7 @@ impl State {
             length: content.length,
             digest: content.digest,
             limits: verdict::limits_reached(&fetch.fetched, source.purpose).union(content.limits),
-            wording: content.wording,
+            identity: content.identity,
             at: fetched_at(&fetch).unwrap_or_else(|| self.dates.of(fetch.finished_at)),
             attempts: ended.attempts,
             judged_at: source.judges_from(),
@@ -271,6 +271,9 @@ impl State {
         }
         if self.settings.details && source.purpose == Purpose::Page {
             record.visited = Some(Box::new((source.clone(), content.details)));
+        }
+        if let Some(last) = &queued.again {
+            again::fail_if_broken_off(&mut visit, last);
         }
         self.count(site, source, &visit, is_again);
         record.exchanges = fetch.exchanges;
