@@ -5,17 +5,9 @@ use serde::{Deserialize, Serialize};
 use settings::options::Options;
 use toml::Table;
 
-use super::{Change, Changed};
+use super::change::Change;
+use super::changed::{Changed, Replaced};
 use crate::{CrawlDir, Unready};
-
-/// What a change of settings replaced.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Replaced {
-    /// The values of before, by their keys.
-    values: Table,
-    /// The settings that were not given.
-    absent: Vec<String>,
-}
 
 /// What takes a change back.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,25 +24,6 @@ const NOT_IN_FORCE: &str = "nothing of it is in force";
 const CHANGED_NOTHING: &str = "it changed nothing: what it says counted before";
 
 impl Replaced {
-    /// What `change` replaces, which makes `after` of `before`; `None` if it changes no values.
-    ///
-    /// # Errors
-    /// Never in practice: options always have a form as a table.
-    pub fn by(change: &Change, before: &Options, after: &Options) -> anyhow::Result<Option<Self>> {
-        if matches!(change, Change::Pause | Change::Resume) {
-            return Ok(None);
-        }
-        let values = Table::try_from(before)?;
-        let mut replaced = Replaced::default();
-        for key in after.differing_keys(before)? {
-            match values.get(&key) {
-                Some(value) => drop(replaced.values.insert(key, value.clone())),
-                None => replaced.absent.push(key),
-            }
-        }
-        Ok(Some(replaced))
-    }
-
     /// The changes back to it from `change`, as far as what `change` made holds now. What others changed since stays.
     fn undo(&self, change: &Change, now: &Options) -> anyhow::Result<Vec<Change>> {
         let before: Options = self.values.clone().try_into()?;
