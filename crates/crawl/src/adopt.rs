@@ -97,6 +97,7 @@ pub fn adopt(dir: &CrawlDir, plan: &Plan, seeds: Vec<CanonicalUrl>) -> anyhow::R
             dir.root().display()
         )));
     }
+    dir.claim(&plan.options, store.as_ref())?;
     add_seeds(store.as_ref(), fresh, &plan.settings)?;
     traces.keep();
     let in_state = archive::ArchiveInState::of(store.as_ref(), &plan.settings.limits)?;

@@ -146,7 +146,7 @@ impl CrawlDir {
 
     /// What is missing here now.
     pub(crate) fn traces(&self) -> Traces {
-        Traces::of(&self.root, self.settings(), self.state(), self.beside_state().to_vec())
+        Traces::of(&self.root, self.settings(), [self.state(), self.mark()], self.beside_state().to_vec())
     }
 
     /// Identifies the directories of a crawl that begins here now, so it notices when they are replaced. If it writes a dataset,

@@ -17,6 +17,8 @@ pub(crate) struct Traces {
     settings: Option<PathBuf>,
     state: PathBuf,
     has_state: bool,
+    /// The mark of a state in a database.
+    mark: PathBuf,
     /// Other files of the crawl: those that are missing when the store is open. Before that another process may make them.
     others: Vec<PathBuf>,
     /// The store, once it is open: until it is closed, nobody else begins anything in the directory.
@@ -25,12 +27,13 @@ pub(crate) struct Traces {
 }
 
 impl Traces {
-    /// Looks what is missing of the directory `root`, with `settings`, `state`, and `others` in it.
-    pub(crate) fn of(root: &Path, settings: PathBuf, state: PathBuf, others: Vec<PathBuf>) -> Self {
+    /// Looks what is missing of the directory `root`, with `settings`, `state` (in which is the `mark` of a state in a database), and `others`
+    /// in it.
+    pub(crate) fn of(root: &Path, settings: PathBuf, [state, mark]: [PathBuf; 2], others: Vec<PathBuf>) -> Self {
         let above = root.ancestors().filter(|path| *path != Path::new("")).take_while(|path| is_missing(path));
         let above = above.map(Path::to_owned).collect();
         let (settings, has_state) = (Some(settings).filter(|path| is_missing(path)), !is_missing(&state));
-        Traces { above, settings, state, has_state, others, store: None, is_kept: false }
+        Traces { above, settings, state, has_state, mark, others, store: None, is_kept: false }
     }
 
     /// The store is open. It is kept open until all is removed.
@@ -51,6 +54,8 @@ impl Traces {
         }
         let (is_empty, _lock) = match &self.store {
             Some(store) => (store.seeds().is_ok_and(|seeds| seeds.is_empty()), None),
+            // This command has opened no database, so another has marked the directory. No lock in it says whether that one goes on.
+            None if !is_missing(&self.mark) => return,
             None => {
                 let Ok(lock) = EmbeddedStore::keep_closed(&self.state) else { return };
                 let last = EmbeddedStore::acknowledged(&self.state);
@@ -101,7 +106,8 @@ mod tests {
     use super::*;
 
     fn traces(root: &Path) -> Traces {
-        Traces::of(root, root.join("crawl.toml"), root.join("state"), vec![root.join("cookies.jsonl")])
+        let state = [root.join("state"), root.join("state/crawl-id")];
+        Traces::of(root, root.join("crawl.toml"), state, vec![root.join("cookies.jsonl")])
     }
 
     fn open(root: &Path) -> EmbeddedStore {
@@ -170,5 +176,12 @@ mod tests {
             drop(made);
             assert!(root.join("state/engine").exists(), "another has committed");
         }
+
+        fs::remove_dir_all(root.join("state")).expect("removed");
+        let made = traces(&root);
+        fs::create_dir(root.join("state")).expect("made");
+        fs::write(root.join("state/crawl-id"), "id\n").expect("written");
+        drop(made);
+        assert!(root.join("state/crawl-id").exists(), "another has a database open");
     }
 }

@@ -126,3 +126,23 @@ fn a_password_is_used_and_never_kept() {
     assert!(settings.contains(&format!("store = \"{}\"", server.url_of(GUARDED))), "{settings}");
     assert!(settings.contains("store-schema = \"mine\""), "{settings}");
 }
+
+#[test]
+fn an_adoption_that_is_refused_leaves_the_directory_its_state() {
+    let server = Postgres::start();
+    let url = server.url();
+    let stored =
+        Crawled::of(Web::sandboxes(), &["http://simple.test/", "--store", &url, "--max-pages", "3", "--no-dataset"]);
+    let dir = stored.path("crawl");
+    let before = argiope(&["status", &dir]);
+    server.client().batch_execute("ALTER SCHEMA argiope RENAME TO kept").expect("renamed");
+    let said = fails(&["adopt", &dir]);
+    assert!(said.contains("give the seeds of the crawl"), "{said}");
+    let back = "DROP SCHEMA argiope CASCADE; ALTER SCHEMA kept RENAME TO argiope";
+    server.client().batch_execute(back).expect("renamed");
+    assert_eq!(argiope(&["status", &dir]), before);
+
+    server.client().batch_execute("DROP SCHEMA argiope CASCADE").expect("dropped");
+    argiope(&["adopt", &dir, "http://simple.test/"]);
+    argiope(&["check", &dir]);
+}

@@ -188,9 +188,8 @@ impl CrawlDir {
                 let schema = schema_of(options)?;
                 let store = PostgresStore::open(&address.address()?, &schema)?;
                 let place = format!("schema {schema} of {address}");
-                if aim == Aim::Adopt && store.is_new() {
-                    self.write_mark(&mark, &store.crawl_id()?)?;
-                } else {
+                // A new schema in place of a lost one is marked when something is taken in: [`CrawlDir::claim`].
+                if aim != Aim::Adopt || !store.is_new() {
                     self.recognise(&mark, &store, &place)?;
                 }
                 Ok(Arc::new(store))
@@ -270,6 +269,17 @@ impl CrawlDir {
                 mark.display()
             ),
         }
+    }
+
+    /// Makes a state that was opened to adopt that of this directory, in place of the state before. The mark of that one is gone then.
+    ///
+    /// # Errors
+    /// The mark cannot be written.
+    pub(crate) fn claim(&self, options: &Options, state: &dyn CrawlView) -> anyhow::Result<()> {
+        if options.store.is_none() || self.is_mine(state) {
+            return Ok(());
+        }
+        self.write_mark(&self.mark(), &state.crawl_id()?)
     }
 
     fn write_mark(&self, mark: &Path, crawl_id: &str) -> anyhow::Result<()> {
