@@ -31,15 +31,15 @@ pub struct CookieFile {
 }
 
 impl CookieFile {
-    /// Reads the cookies of a file into a jar, and opens it for further ones; makes it where it is missing. Tells whether it was there.
+    /// Reads the cookies of a file into a jar. A file that is missing has none.
     ///
     /// # Errors
-    /// It cannot be read or written, is a symbolic link, or others can read it.
-    pub fn open(path: &Path, jar: &mut Jar, now: Timestamp) -> io::Result<(Self, bool)> {
+    /// It cannot be read, is a symbolic link, or others can read it.
+    pub fn read(path: &Path, jar: &mut Jar, now: Timestamp) -> io::Result<()> {
         let mut text = String::new();
-        let was_there = match fresh::open_secret(path) {
-            Ok(file) => file.take(FILE_BYTES_MAX).read_to_string(&mut text).map(|_| true)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+        match fresh::open_secret(path) {
+            Ok(file) => file.take(FILE_BYTES_MAX).read_to_string(&mut text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error),
         };
         let complete = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -49,11 +49,14 @@ impl CookieFile {
             // One that is refused was kept by an earlier version.
             let _ = jar.put(cookie, now);
         }
-        Ok((CookieFile::written(path, jar, now)?, was_there))
+        Ok(())
     }
 
-    /// The file with what a jar has.
-    fn written(path: &Path, jar: &Jar, now: Timestamp) -> io::Result<Self> {
+    /// A file with what a jar has, in place of what is there, for further cookies.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn of(path: &Path, jar: &Jar, now: Timestamp) -> io::Result<Self> {
         let temporary = CookieFile::temporary(path);
         let lines = jar.live(now).map(line).collect::<io::Result<String>>()?;
         let file = fresh::renamed(&temporary, || {
@@ -82,7 +85,7 @@ impl CookieFile {
         self.added += line.len() as u64;
         if self.added > CHANGES_BYTES_MIN.max(self.begun * CHANGES_TIMES_MAX) {
             self.is_in_place()?;
-            *self = CookieFile::written(&self.path, jar, now)?;
+            *self = CookieFile::of(&self.path, jar, now)?;
         }
         Ok(())
     }
@@ -117,8 +120,8 @@ mod tests {
 
     fn opened(path: &Path) -> (CookieFile, Jar) {
         let mut jar = Jar::default();
-        let (file, _) = CookieFile::open(path, &mut jar, NOW).expect("opened");
-        (file, jar)
+        CookieFile::read(path, &mut jar, NOW).expect("read");
+        (CookieFile::of(path, &jar, NOW).expect("written"), jar)
     }
 
     fn set(file: &mut CookieFile, jar: &mut Jar, text: &str) {
@@ -162,7 +165,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("cookies.jsonl");
         std::fs::write(&path, "S3CRET\n").expect("written");
-        let refused = |path: &Path| CookieFile::open(path, &mut Jar::default(), NOW).expect_err("refused").to_string();
+        let refused = |path: &Path| CookieFile::read(path, &mut Jar::default(), NOW).expect_err("refused").to_string();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).expect("set");
         assert!(refused(&path).contains("others of this machine can read it"));
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("set");

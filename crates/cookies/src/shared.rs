@@ -26,15 +26,23 @@ struct Kept {
 }
 
 impl Cookies {
-    /// Takes the cookies of a file, and keeps all further ones there. Tells whether the file was there.
+    /// Takes the cookies of a file, which may be missing. Nothing is written.
     ///
     /// # Errors
-    /// As [`CookieFile::open`].
-    pub fn keep_at(&self, path: &Path, now: Timestamp) -> io::Result<bool> {
+    /// As [`CookieFile::read`].
+    pub fn take_from(&self, path: &Path, now: Timestamp) -> io::Result<()> {
+        CookieFile::read(path, &mut self.lock().jar, now)
+    }
+
+    /// Writes all cookies into a file, in place of those that are there, and keeps all further ones there.
+    ///
+    /// # Errors
+    /// As [`CookieFile::of`].
+    pub fn keep_at(&self, path: &Path, now: Timestamp) -> io::Result<()> {
         let mut kept = self.lock();
-        let (file, was_there) = CookieFile::open(path, &mut kept.jar, now)?;
+        let file = CookieFile::of(path, &kept.jar, now)?;
         kept.file = Some(file);
-        Ok(was_there)
+        Ok(())
     }
 
     /// Puts a cookie into the jar that did not come from a server. One that has ended takes the place of the one before, and goes.

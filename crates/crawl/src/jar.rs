@@ -2,6 +2,7 @@
 
 use anyhow::{Context, bail};
 use cookies::{Cookies, Tally};
+use engine::clock::Clock;
 use login::Logins;
 use model::Timestamp;
 use settings::plan::Plan;
@@ -9,7 +10,7 @@ use settings::usage;
 
 use crate::{CrawlDir, Notice};
 
-/// The jar of a crawl, if it has one: what it kept so far, and over it what is given now.
+/// The jar of a crawl, if it has one: what it kept so far, and over it what is given now. Its file does not change before [`keep`].
 ///
 /// # Errors
 /// Its file is gone or cannot be used, or what is given cannot be a cookie.
@@ -24,7 +25,7 @@ pub fn open(dir: &CrawlDir, plan: &Plan, now: Timestamp, notices: &mut Vec<Notic
         )));
     }
     let jar = Cookies::default();
-    jar.keep_at(&path, now).with_context(|| path.display().to_string())?;
+    jar.take_from(&path, now).with_context(|| path.display().to_string())?;
     let mut expired = 0;
     for cookie in given {
         expired += u64::from(cookie.has_expired(now));
@@ -35,6 +36,15 @@ pub fn open(dir: &CrawlDir, plan: &Plan, now: Timestamp, notices: &mut Vec<Notic
         notices.push(Notice::Cookies { taken: given.len() as u64 - expired, expired, place: path });
     }
     Ok(Some(jar))
+}
+
+/// Keeps the cookies of a jar in the crawl's directory from now on.
+///
+/// # Errors
+/// Their file cannot be written.
+pub(crate) fn keep(dir: &CrawlDir, jar: &Cookies) -> anyhow::Result<()> {
+    let path = dir.cookies_path();
+    jar.keep_at(&path, Clock::start().date()).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// What is to be said of the logins at the end of a run.

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use anyhow::bail;
+use cookies::Cookies;
 use model::Outcome;
 use settings::plan::Plan;
 use settings::usage;
@@ -14,7 +15,7 @@ use crate::retry::Retry;
 use crate::seeds::fresh_seeds;
 use crate::stream::StreamTo;
 use crate::tables::complete_dataset;
-use crate::{Again, CrawlDir, Notice, SignIn, fixed, keyring, outset};
+use crate::{Again, CrawlDir, Notice, SignIn, fixed, jar, keyring, outset};
 
 /// The outcomes of a seed whose site could not be reached.
 const UNREACHED: [Outcome; 5] =
@@ -38,6 +39,7 @@ pub(crate) struct Ready {
     /// Those that are given.
     given: Vec<CanonicalUrl>,
     begin: Begin,
+    cookies: Option<Cookies>,
     notices: Vec<Notice>,
 }
 
@@ -75,7 +77,8 @@ impl Ready {
         if has_work || begins_round || retry.is_due()? || unreached(dir, plan, store.as_ref(), &known)?.is_due()? {
             sign_in.log_in(dir, plan, store, &given)?;
         }
-        Ok(Ready { known, given, begin, notices: std::mem::take(&mut sign_in.notices) })
+        let (cookies, notices) = (sign_in.cookies.clone(), std::mem::take(&mut sign_in.notices));
+        Ok(Ready { known, given, begin, cookies, notices })
     }
 
     /// Begins it: the stream, the URLs and the round that are asked for, then the settings. Gives the seeds that the crawl does not have yet, and
@@ -90,7 +93,7 @@ impl Ready {
         store: &Arc<dyn Store>,
         notices: &mut Vec<Notice>,
     ) -> anyhow::Result<(Vec<CanonicalUrl>, Totals)> {
-        let Ready { known, given, begin, notices: of_sign_in } = self;
+        let Ready { known, given, begin, cookies, notices: of_sign_in } = self;
         notices.extend(outset::notices(dir, plan, store.as_ref(), known.iter().chain(&given), &begin.retry)?);
         if begin.forgets_stream {
             StreamTo::forget(&dir.stream())?;
@@ -110,6 +113,7 @@ impl Ready {
         let retry = unreached(dir, plan, store.as_ref(), &known)?;
         // Before the settings, which point to them.
         keyring::fill(dir, plan, store.as_ref(), &seeds, notices)?;
+        cookies.iter().try_for_each(|cookies| jar::keep(dir, cookies))?;
         dir.write_options(&plan.options)?;
         fixed::keep(dir, &plan.options)?;
         if retry.is_due()? {

@@ -226,7 +226,6 @@ impl Builder {
         let (ready, sign_in) = match is_member {
             true => (None, None),
             false => {
-                // Before the settings, which say that its cookies are there.
                 let mut sign_in = sign_in.map_or_else(|| SignIn::new(&dir, &plan), Ok)?;
                 let ready = Ready::of(&dir, &plan, &store, (seeds, begin), &mut sign_in)?;
                 (Some(ready), Some(sign_in))

@@ -1,6 +1,7 @@
 //! A run that is refused has changed nothing: it has begun no round, stored no settings, and fixed nothing.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
@@ -61,9 +62,16 @@ fn a_run_that_is_refused_changes_nothing() {
     let busy = TcpListener::bind("127.0.0.1:0").unwrap();
     let busy = busy.local_addr().unwrap().to_string();
     std::fs::write(dirs.path().join("full"), "hello").unwrap();
+    let [first, second] = ["first", "second"].map(|name| {
+        let path = dirs.path().join(name);
+        let mut file = fresh::create_secret(&path).unwrap();
+        writeln!(file, ".simple.test\tTRUE\t/\tFALSE\t0\t{name}\t1").unwrap();
+        path.display().to_string()
+    });
     let (dir, new) = (dirs.path().join("crawl"), dirs.path().join("new"));
     let flags = format!("--delay 0 --ip-delay 0 --no-sitemaps --progress none {}", served.flags().join(" "));
-    run(&format!("crawl http://simple.test/ -o {} --header X-Test:secret {flags}", dir.display())).expect_code(0);
+    let begin = format!("crawl http://simple.test/ -o {} --header X-Test:secret --cookies {first}", dir.display());
+    run(&format!("{begin} {flags}")).expect_code(0);
     let before = standing(&dir);
     let check = |more: &str, why: &str| {
         let refused =
@@ -91,12 +99,14 @@ fn a_run_that_is_refused_changes_nothing() {
 
     let (secrets, aside) = (dir.join("secrets.toml"), dirs.path().join("secrets.toml"));
     std::fs::rename(&secrets, &aside).unwrap();
-    let refused = run(&format!("crawl -o {} --again {flags}", dir.display()));
+    let refused = run(&format!("crawl -o {} --again --cookies {second} {flags}", dir.display()));
     assert!(refused.stderr.contains("give again --header"), "{}", refused.stderr);
     std::fs::rename(&aside, &secrets).unwrap();
     assert!(standing(&dir) == before, "{}", standing(&dir).1);
 
-    let again = run(&format!("crawl -o {} --again {flags}", dir.display())).expect_code(0);
+    let again = run(&format!("crawl -o {} --again --cookies {second} {flags}", dir.display())).expect_code(0);
+    let cookies = std::fs::read_to_string(dir.join("cookies.jsonl")).unwrap();
+    assert!(["first", "second"].iter().all(|name| cookies.contains(name)), "{cookies}");
     assert!(again.stderr.contains("--again: round 2 begins"), "{}", again.stderr);
 }
 
