@@ -68,16 +68,7 @@ impl Opened {
     fn with(root: &Path, open: impl Fn(&CrawlDir, &Options) -> anyhow::Result<State>) -> anyhow::Result<Self> {
         let dir = CrawlDir::existing(root)?;
         let options = dir.options()?;
-        if !dir.state().is_dir() {
-            let way_out = match options.no_archive {
-                Some(true) => format!(
-                    "nothing brings it back without an archive: `argiope crawl -o {} SEED` begins again",
-                    root.display()
-                ),
-                _ => format!("`argiope adopt {}` makes another from the archive", root.display()),
-            };
-            bail!("{}: the state of the crawl is gone (there is no state/): {way_out}", root.display());
-        }
+        dir.refuse_lost_state(&options)?;
         let clock = Clock::start();
         let began = clock.now();
         loop {

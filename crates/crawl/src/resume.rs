@@ -47,6 +47,7 @@ pub fn resumed(
 ) -> anyhow::Result<(Plan, Vec<Notice>, Arc<dyn Store>)> {
     let basis = Basis::of(dir)?;
     let (plan, notices) = resumed_plan(dir, given, unset)?;
+    dir.refuse_lost_state(&plan.options)?;
     let store = dir.open_store(&plan.options)?;
     if basis.holds(dir)? {
         return Ok((plan, notices, store));

@@ -225,6 +225,7 @@ pub fn steer_stopped(dir: &CrawlDir, order: &OrderId, change: &Change) -> anyhow
         Err(error) if Changed::made_by(dir, order)? == 0 => return Err(error),
         Err(_) => dir.secrets()?.put_into(dir.options()?),
     };
+    dir.refuse_lost_state(&options)?;
     let store = dir.open_store(&options)?;
     // Nobody else can begin or change anything from here on. Until here, others may have.
     if Changed::made_by(dir, order)? > 0 {
@@ -238,7 +239,9 @@ pub fn steer_stopped(dir: &CrawlDir, order: &OrderId, change: &Change) -> anyhow
 /// # Errors
 /// As [`steer_stopped`]; or [`Unready::Outdated`].
 pub fn take_back_stopped(dir: &CrawlDir, order: &OrderId, back: &TakeBack) -> anyhow::Result<()> {
-    let store = dir.open_store(&dir.secrets()?.put_into(dir.options()?))?;
+    let options = dir.secrets()?.put_into(dir.options()?);
+    dir.refuse_lost_state(&options)?;
+    let store = dir.open_store(&options)?;
     let done = Changed::made_by(dir, order)?;
     if done == 0 {
         back.check(dir)?;

@@ -135,3 +135,19 @@ fn a_command_that_is_refused_makes_no_state_in_place_of_a_lost_one() {
     }
     run(&format!("adopt {} http://simple.test/", dir.display())).expect_code(0);
 }
+
+#[test]
+fn a_command_that_goes_on_makes_no_state_in_place_of_one_that_nothing_brings_back() {
+    let (served, dirs) = (Served::start(Web::sandboxes()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let flags = format!("--delay 0 --ip-delay 0 --no-sitemaps --progress none {}", served.flags().join(" "));
+    run(&format!("crawl http://simple.test/ -o {} --max-pages 2 --no-archive {flags}", dir.display())).expect_code(3);
+    std::fs::remove_dir_all(dir.join("state")).unwrap();
+    for words in ["status DIR", "steer DIR pause", "steer DIR retry", "watch DIR --budget 10/min --rounds 1"] {
+        let refused = run(&words.replace("DIR", dir.to_str().unwrap()));
+        let way_out = format!("`argiope crawl -o {} SEED` begins again", dir.display());
+        assert!(!refused.status.success() && refused.stderr.contains(&way_out), "{words}: {}", refused.stderr);
+        assert!(!dir.join("state").exists(), "{words}");
+    }
+    run(&format!("crawl http://simple.test/ -o {} --max-pages 2 --progress none", dir.display())).expect_code(3);
+}

@@ -73,6 +73,32 @@ impl CrawlDir {
         Ok(store)
     }
 
+    /// Refuses a crawl whose state is gone, which opening it to change it would replace by an empty one.
+    ///
+    /// # Errors
+    /// It is gone: the message names the way out.
+    pub(crate) fn refuse_lost_state(&self, options: &Options) -> anyhow::Result<()> {
+        if self.state().is_dir() {
+            return Ok(());
+        }
+        let root = self.root.display();
+        let again = match options.no_archive {
+            Some(true) => {
+                format!("`argiope crawl -o {root} SEED` begins again, since nothing brings it back without an archive")
+            }
+            _ => format!("`argiope adopt {root}` makes another from the archive"),
+        };
+        let way_out = match options.store {
+            Some(_) => format!(
+                "put back {}, by which the directory knows its state in the database; or name an empty schema in {} (store-schema), and {again}",
+                self.mark().display(),
+                self.settings().display()
+            ),
+            None => again,
+        };
+        bail!("{root}: the state of the crawl is gone (there is no state/): {way_out}")
+    }
+
     /// Opens it read-only. Several processes may do so at once with a directory, and nothing in it changes. In a database others may commit
     /// meanwhile; of several workers only what they have sealed is shown.
     ///
