@@ -51,10 +51,15 @@ impl Opened {
     /// # Errors
     /// As [`Opened::new`], or the question fails.
     pub fn ask<T>(root: &Path, question: impl Fn(&Opened) -> anyhow::Result<T>) -> anyhow::Result<T> {
-        match question(&Opened::new(root)?) {
-            Err(error) if has_ended(&error) => question(&Opened::new(root)?),
-            answer => answer,
-        }
+        once_more_if_ended(|| question(&Opened::new(root)?))
+    }
+
+    /// The same with the files of the dataset complete, as [`Opened::with_dataset`] has them.
+    ///
+    /// # Errors
+    /// As [`Opened::with_dataset`], or the question fails.
+    pub fn ask_with_dataset<T>(root: &Path, question: impl Fn(&Opened) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        once_more_if_ended(|| question(&Opened::with_dataset(root)?))
     }
 
     /// Opens the directory of a crawl to bring its files in line, if none is running.
@@ -177,6 +182,14 @@ impl Opened {
     }
 }
 
+/// Asks a question once more if the run that answers it ends meanwhile.
+fn once_more_if_ended<T>(ask: impl Fn() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    match ask() {
+        Err(error) if has_ended(&error) => ask(),
+        answer => answer,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
@@ -193,16 +206,22 @@ mod tests {
         dir.create().expect("made");
         dir.write_options(&Options::default()).expect("written");
         drop(dir.open_store(&Options::default()).expect("a state"));
-        let view = Box::new(|| MemoryStore::new().view());
-        let answers = Answers { view, publish: None, steer: None, scheduler: None };
-        let run = Cell::new(Live::listen(root.path(), answers));
-        let ran = Cell::new(Vec::new());
-        let urls = Opened::ask(root.path(), |opened| {
-            ran.set([ran.take(), vec![opened.is_running()]].concat());
-            drop(run.take());
-            Ok(opened.view().totals()?.urls)
-        });
-        assert_eq!((urls.expect("an answer"), ran.take()), (0, vec![true, false]));
+        let answers =
+            || Answers { view: Box::new(|| MemoryStore::new().view()), publish: None, steer: None, scheduler: None };
+        for with_dataset in [false, true] {
+            let run = Cell::new(Live::listen(root.path(), answers()));
+            let ran = Cell::new(Vec::new());
+            let question = |opened: &Opened| {
+                ran.set([ran.take(), vec![opened.is_running()]].concat());
+                drop(run.take());
+                Ok(opened.view().totals()?.urls)
+            };
+            let urls = match with_dataset {
+                false => Opened::ask(root.path(), question),
+                true => Opened::ask_with_dataset(root.path(), question),
+            };
+            assert_eq!((urls.expect("an answer"), ran.take()), (0, vec![true, false]), "{with_dataset}");
+        }
         let failed = Opened::ask(root.path(), |_| anyhow::bail!("another error") as anyhow::Result<()>);
         assert_eq!(failed.expect_err("an error").to_string(), "another error");
     }

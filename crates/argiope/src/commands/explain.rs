@@ -28,14 +28,16 @@ pub struct ExplainArgs {
 /// # Errors
 /// The directory holds no crawl, or its settings cannot be read.
 pub fn run(args: ExplainArgs) -> anyhow::Result<ExitCode> {
-    let opened = Opened::with_dataset(&args.dir)?;
-    let crawl = Crawl::of(&opened)?;
-    let story = Story::of(&crawl, &args.what)?;
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        write_json_line(&mut out, &story)?;
-    } else {
-        out.write_all(story.to_text(crawl.at()).as_bytes())?;
-    }
+    let told = Opened::ask_with_dataset(&args.dir, |opened| {
+        let crawl = Crawl::of(opened)?;
+        let story = Story::of(&crawl, &args.what)?;
+        if !args.json {
+            return Ok(story.to_text(crawl.at()).into_bytes());
+        }
+        let mut line = Vec::new();
+        write_json_line(&mut line, &story)?;
+        Ok(line)
+    })?;
+    std::io::stdout().lock().write_all(&told)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -33,11 +33,13 @@ pub struct ReportArgs {
 /// # Errors
 /// The directory holds no crawl, a crawl is running in it, or the page cannot be written.
 pub fn run(args: ReportArgs) -> anyhow::Result<ExitCode> {
-    let opened = Opened::with_dataset(&args.dir)?;
-    let dataset = Layout::at(opened.dir.dataset());
-    let (root, is_running) = (args.dir.display().to_string(), opened.completes_dataset()?);
-    let mut statistics = Statistics::of(opened.view(), &dataset, &root, is_running)?;
-    statistics.freshness = Freshness::of(opened.view(), Clock::start().date())?;
+    let statistics = Opened::ask_with_dataset(&args.dir, |opened| {
+        let dataset = Layout::at(opened.dir.dataset());
+        let (root, is_running) = (args.dir.display().to_string(), opened.completes_dataset()?);
+        let mut statistics = Statistics::of(opened.view(), &dataset, &root, is_running)?;
+        statistics.freshness = Freshness::of(opened.view(), Clock::start().date())?;
+        Ok(statistics)
+    })?;
     if let Some(path) = &args.html {
         write_page(path, &statistics)?;
     }

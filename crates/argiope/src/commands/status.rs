@@ -33,8 +33,7 @@ pub struct StatusArgs {
 /// # Errors
 /// The directory holds no crawl, or a crawl is running in it.
 pub fn run(args: StatusArgs) -> anyhow::Result<ExitCode> {
-    let opened = Opened::new(&args.dir)?;
-    let status = Status::of(&opened)?;
+    let status = Opened::ask(&args.dir, Status::of)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         write_json_line(&mut out, &status)?;
