@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -181,6 +182,8 @@ fn round(
         session = session.tried(tried);
     }
     let session = session.open()?;
+    // The others are about the beginning of a run, which each round is.
+    session.notices().iter().filter(|notice| notice.is_problem()).for_each(|notice| tell_all(slice::from_ref(notice)));
     let (handle, mut progress) = (session.handle(), session.handle().progress());
     let mut printer = Printer::new(progress_as);
     let mut stop = stopped.clone();

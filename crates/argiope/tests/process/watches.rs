@@ -95,6 +95,25 @@ fn a_watch_is_alone_waits_for_other_commands_and_is_stopped_between_rounds() {
     assert!(!ended.stdout.contains(" 0 URLs visited"), "{}", ended.stdout);
 }
 
+#[test]
+fn a_watch_names_the_problems_of_its_rounds_when_they_begin() {
+    let site = Site::new(Says::Tag, 2);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    let history = std::fs::read_to_string(dir.join("history.jsonl")).unwrap();
+    let mut ahead: Value = serde_json::from_str(history.lines().last().unwrap()).unwrap();
+    ahead["at"] = (ahead["at"].as_u64().unwrap() + 3 * 86_400).into();
+    std::fs::write(dir.join("history.jsonl"), format!("{history}{ahead}\n")).unwrap();
+    std::thread::sleep(Duration::from_millis(1_500));
+    let mut watch = Command::new(BINARY);
+    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "9/s", "--rounds", "2"]);
+    let ended = run(&mut watch).expect_code(0);
+    let told = ended.stderr.matches("the system's clock is 2 days behind the last run").count();
+    assert_eq!(told, 1, "{}", ended.stderr);
+    assert!(!ended.stderr.contains("round 2 begins"), "{}", ended.stderr);
+}
+
 /// Dates the next visit of every page a year ahead, as by a clock that was wrong for a round.
 fn visit_in_a_year(dir: &Path) {
     let dir = CrawlDir::at(dir);
