@@ -269,12 +269,12 @@ impl Notice {
             | Notice::DatasetIncomplete { .. }
             | Notice::Paused(_)
             | Notice::StreamLeft { .. } => true,
+            Notice::Cookies { expired, .. } => *expired > 0,
             Notice::LoggedIn { closed, .. } => *closed > 0,
             Notice::TakenIn { links, .. } => *links > 0,
             Notice::Referred { wrong, .. } => *wrong > 0,
             Notice::Credentials { .. }
             | Notice::SecretsMoved { .. }
-            | Notice::Cookies { .. }
             | Notice::FileKept { .. }
             | Notice::RequisitesFromNow
             | Notice::Items { .. }
@@ -296,14 +296,10 @@ impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Notice::Credentials { sites, more, place } => {
-                let mut named: Vec<String> = sites.iter().map(ToString::to_string).collect();
-                if *more > 0 {
-                    named.push(format!("{more} more"));
-                }
                 write!(
                     f,
                     "user name and password in a seed are used as basic authentication for its site only ({}), and stored only in {place}",
-                    named.join(", ")
+                    named(sites, *more)
                 )
             }
             Notice::SecretsStayed { seed, site } => write!(
@@ -393,15 +389,11 @@ impl fmt::Display for Notice {
             Notice::SeedLeftOut { file, line, why } => write!(f, "{file} line {line}: {}; left out", Printable(why)),
             Notice::SeedsLeftOut { file, lines } => write!(f, "{file}: {} left out in all", counted(*lines, "line")),
             Notice::MixedSeeds { private, more } => {
-                let mut named: Vec<String> = private.iter().map(ToString::to_string).collect();
-                if *more > 0 {
-                    named.push(format!("{more} more"));
-                }
                 write!(
                     f,
                     "seeds at private addresses ({}) beside others: a public page may link to these sites, and the crawl fetches what it names \
                      there; a directory of their own keeps them apart, --deny-private=always refuses them",
-                    named.join(", ")
+                    named(private, *more)
                 )
             }
             Notice::ExcludedStay { urls, root } => write!(
@@ -506,4 +498,10 @@ fn in_words(time: Duration) -> String {
         0 => counted(minutes, "minute"),
         days => counted(days, "day"),
     }
+}
+
+/// Sites, and how many more there are.
+fn named(sites: &[Site], more: usize) -> String {
+    let named = sites.iter().map(ToString::to_string);
+    named.chain((more > 0).then(|| format!("{more} more"))).collect::<Vec<_>>().join(", ")
 }

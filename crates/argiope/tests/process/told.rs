@@ -1,5 +1,6 @@
 //! What a crawl says, and where: quiet, verbose, in a log, and before it begins.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -47,6 +48,20 @@ fn a_quiet_crawl_says_why_it_failed_and_nothing_else() {
     assert_eq!(serde_json::from_str::<Value>(&summary.stdout).unwrap()["fetched"], 1);
     let none = crawl(&served, &dirs.path().join("none"), &["-q", "http://one.test/gone"]).expect_code(1);
     assert!(none.stderr.contains("http://one.test/gone: http_error 404") && none.stdout.is_empty(), "{}", none.stderr);
+}
+
+#[test]
+fn a_quiet_crawl_says_that_cookies_are_not_used_since_their_time_is_over() {
+    let (served, dirs) = (serve(), tempfile::tempdir().unwrap());
+    let cookies = dirs.path().join("cookies");
+    for (expires, told) in [("0", 0), ("1000000000", 1)] {
+        let mut file = fresh::create_secret(&cookies).unwrap();
+        writeln!(file, ".two.test\tTRUE\t/\tFALSE\t{expires}\tname\tvalue").unwrap();
+        let given = ["-q", "--max-pages", "1", "--cookies", cookies.to_str().unwrap(), "http://two.test/"];
+        let ended = crawl(&served, &dirs.path().join(expires), &given);
+        assert_eq!(ended.stderr.matches("1 more have expired").count(), told, "{}", ended.stderr);
+        std::fs::remove_file(&cookies).unwrap();
+    }
 }
 
 /// A quiet crawl says what was left out, lost or not used.
