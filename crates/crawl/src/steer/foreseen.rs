@@ -22,7 +22,9 @@ pub(super) struct Seeds {
     pub(super) added: u64,
     /// Those that it has as seeds.
     given: u64,
-    /// Those that it has found.
+    /// Those that it has found and not visited yet.
+    waiting: u64,
+    /// Those that it has visited, or that were refused.
     found: u64,
     /// Those that its rules exclude, and the rules.
     excluded: Vec<(CanonicalUrl, String)>,
@@ -42,9 +44,11 @@ impl Seeds {
         }
         let mut judged = Seeds::default();
         for seed in seeds {
+            let known = view.get(seed.key())?;
             match filter.judge_seed(&seed) {
                 _ if before.contains(&seed) => judged.given += 1,
-                _ if view.get(seed.key())?.is_some() => judged.found += 1,
+                _ if known.as_ref().is_some_and(|entry| entry.visit.is_none()) => judged.waiting += 1,
+                _ if known.is_some() => judged.found += 1,
                 Ok(()) => judged.added += 1,
                 Err(rule) => judged.excluded.push((seed, rule.to_string())),
             }
@@ -59,6 +63,9 @@ impl Seeds {
         let mut notes = Vec::new();
         if self.given > 0 {
             notes.push(format!("{} given as seeds already", are(self.given)));
+        }
+        if self.waiting > 0 {
+            notes.push(format!("{} in the queue already", are(self.waiting)));
         }
         if self.found > 0 {
             notes.push(format!("{} known already, and not visited again", are(self.found)));
@@ -166,6 +173,7 @@ mod tests {
                 "it would add 2 URLs to the queue",
                 vec!["1 URL is given as seeds already", "1 URL is known already, and not visited again"],
             ),
+            (&["http://a.test/3"], "it would concern 0 URLs in the queue", vec!["1 URL is in the queue already"]),
             (
                 &["http://new.test/a.pdf"],
                 "it would concern 0 URLs in the queue",
