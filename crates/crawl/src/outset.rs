@@ -42,8 +42,7 @@ pub(crate) fn notices<'a>(
     let stays = (is_widened && !retry.contains(&Outcome::Excluded))
         .then(|| Notice::ExcludedStay { urls: excluded, root: dir.root().to_owned() });
     // It shows people what was when; a run does not depend on it.
-    let last = Moment::all_of(dir).unwrap_or_default().last().map(|moment| Timestamp(moment.at * MICROS_A_SECOND));
-    let set = last.and_then(|last| clock_set(last, Clock::start().date()));
+    let set = last_date(dir).and_then(|last| clock_set(last, Clock::start().date()));
     Ok(mixed.into_iter().chain(stays).chain(set).collect())
 }
 
@@ -92,6 +91,12 @@ fn is_widened(before: &Options, now: &Options) -> bool {
     let included = !before.include.is_empty()
         && (now.include.is_empty() || now.include.iter().any(|pattern| !before.include.contains(pattern)));
     dropped || dropped_file || included
+}
+
+/// The last date of the runs before. The file may be damaged, or somebody else's: any number can be in it.
+fn last_date(dir: &CrawlDir) -> Option<Timestamp> {
+    let moments = Moment::all_of(dir).unwrap_or_default();
+    moments.last().map(|moment| Timestamp(moment.at.saturating_mul(MICROS_A_SECOND)))
 }
 
 /// Whether the clock was set since the last run, by its last date.
@@ -143,6 +148,19 @@ mod tests {
         check(&of(&[], &[]), &of(&["a"], &[]), false);
         check(&of(&[], &["a"]), &of(&[], &[]), true);
         check(&of(&[], &["a"]), &of(&[], &["a", "b"]), false);
+    }
+
+    #[test]
+    fn any_date_of_a_history_is_read() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dir = CrawlDir::at(root.path());
+        let mut lines = String::new();
+        for (at, expect) in [(1_800_000_000, 1_800_000_000 * MICROS_A_SECOND), (u64::MAX, u64::MAX)] {
+            let moment = r#""pages":1,"bytes":1,"in_flight":0,"sites_waiting":0,"sites_aside":0,"paused":false"#;
+            lines.push_str(&format!("{{\"at\":{at},{moment}}}\n"));
+            std::fs::write(dir.history(), &lines).expect("written");
+            assert_eq!(last_date(&dir), Some(Timestamp(expect)), "{at}");
+        }
     }
 
     #[test]
