@@ -1,7 +1,7 @@
 //! What decides which URLs belong to a crawl, as it was when the crawl began: `state/fixed.toml`. `crawl.toml` is for users to edit, and may be
 //! emptied or replaced. Without a second copy such a file would change depth and scope in mid-crawl.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -45,11 +45,12 @@ pub(crate) fn keep(dir: &CrawlDir, options: &Options) -> anyhow::Result<()> {
 pub(crate) fn check(dir: &CrawlDir, on_disk: &Options) -> anyhow::Result<()> {
     let path = path(dir);
     let mut text = String::new();
-    match fresh::open_to_read(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        opened => opened.and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text)),
-    }
-    .with_context(|| damaged(dir, &path))?;
+    match fresh::open_to_read(&path).and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        // It is no text.
+        Err(error) if error.kind() == ErrorKind::InvalidData => Err(error).with_context(|| damaged(dir, &path))?,
+        read => read.with_context(|| path.display().to_string())?,
+    };
     let began = toml::from_str::<Table>(&text).with_context(|| damaged(dir, &path))?;
     let now = of(on_disk)?;
     let changed = began.iter().filter(|(key, value)| now.get(*key).is_some_and(|now| now != *value));
@@ -86,4 +87,24 @@ fn of(options: &Options) -> anyhow::Result<Table> {
     let given = Table::try_from(options)?;
     let value = |key: &str| given.get(key).cloned().unwrap_or_else(|| Value::String(NOT_GIVEN.to_owned()));
     Ok(FIXED.iter().map(|key| ((*key).to_owned(), value(key))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_damaged_file_is_to_be_removed() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dir = CrawlDir::at(root.path());
+        std::fs::create_dir(dir.state()).expect("made");
+        let refused = || format!("{:#}", check(&dir, &Options::default()).expect_err("refused"));
+        for damaged in [&b"depth = = 1"[..], b"\xff"] {
+            std::fs::write(path(&dir), damaged).expect("written");
+            assert!(refused().contains("fixed.toml is damaged: if "), "{}", refused());
+        }
+        std::fs::remove_file(path(&dir)).expect("removed");
+        std::os::unix::fs::symlink("/dev/null", path(&dir)).expect("a link");
+        assert!(refused().contains("fixed.toml: it is a symbolic link"), "{}", refused());
+    }
 }
