@@ -1,7 +1,7 @@
 //! The lock of a watch: one process watches a crawl at a time, and others can end it between two rounds, when nothing of it runs.
 
 use std::fs::{File, TryLockError};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -87,9 +87,11 @@ pub fn stop(dir: &CrawlDir) -> anyhow::Result<bool> {
         return Ok(false);
     }
     let path = path(dir);
-    let written = fresh::open_to_write(&path).and_then(|mut file| file.write_all(STOP.as_bytes()));
-    written.with_context(|| path.display().to_string())?;
-    Ok(true)
+    match fresh::open_to_write(&path).and_then(|mut file| file.write_all(STOP.as_bytes())) {
+        // It has ended just now, and removed the file.
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        written => written.map(|()| true).with_context(|| path.display().to_string()),
+    }
 }
 
 fn path(dir: &CrawlDir) -> PathBuf {
@@ -98,6 +100,8 @@ fn path(dir: &CrawlDir) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     #[test]
@@ -114,5 +118,22 @@ mod tests {
         assert!(!is_watched(&dir));
         assert!(!WatchLock::take(&dir).expect("nobody watches").is_stopped(), "an order ends one watch");
         assert_eq!(temporary.path().read_dir().expect("a directory").count(), 0, "a watch leaves no file");
+    }
+
+    #[test]
+    fn an_order_to_a_watch_that_ends_meanwhile_is_no_failure() {
+        let temporary = tempfile::tempdir().expect("a directory");
+        let dir = CrawlDir::at(temporary.path());
+        let has_ended = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Who asks whether there is a watch has the lock for a moment.
+                (0..5_000).for_each(|_| drop(WatchLock::take(&dir)));
+                has_ended.store(true, Ordering::Relaxed);
+            });
+            while !has_ended.load(Ordering::Relaxed) {
+                stop(&dir).expect("ordered, or nobody watches");
+            }
+        });
     }
 }
