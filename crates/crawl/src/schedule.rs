@@ -225,8 +225,8 @@ impl Unusual {
 impl Schedule {
     /// Begins a round with the pages whose visits are worth most. It reads the state twice: once to learn how fast the pages of each site
     /// change, once to choose. Pages that cannot be requested now are not chosen: those of sites on hold or in trouble, and those that a
-    /// rule has come to exclude. Of a site that was given up, one page is chosen each day. What a chosen page needs to be shown comes on top, with the page that it was found on. URLs that are left of
-    /// the last round stay in the queue beside the new ones.
+    /// rule has come to exclude. Of a site that was given up, one page is chosen each day. What a chosen page needs to be shown comes on
+    /// top, with the page that it was found on. URLs that are left of the last round stay in the queue beside the new ones.
     ///
     /// # Errors
     /// The state cannot be read or written.
