@@ -15,6 +15,10 @@ use crate::message::{Level, tell};
 
 /// `EAGAIN` (pthread_create(3), fork(2)): a limit of threads or processes is reached.
 const TRY_AGAIN: i32 = 11;
+/// The standard streams: input, output, errors.
+const STREAMS: [u32; 3] = [0, 1, 2];
+/// `O_NONBLOCK` (open(2)).
+const NON_BLOCKING: u32 = 0o4000;
 /// How the standard library and the runtime begin the message of a panic for want of a thread.
 const BEGINNINGS: [&str; 2] = ["failed to spawn thread", "OS can't spawn worker thread"];
 
@@ -54,10 +58,22 @@ fn is_panic(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.to_string().contains("panicked"))
 }
 
-/// Whether the system refused to start a thread or a process.
+/// Whether the system refused to start a thread or a process. A standard stream that does not block has the same error where nobody reads
+/// or writes at its other end: then it is not known which of both it is.
 fn is_refused(error: &anyhow::Error) -> bool {
     let of_system = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<io::Error>()?.raw_os_error();
-    error.chain().any(|cause| of_system(cause) == Some(TRY_AGAIN))
+    error.chain().any(|cause| of_system(cause) == Some(TRY_AGAIN)) && !STREAMS.into_iter().any(is_without_blocking)
+}
+
+fn is_without_blocking(stream: u32) -> bool {
+    let info = fs::read_to_string(format!("/proc/self/fdinfo/{stream}")).unwrap_or_default();
+    flags(&info).is_some_and(|flags| flags & NON_BLOCKING != 0)
+}
+
+/// The flags of an open file, by its information (proc_pid_fdinfo(5)).
+fn flags(info: &str) -> Option<u32> {
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
+    u32::from_str_radix(flags.trim(), 8).ok()
 }
 
 /// The line about the limit.
@@ -88,6 +104,14 @@ mod tests {
             Some(17),
         );
         check("Max processes             unlimited            unlimited            processes \n", None);
+        check("", None);
+    }
+
+    #[test]
+    fn the_flags_of_an_open_file_are_read() {
+        let check = |info: &str, expect| assert_eq!(flags(info), expect, "{info}");
+        check("pos:\t0\nflags:\t0104001\nmnt_id:\t15\n", Some(0o104_001));
+        check("flags:\t9\n", None);
         check("", None);
     }
 

@@ -15,6 +15,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use engine::clock::Clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use settings::units::Span;
 use settings::{Usage, usage};
 use store::{CrawlView, StoreError};
 use view_wire::{RemoteView, WireError};
@@ -394,11 +395,20 @@ fn await_going_on(root: &Path) -> anyhow::Result<()> {
 
 /// The answer of a running crawl to a request; `None` if none runs, it ended just now, or it cannot answer this.
 fn answer_to(root: &Path, request: &str) -> anyhow::Result<Option<String>> {
-    let Some(mut live) = asked(root, request)? else { return Ok(None) };
-    live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
+    let Some(live) = asked(root, request)? else { return Ok(None) };
+    said(&live, PUBLISH_TIME_MAX)
+}
+
+/// What a running crawl says on a connection; `None` if it says nothing, or it ended just now.
+fn said(live: &UnixStream, time_max: Duration) -> anyhow::Result<Option<String>> {
+    live.set_read_timeout(Some(time_max))?;
     let mut said = String::new();
-    match (&mut live).take(ANSWER_BYTES_MAX).read_to_string(&mut said) {
+    match live.take(ANSWER_BYTES_MAX).read_to_string(&mut said) {
         Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(None),
+        // The system calls this a resource that is unavailable, as it does a thread that cannot begin.
+        Err(error) if error.kind() == ErrorKind::WouldBlock => {
+            bail!("the running crawl has not answered within {}: try again later", Span(time_max))
+        }
         read => read?,
     };
     Ok(Some(said).filter(|said| !said.is_empty()))
@@ -419,6 +429,13 @@ mod tests {
             steer: None,
             scheduler: None,
         }
+    }
+
+    #[test]
+    fn a_crawl_that_does_not_answer_in_time_is_named_and_no_limit_of_the_system() {
+        let (live, _silent) = UnixStream::pair().expect("a pair");
+        let error = said(&live, Duration::from_millis(10)).expect_err("nothing is said");
+        assert_eq!(error.to_string(), "the running crawl has not answered within 10ms: try again later");
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! A limit of threads and processes: one line names it, and nothing is lost.
 
 use std::fs::Permissions;
+use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use testweb::{Pages, Reply, Web, from_fn};
@@ -69,6 +72,20 @@ fn a_crawl_that_gets_no_thread_at_its_start_names_the_limit() {
         Running::start(&mut crawl(&served, 1_000, user(limit), &dir)).end().expect_code(0);
     }
     assert!(refused > 0, "no limit was reached");
+}
+
+#[test]
+fn an_output_that_takes_nothing_more_is_no_limit_of_threads() {
+    // It does not block, and nobody reads.
+    let (output, _unread) = UnixStream::pair().unwrap();
+    output.set_nonblocking(true).unwrap();
+    let mut long = Command::new(BINARY);
+    let output = Stdio::from(OwnedFd::from(output));
+    let mut child = long.args(["completions", "bash"]).stdout(output).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{said}");
+    assert_eq!(said, "argiope: Resource temporarily unavailable (os error 11)\n");
 }
 
 #[test]
