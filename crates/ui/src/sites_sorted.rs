@@ -59,6 +59,8 @@ impl Asked {
     /// What a site is compared by.
     fn value(&self, record: &SiteRecord) -> (u64, String) {
         let first = match self.by {
+            // The names of two sites are not compared then: no two have the same key.
+            By::Key => record.site.key().0,
             By::State if self.held.contains(&record.site.key()) => 0,
             By::State => match (&record.given_up, &record.aside) {
                 (None, Some(_)) => 1,
@@ -66,7 +68,7 @@ impl Asked {
                 (None, None) => 3,
             },
             By::Pages => u64::MAX - record.pages_fetched,
-            By::Key | By::Name => 0,
+            By::Name => 0,
         };
         // The host before the scheme, as people look for it.
         let text = record.site.as_str();
@@ -154,6 +156,9 @@ mod tests {
             record("http://b.test/", 7, ""),
         ];
         let held = BTreeSet::from([sites[1].site.key()]);
+        let mut by_key: Vec<&Site> = sites.iter().map(|record| &record.site).collect();
+        by_key.sort_by_key(|site| site.key());
+        let by_key = by_key.into_iter().map(Site::as_str).collect::<Vec<_>>().join(" ");
         store.commit(&Batch { sites, ..Batch::default() }).expect("a commit");
         for (by, name, expect) in [
             (By::Name, "", "http://a.test http://b.test https://b.test http://c.test"),
@@ -161,6 +166,7 @@ mod tests {
             (By::State, "", "http://a.test https://b.test http://c.test http://b.test"),
             (By::Name, "b.te", "http://b.test https://b.test"),
             (By::Pages, "https", "https://b.test"),
+            (By::Key, "test", &by_key[..]),
             (By::Key, "none", ""),
         ] {
             let mut looking = Sites::new(Asked { by, name: name.to_owned(), held: held.clone() });
