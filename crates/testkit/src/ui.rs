@@ -4,9 +4,12 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use crate::ran::command;
+
+/// The page with the effect of a change.
+const EFFECT: &str = "/steer/effect?";
 
 /// The interface to a directory, until it is dropped.
 pub struct Ui {
@@ -47,6 +50,14 @@ impl Ui {
         BufReader::new(process.stderr.take().expect("piped")).read_line(&mut line).expect("a line");
         let address = line.split_once("http://").expect("an address").1.split_whitespace().next().expect("an address");
         Ui { process, address: address.to_owned() }
+    }
+
+    /// Ends it as Ctrl-C does, and gives its exit code.
+    pub fn interrupt(mut self) -> Option<i32> {
+        let process = self.process.id().to_string();
+        let sent = Command::new("kill").args(["-INT", &process]).status().expect("a signal");
+        assert!(sent.success(), "{sent}");
+        self.process.wait().expect("it ends").code()
     }
 
     /// Where its pages are.
@@ -92,14 +103,19 @@ impl Ui {
         answer.body
     }
 
-    /// Sends a change, with more fields of the head.
+    /// Sends a change, with more fields of the head. To the page with its effect, it is followed as by a browser.
     pub fn post(&self, more: &str, body: &str) -> Answer {
         self.post_to("/steer", more, body)
     }
 
     /// The same to another path.
     pub fn post_to(&self, path: &str, more: &str, body: &str) -> Answer {
-        self.ask(&format!("POST {path} HTTP/1.1\r\nHost: {}{more}", self.address), body)
+        let answer = self.ask(&format!("POST {path} HTTP/1.1\r\nHost: {}{more}", self.address), body);
+        let location = answer.head.lines().find_map(|field| field.strip_prefix("location: "));
+        match location.filter(|location| location.contains(EFFECT)) {
+            Some(effect) => self.get(effect),
+            None => answer,
+        }
     }
 
     /// The fields of a head by which a browser says that a page of the interface sends the request.

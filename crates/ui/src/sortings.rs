@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use anyhow::anyhow;
 use ask::order::{First, Sorting};
 use ask::urls::Listed;
 use crawl::opened::Opened;
@@ -120,6 +121,8 @@ pub(crate) struct Sortings<Q, R> {
     tables: Mutex<VecDeque<(Q, Arc<Table<R>>)>>,
     clock: Arc<Clock>,
     turns: Arc<Semaphore>,
+    /// What looks on for a table stops when this is gone: the interface ends.
+    is_there: Arc<()>,
 }
 
 /// A table that took more than one answer may.
@@ -137,10 +140,37 @@ enum State<R> {
     Failed(Option<anyhow::Error>),
 }
 
+/// What there is of places for a table.
+enum Place<R> {
+    New(Arc<Table<R>>),
+    /// It is looked for there.
+    Taken(Arc<Table<R>>),
+    /// All have tables that are looked for.
+    None,
+}
+
+/// A table as long as it is looked for. However that ends, it is not looked for any more then: no place is lost by a panic.
+struct LookedFor<R>(Arc<Table<R>>);
+
+impl<R> LookedFor<R> {
+    fn ends(&self, state: State<R>) {
+        *self.0.state() = state;
+        self.0.advanced.notify_all();
+    }
+}
+
+impl<R> Drop for LookedFor<R> {
+    fn drop(&mut self) {
+        if self.0.is_looked_for() {
+            self.ends(State::Failed(Some(anyhow!("internal error: the table was not sorted to its end"))));
+        }
+    }
+}
+
 impl<Q: Clone + PartialEq, R: Send + Sync + 'static> Sortings<Q, R> {
     /// No table was asked for so far. Each part of one is read when it has its turn among `turns`.
     pub(crate) fn new(turns: Arc<Semaphore>) -> Self {
-        Sortings { tables: Mutex::default(), clock: Arc::new(Clock::start()), turns }
+        Sortings { tables: Mutex::default(), clock: Arc::new(Clock::start()), turns, is_there: Arc::default() }
     }
 
     /// The table of `question`. `begin` begins to look for it. A page behind the first, `goes_on`, has the rows that the first had.
@@ -171,18 +201,27 @@ impl<Q: Clone + PartialEq, R: Send + Sync + 'static> Sortings<Q, R> {
         if looking.is_complete() {
             return Ok(Stage::Sorted(Arc::new(looking.into_first())));
         }
-        let Some(table) = self.keep(opened, question, looking.so_far()) else { return Ok(Stage::Busy) };
-        let (looked_for, crawl) = (table.clone(), opened.clone());
+        match self.place(opened, question, looking.so_far()) {
+            Place::None => Ok(Stage::Busy),
+            Place::Taken(table) => table.wait(),
+            Place::New(table) => {
+                self.look_on(LookedFor(table.clone()), looking, opened.clone());
+                table.wait()
+            }
+        }
+    }
+
+    /// Looks on for a table, on a thread of its own.
+    fn look_on<L: Looking<Row = R>>(&self, table: LookedFor<R>, looking: L, crawl: Arc<Opened>) {
         let (runtime, turns, clock) = (Handle::current(), self.turns.clone(), self.clock.clone());
+        let interface = Arc::downgrade(&self.is_there);
         Handle::current().spawn_blocking(move || {
-            let looked = looked_for.look(looking, crawl.view(), || runtime.block_on(turns.acquire()));
-            *looked_for.state() = match looked {
-                Ok(first) => State::Sorted(Arc::new(first), clock.now()),
-                Err(error) => State::Failed(Some(error.into())),
-            };
-            looked_for.advanced.notify_all();
+            let turn = || runtime.block_on(turns.acquire());
+            match table.0.look(looking, crawl.view(), turn, || interface.strong_count() > 0) {
+                Ok(first) => table.ends(State::Sorted(Arc::new(first), clock.now())),
+                Err(error) => table.ends(State::Failed(Some(error.into()))),
+            }
         });
-        table.wait()
     }
 
     fn tables(&self) -> MutexGuard<'_, VecDeque<(Q, Arc<Table<R>>)>> {
@@ -206,13 +245,19 @@ impl<Q: Clone + PartialEq, R: Send + Sync + 'static> Sortings<Q, R> {
         holds.then(|| table.clone())
     }
 
-    /// A place for a table, that of the oldest one which is not looked for any more. `None` if there is none.
-    fn keep(&self, opened: &Arc<Opened>, question: &Q, so_far: SoFar) -> Option<Arc<Table<R>>> {
+    /// A place for a table: that of the oldest one which is not looked for any more.
+    fn place(&self, opened: &Arc<Opened>, question: &Q, so_far: SoFar) -> Place<R> {
         let mut tables = self.tables();
         tables.retain(|(asked, table)| asked != question || table.is_looked_for());
+        // Another request may have begun at the same time.
+        if let Some((_, table)) = tables.iter().find(|(asked, _)| asked == question) {
+            return Place::Taken(table.clone());
+        }
         if tables.len() >= TABLES_MAX {
-            let oldest = tables.iter().position(|(_, table)| !table.is_looked_for())?;
-            tables.remove(oldest);
+            match tables.iter().position(|(_, table)| !table.is_looked_for()) {
+                Some(oldest) => drop(tables.remove(oldest)),
+                None => return Place::None,
+            }
         }
         let table = Arc::new(Table {
             of: Arc::downgrade(opened),
@@ -221,7 +266,7 @@ impl<Q: Clone + PartialEq, R: Send + Sync + 'static> Sortings<Q, R> {
             advanced: Condvar::new(),
         });
         tables.push_back((question.clone(), table.clone()));
-        Some(table)
+        Place::New(table)
     }
 }
 
@@ -234,14 +279,15 @@ impl<R> Table<R> {
         matches!(&*self.state(), State::Looking(_))
     }
 
-    /// Looks at all rows that are left, each part while it holds a turn.
+    /// Looks at all rows that are left, each part while it holds a turn, as long as it `goes_on`. What has not come to its end is nobody's to see.
     fn look<L: Looking<Row = R>, T>(
         &self,
         mut looking: L,
         view: &dyn CrawlView,
         turn: impl Fn() -> T,
+        goes_on: impl Fn() -> bool,
     ) -> Result<First<R>, StoreError> {
-        while !looking.is_complete() {
+        while !looking.is_complete() && goes_on() {
             let _turn = turn();
             looking.look_on(view)?;
             *self.state() = State::Looking(looking.so_far());
@@ -263,8 +309,132 @@ impl<R> Table<R> {
             State::Looking(so_far) => Ok(Stage::Looking(*so_far)),
             State::Sorted(first, _) => Ok(Stage::Sorted(first.clone())),
             State::Failed(error) => {
-                Err(error.take().unwrap_or_else(|| anyhow::anyhow!("the crawl could not be read: ask again")))
+                Err(error.take().unwrap_or_else(|| anyhow!("the crawl could not be read: ask again")))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::mpsc::channel;
+
+    use crawl::CrawlDir;
+    use settings::options::Options;
+    use tempfile::TempDir;
+    use tokio::runtime::Runtime;
+
+    use super::*;
+
+    /// Longer than any of these takes; and so many times a request waits.
+    const TIME_MAX: Duration = Duration::from_secs(20);
+    const ASKED_MAX: u32 = 500;
+
+    /// Looks for rows that never come to an end, or breaks off.
+    struct Never {
+        breaks_off: bool,
+        looks: u64,
+        _token: Arc<()>,
+    }
+
+    impl Looking for Never {
+        type Row = ();
+
+        fn look_on(&mut self, _: &dyn CrawlView) -> Result<(), StoreError> {
+            self.looks += 1;
+            assert!(!self.breaks_off || self.looks < 2, "it breaks off behind the request");
+            std::thread::sleep(Duration::from_millis(1));
+            Ok(())
+        }
+
+        fn is_complete(&self) -> bool {
+            false
+        }
+
+        fn so_far(&self) -> SoFar {
+            SoFar { looked_at: self.looks, found: 0 }
+        }
+
+        fn into_first(self) -> First<()> {
+            First { rows: Vec::new(), of: 0 }
+        }
+    }
+
+    /// A crawl, and the tables of its interface.
+    struct Lab {
+        _dir: TempDir,
+        crawl: Arc<Opened>,
+        tables: Arc<Sortings<u8, ()>>,
+        runtime: Runtime,
+        token: Arc<()>,
+    }
+
+    impl Lab {
+        fn new() -> Self {
+            let root = tempfile::tempdir().expect("a directory");
+            let dir = CrawlDir::at(root.path());
+            dir.create().expect("made");
+            dir.write_options(&Options::default()).expect("written");
+            drop(dir.open_store(&Options::default()).expect("a state"));
+            let crawl = Arc::new(Opened::new(root.path()).expect("a crawl"));
+            let tables = Arc::new(Sortings::new(Arc::new(Semaphore::new(1))));
+            Lab { _dir: root, crawl, tables, runtime: Runtime::new().expect("threads"), token: Arc::default() }
+        }
+
+        /// Asks for a table, on a thread for what blocks.
+        fn ask(
+            &self,
+            question: u8,
+            breaks_off: bool,
+            begun: impl FnOnce() + Send + 'static,
+        ) -> tokio::task::JoinHandle<anyhow::Result<Stage<()>>> {
+            let (tables, crawl, token) = (self.tables.clone(), self.crawl.clone(), self.token.clone());
+            self.runtime.spawn_blocking(move || {
+                tables.of(&crawl, &question, false, || {
+                    begun();
+                    Never { breaks_off, looks: 0, _token: token }
+                })
+            })
+        }
+    }
+
+    #[test]
+    fn what_is_looked_for_ends_with_the_interface() {
+        let lab = Lab::new();
+        let asked = lab.runtime.block_on(lab.ask(1, false, || {})).expect("no panic");
+        assert!(matches!(asked, Ok(Stage::Looking(_))));
+        let Lab { tables, runtime, .. } = lab;
+        drop(tables);
+        let (ended, end) = channel();
+        std::thread::spawn(move || {
+            drop(runtime);
+            ended.send(())
+        });
+        end.recv_timeout(TIME_MAX).expect("nothing is looked for any more");
+    }
+
+    #[test]
+    fn a_table_that_breaks_off_takes_no_place() {
+        let lab = Lab::new();
+        for question in 0..=TABLES_MAX as u8 {
+            let ask = |_| lab.runtime.block_on(lab.ask(question, true, || {})).expect("no panic here").err();
+            let error = (0..ASKED_MAX).find_map(ask).expect("it broke off").to_string();
+            assert_eq!(error, "internal error: the table was not sorted to its end");
+        }
+    }
+
+    #[test]
+    fn requests_at_the_same_time_look_for_a_table_once() {
+        let lab = Lab::new();
+        let both = Arc::new(Barrier::new(2));
+        let asked = [both.clone(), both].map(|both| lab.ask(1, false, move || drop(both.wait())));
+        for asked in asked {
+            assert!(matches!(lab.runtime.block_on(asked).expect("no panic"), Ok(Stage::Looking(_))));
+        }
+        assert_eq!(lab.tables.tables().len(), 1);
+        // One is ours.
+        assert_eq!(Arc::strong_count(&lab.token), 2);
+        drop(lab.tables);
     }
 }

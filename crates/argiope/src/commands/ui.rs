@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::anyhow;
 use api::GetWorkersRequest;
@@ -32,6 +33,8 @@ pub struct UiArgs {
 
 /// Where the interface is, unless told.
 pub const ADDRESS: &str = "127.0.0.1:7880";
+/// How long answers under way may take when the command ends.
+const ENDS_WITHIN: Duration = Duration::from_secs(1);
 /// How the interface says that a request was refused: by a page.
 pub const REFUSAL: Refusal = |status| ui::refusal(http(status), status.message());
 
@@ -49,7 +52,7 @@ pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
         args.crawls.iter().try_for_each(|dir| CrawlDir::existing(dir).map(drop))?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         let mut signals = Signals::new()?;
         let router = match &server {
             Some(server) => ui::cluster::router(client(server, &proof).await?, server),
@@ -61,7 +64,10 @@ pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
             _ = signals.next() => {}
         }
         Ok(ExitCode::from(exit::DONE))
-    })
+    });
+    // An answer that reads much may take minutes, and nobody waits for it any more.
+    runtime.shutdown_timeout(ENDS_WITHIN);
+    ended
 }
 
 /// The server, if one is given.

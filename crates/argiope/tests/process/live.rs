@@ -8,8 +8,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use engine::clock::Clock;
 use serde_json::{Value, json};
 use testdb::Postgres;
+use testkit::ui::Ui;
 use testweb::synthetic::{Settings, Synthetic};
 use testweb::{Pages, Web};
 
@@ -373,6 +375,28 @@ fn what_a_busy_crawl_answers_fits_together() {
     assert!(pages_before > 0 && pages_before < 4_000, "{pages_before} pages: it was not busy");
     running.signal("INT");
     running.end().expect_code(3);
+}
+
+#[test]
+fn the_interface_ends_though_a_crawl_that_is_stopped_has_not_answered() {
+    /// Less than a stopped crawl is waited for.
+    const ENDS_WITHIN: Duration = Duration::from_secs(5);
+    let (served, root) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = root.path().join("crawl");
+    let running = Running::start(&mut crawl(&served, &dir, &[]));
+    wait_for_all(&dir, &running);
+    let ui = Ui::start(&dir);
+    running.signal("STOP");
+    let mut asking = TcpStream::connect(&ui.address).unwrap();
+    write!(asking, "GET /sites HTTP/1.1\r\nHost: {}\r\n\r\n", ui.address).unwrap();
+    // It waits for the crawl by then.
+    std::thread::sleep(Duration::from_millis(500));
+    let clock = Clock::start();
+    let before = clock.now();
+    assert_eq!(ui.interrupt(), Some(0));
+    let took = clock.now().since(before);
+    assert!(took < ENDS_WITHIN, "{took:?}");
+    running.signal("CONT");
 }
 
 #[test]
