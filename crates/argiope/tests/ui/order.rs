@@ -130,9 +130,8 @@ fn the_head_of_a_column_sorts_by_the_keyboard() {
     assert!(cells(&mut browser, FIRST_CELLS).iter().all(|url| url != "http://many.test/"));
 }
 
-#[test]
-fn a_large_table_is_opened_when_it_is_sorted() {
-    /// More than an answer looks at, and than a page waits for.
+/// A crawl with more URLs than an answer looks at, and than a page waits for.
+fn large() -> Crawled {
     const WAITING: usize = 40_000;
     let crawl = many();
     let state = Path::new(crawl.dir()).join("state");
@@ -141,12 +140,45 @@ fn a_large_table_is_opened_when_it_is_sorted() {
     let found = (0..WAITING).map(|n| Candidate { depth: 9, ..Candidate::seed(url(n)) });
     store.commit(&Batch { found: found.collect(), ..Batch::default() }).expect("a commit");
     drop(store);
+    crawl
+}
+
+#[test]
+fn a_large_table_is_opened_when_it_is_sorted() {
+    let crawl = large();
     let ui = shown(&crawl);
     let mut browser = Browser::start();
     browser.open(&ui.origin(), "/urls?depth=0&sort=-size", 1280, false);
     browser.until("document.querySelectorAll('main tbody tr').length === 1");
     assert_eq!(cells(&mut browser, FIRST_CELLS), ["http://many.test/"]);
     assert!(browser.text("main").contains("1 URL by size"), "{}", browser.text("main"));
+    browser.assert_quiet();
+}
+
+#[test]
+fn a_table_that_is_sorted_waits_for_a_reader_in_a_field_and_is_not_requested_meanwhile() {
+    /// Counts the requests of the script, which wait until the test releases them.
+    const COUNTED: &str = "window.asked = 0; window.released = new Promise((release) => { window.release = release; });
+        const own = window.fetch;
+        window.fetch = async (...given) => { window.asked += 1; await window.released; return own(...given); };";
+    /// The script requests a page again within this time, if at all.
+    const A_WHILE: &str = "new Promise((over) => setTimeout(() => over(window.asked), 1500))";
+    let crawl = large();
+    let ui = shown(&crawl);
+    let mut browser = Browser::start();
+    browser.call("Page.addScriptToEvaluateOnNewDocument", serde_json::json!({ "source": COUNTED }));
+    let path = "/urls?depth=0&sort=-size";
+    browser.open(&ui.origin(), path, 1280, false);
+    browser.value("document.querySelector('input[name=match]').focus()");
+    while ui.page(path).contains("id=\"awaited\"") {}
+    browser.value("window.release()");
+    let asked = browser.value(A_WHILE);
+    assert_eq!(browser.value(A_WHILE), asked);
+    assert_eq!(browser.value("document.activeElement.name"), "match");
+    assert_eq!(browser.value("document.getElementById('awaited') !== null"), true);
+    browser.value("document.activeElement.blur()");
+    browser.until("document.querySelectorAll('main tbody tr').length === 1");
+    assert_eq!(cells(&mut browser, FIRST_CELLS), ["http://many.test/"]);
     browser.assert_quiet();
 }
 

@@ -217,14 +217,15 @@ const awaitPage = async () => {
     location.replace(link);
     return;
   }
-  // Who is at a link or field stays there.
+  // A reader at a link or field stays there: the page comes when that is left, and nothing is requested until then.
   const isAt = (element) => element !== document.activeElement && element.contains(document.activeElement);
-  if (!news && !isAt(main)) {
+  if (!news) {
+    while (isAt(main)) await new Promise((left) => main.addEventListener("focusout", () => setTimeout(left), { once: true }));
     main.replaceWith(whole);
     return;
   }
   const awaited = document.getElementById("awaited");
-  if (news && !isAt(awaited)) awaited.replaceWith(news);
+  if (!isAt(awaited)) awaited.replaceWith(news);
   await new Promise((over) => setTimeout(over, REREAD_AFTER_MS));
   await awaitPage();
 };
