@@ -423,6 +423,9 @@ pub struct RowResponse {
     pub structured: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(uint64, tag = "5")]
     pub structured_count: u64,
+    /// Those of them that have a value which is cut at 8192 bytes: their places, from 0.
+    #[prost(uint32, repeated, tag = "6")]
+    pub structured_cut: ::prost::alloc::vec::Vec<u32>,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -446,6 +449,9 @@ pub struct RecordResponse {
     /// None if the URL waits for its first visit.
     #[prost(message, optional, tag = "3")]
     pub recorded: ::core::option::Option<Recorded>,
+    /// Without a visit: so many requests failed, and it will be tried again.
+    #[prost(uint32, tag = "4")]
+    pub requests: u32,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -81,6 +81,8 @@ pub struct PageRows {
     pub cut: Vec<String>,
     /// What it says for machines, the first [`STRUCTURED_ROWS_MAX`].
     pub structured: Vec<Map<String, Value>>,
+    /// Those of them that have a value which is cut at [`VALUE_BYTES_MAX`], by their places.
+    pub structured_cut: Vec<usize>,
     /// How many rows of that there are.
     pub structured_count: usize,
 }
@@ -101,13 +103,16 @@ impl PageRows {
             let batch = batch?;
             rows.structured_count += batch.num_rows();
             let left = STRUCTURED_ROWS_MAX.saturating_sub(rows.structured.len());
-            rows.structured.extend((0..batch.num_rows()).take(left).map(|row| {
-                let mut values = item_values(&batch, row);
-                cut_values(&mut values);
-                values
-            }));
+            (0..batch.num_rows()).take(left).for_each(|row| rows.add_structured(item_values(&batch, row)));
         }
         Ok(rows)
+    }
+
+    fn add_structured(&mut self, mut row: Map<String, Value>) {
+        if !cut_values(&mut row).is_empty() {
+            self.structured_cut.push(self.structured.len());
+        }
+        self.structured.push(row);
     }
 
     /// These, and those of another part of the dataset. One part at most has the row of a page that counts.
@@ -117,6 +122,9 @@ impl PageRows {
             (self.page, self.cut) = (other.page, other.cut);
         }
         self.structured_count += other.structured_count;
+        let before = self.structured.len();
+        let cut = other.structured_cut.into_iter().map(|place| before.saturating_add(place));
+        self.structured_cut.extend(cut.filter(|place| *place < STRUCTURED_ROWS_MAX));
         self.structured.extend(other.structured);
         self.structured.truncate(STRUCTURED_ROWS_MAX);
         self
@@ -426,5 +434,21 @@ mod tests {
             [Some(TEXT_BYTES_MAX), Some(VALUE_BYTES_MAX), Some(VALUE_BYTES_MAX), Some(1)]
         );
         assert_eq!(row["few"], serde_json::json!([1]));
+    }
+
+    #[test]
+    fn rows_for_machines_say_which_of_them_are_cut() {
+        let row = |bytes| Map::from_iter([("json".to_owned(), Value::String("x".repeat(bytes)))]);
+        let some = |long: usize| {
+            let mut rows = PageRows::default();
+            (0..3).for_each(|n| rows.add_structured(row(VALUE_BYTES_MAX + usize::from(n == long))));
+            rows
+        };
+        let both = some(2).and(some(0));
+        assert_eq!((both.structured.len(), both.structured_cut), (6, vec![2, 3]));
+        let mut most = PageRows::default();
+        (0..STRUCTURED_ROWS_MAX - 1).for_each(|_| most.add_structured(row(1)));
+        let most = most.and(some(0)).and(some(0));
+        assert_eq!((most.structured.len(), most.structured_cut), (STRUCTURED_ROWS_MAX, vec![STRUCTURED_ROWS_MAX - 1]));
     }
 }

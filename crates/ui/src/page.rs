@@ -88,7 +88,7 @@ pub(crate) fn with_rows(url: &CanonicalUrl, rows: Result<&PageRows, &str>) -> Ht
         @match rows {
             Err(why) => { p { (Printable(why)) } }
             Ok(PageRows { page: None, .. }) => { p { "The dataset has no row of it: it was not visited as a page." } }
-            Ok(PageRows { page: Some(page), cut, structured, structured_count }) => {
+            Ok(PageRows { page: Some(page), cut, structured, structured_count, .. }) => {
                 (table("Row", page.iter().filter(|(column, _)| !TEXTS.contains(&column.as_str()))))
                 @for (column, title) in TEXTS.into_iter().zip(["Main text", "Text"]) {
                     @if let Some(Value::String(text)) = page.get(column) {
@@ -150,13 +150,13 @@ pub(crate) async fn record(State(ui): State<Ui>, RawQuery(query): RawQuery) -> R
             Ok((entry.candidate.url, entry.attempts, visits, recorded))
         })
         .await?;
-    Ok(with_record(&url, requests, &visits, recorded.as_ref()))
+    Ok(with_record(&url, requests.into(), &visits, recorded.as_ref()))
 }
 
 /// The page with what a visit of a URL recorded, and the dates of all its visits. Without a visit, so many `requests` have failed.
 pub(crate) fn with_record(
     url: &CanonicalUrl,
-    requests: u8,
+    requests: u32,
     visits: &[String],
     recorded: Option<&Recorded>,
 ) -> Html<String> {
@@ -286,6 +286,9 @@ pub(crate) fn with_copies(url: &CanonicalUrl, found: Option<&Copies>) -> Html<St
         (links::headed(url)) (elsewhere(url))
         @match found {
             None => { p { "The crawl has no dataset." } }
+            Some(Copies { count: 0, is_part: true, .. }) => {
+                p { "None of the URLs looked at has exactly the same content still; there are more." }
+            }
             Some(Copies { count: 0, .. }) => { p { "No other URL has exactly the same content." } }
             Some(Copies { original, urls, count, is_part }) => {
                 p {

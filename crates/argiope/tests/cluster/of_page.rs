@@ -30,7 +30,8 @@ fn web(has_changed: &Arc<AtomicBool>) -> Web {
         "/moving" => Reply::html("<title>moving</title><p>An earlier text."),
         _ => Reply::new(404),
     };
-    Web::new().site("a.test", from_fn(page))
+    let busy = |request: &Request| Reply::new(if request.path() == "/" { 503 } else { 404 });
+    Web::new().site("a.test", from_fn(page)).site("busy.test", from_fn(busy))
 }
 
 /// A page in Latin-1 with links to all others.
@@ -143,6 +144,7 @@ fn a_page_of_a_cluster_has_its_row_records_and_copies_wherever_they_lie() {
     );
     contains(&ui.page(&about("/url/row", "/moving")), &["A later text."]);
     refused(&ui);
+    tried(&lab, &ui);
 
     // What a worker had not sealed is gone with it. The pages say so, and show the rest.
     let blocked = Blocked::at(&shared);
@@ -189,6 +191,14 @@ fn story_row_and_copies(lab: &Lab, ui: &Ui) {
     let told = lab.served.asked(&["copies", "a.test/one"]);
     assert_eq!(json!([told["count"], told["in_part"]]), json!([1, false]), "{told}");
     assert!(lab.served.client(&["copies", "a.test/one"]).stdout.ends_with("\n1 other URL\n"));
+}
+
+/// A URL whose requests failed, and which will be tried again.
+fn tried(lab: &Lab, ui: &Ui) {
+    lab.served.asked(&["add-seeds", "http://busy.test/"]);
+    until("a request to have failed", || lab.served.asked(&["record", "busy.test"])["requests"].as_u64() > Some(0));
+    let record = ui.page("/url/record?u=http%3A%2F%2Fbusy.test%2F");
+    contains(&record, &["No visit has an outcome so far: ", " failed, and it will be tried again."]);
 }
 
 /// What cannot be answered: as `argiope ui DIR` says it.

@@ -106,9 +106,12 @@ impl Text for RowResponse {
             "" => writeln!(out, "the dataset has no row of {}", Printable(&self.url))?,
             row => write_row(out, row, &self.cut)?,
         }
-        for row in &self.structured {
+        for (row, place) in self.structured.iter().zip(0_u32..) {
             writeln!(out)?;
             write_row(out, row, &[])?;
+            if self.structured_cut.contains(&place) {
+                writeln!(out, "… longer values are cut")?;
+            }
         }
         let more = self.structured_count.saturating_sub(self.structured.len() as u64);
         if more > 0 { writeln!(out, "{} more for machines", counted(more, "row")) } else { Ok(()) }
@@ -134,7 +137,14 @@ impl Text for RecordResponse {
         for at in &self.visits {
             writeln!(out, "visited {}", Printable(at))?;
         }
-        let Some(recorded) = &self.recorded else { return writeln!(out, "it waits for its first visit") };
+        let recorded = match (&self.recorded, self.requests) {
+            (Some(recorded), _) => recorded,
+            (None, 0) => return writeln!(out, "it waits for its first visit"),
+            (None, requests) => {
+                let failed = counted(requests.into(), "request");
+                return writeln!(out, "no visit has an outcome so far: {failed} failed, and it will be tried again");
+            }
+        };
         let Recorded { at, outcome, reason, requested, request, answer, seen, pictures, failure } = recorded;
         writeln!(out)?;
         match reason.as_str() {
@@ -178,8 +188,12 @@ fn write_part(out: &mut dyn Write, title: &str, text: Option<&api::Text>) -> Res
 
 impl Text for CopiesResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
-        if self.count == 0 {
-            return writeln!(out, "no other URL has exactly the same content");
+        match (self.count, self.in_part) {
+            (0, false) => return writeln!(out, "no other URL has exactly the same content"),
+            (0, true) => {
+                return writeln!(out, "none of the URLs looked at has exactly the same content still; there are more");
+            }
+            _ => {}
         }
         writeln!(out, "found first at {}", Printable(&self.original))?;
         for url in &self.urls {
@@ -198,6 +212,16 @@ mod tests {
         let mut text = Vec::new();
         answer.write_text(&mut text).expect("written");
         String::from_utf8(text).expect("UTF-8")
+    }
+
+    #[test]
+    fn what_is_not_there_is_told_as_far_as_it_is_known() {
+        let record = |requests| text(&RecordResponse { requests, ..RecordResponse::default() });
+        assert_eq!(record(0), "\nit waits for its first visit\n");
+        assert_eq!(record(1), "\nno visit has an outcome so far: 1 request failed, and it will be tried again\n");
+        let copies = |in_part| text(&CopiesResponse { in_part, ..CopiesResponse::default() });
+        assert_eq!(copies(false), "no other URL has exactly the same content\n");
+        assert!(copies(true).ends_with("; there are more\n"), "{}", copies(true));
     }
 
     #[test]
@@ -221,6 +245,14 @@ mod tests {
         for told in [text(&record), text(&rows)] {
             assert!(!told.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{told}");
         }
+        let cut = RowResponse {
+            structured_cut: vec![1],
+            structured: vec!["{}".to_owned(); 2],
+            structured_count: 2,
+            row: "{}".to_owned(),
+            ..RowResponse::default()
+        };
+        assert_eq!(text(&cut), "\n\n… longer values are cut\n");
         assert!(text(&record).contains("--- the first 11 bytes in UTF-8"), "{}", text(&record));
         assert!(text(&rows).ends_with("2 rows more for machines\n"), "{}", text(&rows));
     }

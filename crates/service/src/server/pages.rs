@@ -34,13 +34,14 @@ const COPIES_MAX: u32 = 2_000;
 pub(super) async fn row(service: &Service, request: RowRequest) -> Result<RowResponse, Status> {
     let url = visited(service, request.url, String::new()).await?.candidate.url;
     let rows = service.put(RowsRequest { url: url.clone() }).await?.into_inner();
-    let PageRows { page, cut, structured, structured_count } = rows;
+    let PageRows { page, cut, structured, structured_cut, structured_count } = rows;
     let in_json = |row: Map<String, Value>| Value::Object(row).to_string();
     Ok(RowResponse {
         url: url.to_string(),
         row: page.map(in_json).unwrap_or_default(),
         cut,
         structured: structured.into_iter().map(in_json).collect(),
+        structured_cut: structured_cut.into_iter().map(|place| place as u32).collect(),
         structured_count: structured_count as u64,
     })
 }
@@ -54,7 +55,8 @@ pub(super) async fn record(service: &Service, request: RecordRequest) -> Result<
     replayed(service, move |control, replay| {
         let visits = page::dates(control, &entry.candidate.url)?;
         let recorded = page::recorded(replay, &entry).map(told);
-        Ok(RecordResponse { url: entry.candidate.url.to_string(), visits, recorded })
+        let requests = if recorded.is_none() { entry.attempts.into() } else { 0 };
+        Ok(RecordResponse { url: entry.candidate.url.to_string(), visits, recorded, requests })
     })
     .await?
     .map_err(failed)

@@ -35,7 +35,7 @@ pub(super) async fn record(State(server): State<Server>, RawQuery(query): RawQue
     let request = RecordRequest { url, at };
     let answer = server.ask_all(async |mut client| client.record(request).await).await?;
     let url = canonical(&server, &answer.url)?;
-    Ok(with_record(&url, 0, &answer.visits, recorded(&answer).as_ref()))
+    Ok(with_record(&url, answer.requests, &answer.visits, recorded(&answer).as_ref()))
 }
 
 /// Answers with a picture of `u`: a file.
@@ -76,6 +76,7 @@ fn rows(server: &Server, answer: RowResponse) -> Result<PageRows, Failure> {
     Ok(PageRows {
         page: Some(&answer.row).filter(|row| !row.is_empty()).map(read).transpose()?,
         structured: answer.structured.iter().map(read).collect::<Result<_, _>>()?,
+        structured_cut: answer.structured_cut.iter().map(|place| *place as usize).collect(),
         structured_count: usize::try_from(answer.structured_count).unwrap_or(usize::MAX),
         cut: answer.cut,
     })
