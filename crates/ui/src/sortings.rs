@@ -318,7 +318,7 @@ impl<R> Table<R> {
 #[cfg(test)]
 mod tests {
     use std::sync::Barrier;
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::sync_channel;
 
     use crawl::CrawlDir;
     use settings::options::Options;
@@ -382,17 +382,19 @@ mod tests {
             Lab { _dir: root, crawl, tables, runtime: Runtime::new().expect("threads"), token: Arc::default() }
         }
 
-        /// Asks for a table, on a thread for what blocks.
+        /// Asks for a table, on a thread for what blocks; where it begins to look, it waits for `both`.
         fn ask(
             &self,
             question: u8,
             breaks_off: bool,
-            begun: impl FnOnce() + Send + 'static,
+            both: Option<Arc<Barrier>>,
         ) -> tokio::task::JoinHandle<anyhow::Result<Stage<()>>> {
             let (tables, crawl, token) = (self.tables.clone(), self.crawl.clone(), self.token.clone());
             self.runtime.spawn_blocking(move || {
                 tables.of(&crawl, &question, false, || {
-                    begun();
+                    if let Some(both) = both {
+                        both.wait();
+                    }
                     Never { breaks_off, looks: 0, _token: token }
                 })
             })
@@ -402,11 +404,11 @@ mod tests {
     #[test]
     fn what_is_looked_for_ends_with_the_interface() {
         let lab = Lab::new();
-        let asked = lab.runtime.block_on(lab.ask(1, false, || {})).expect("no panic");
+        let asked = lab.runtime.block_on(lab.ask(1, false, None)).expect("no panic");
         assert!(matches!(asked, Ok(Stage::Looking(_))));
         let Lab { tables, runtime, .. } = lab;
         drop(tables);
-        let (ended, end) = channel();
+        let (ended, end) = sync_channel(1);
         std::thread::spawn(move || {
             drop(runtime);
             ended.send(())
@@ -418,7 +420,7 @@ mod tests {
     fn a_table_that_breaks_off_takes_no_place() {
         let lab = Lab::new();
         for question in 0..=TABLES_MAX as u8 {
-            let ask = |_| lab.runtime.block_on(lab.ask(question, true, || {})).expect("no panic here").err();
+            let ask = |_| lab.runtime.block_on(lab.ask(question, true, None)).expect("no panic here").err();
             let error = (0..ASKED_MAX).find_map(ask).expect("it broke off").to_string();
             assert_eq!(error, "internal error: the table was not sorted to its end");
         }
@@ -428,7 +430,7 @@ mod tests {
     fn requests_at_the_same_time_look_for_a_table_once() {
         let lab = Lab::new();
         let both = Arc::new(Barrier::new(2));
-        let asked = [both.clone(), both].map(|both| lab.ask(1, false, move || drop(both.wait())));
+        let asked = [both.clone(), both].map(|both| lab.ask(1, false, Some(both)));
         for asked in asked {
             assert!(matches!(lab.runtime.block_on(asked).expect("no panic"), Ok(Stage::Looking(_))));
         }
