@@ -6,6 +6,7 @@
 
 mod begun;
 mod changes;
+mod effect;
 mod graph;
 mod kept;
 mod overview;
@@ -74,6 +75,7 @@ pub fn router(client: Client, name: &str) -> Router {
         .route("/report.html", get(report::file))
         .route("/report.csv", get(report::csv))
         .route("/steer", get(steering::show).post(steering::change))
+        .route("/steer/effect", get(steering::shown))
         .route("/steer/undo", post(steering::take_back))
         .route("/steer/crawl", post(begun::crawl))
         .route("/steer/round", post(begun::round))

@@ -58,7 +58,7 @@ pub(crate) struct SoFar {
 }
 
 impl Effects {
-    /// Begins to count, in place of the last count, and waits a moment for the end.
+    /// Begins to count, in place of the last count.
     ///
     /// # Errors
     /// The change cannot be used or needs a running crawl, or the crawl cannot be read.
@@ -82,7 +82,6 @@ impl Effects {
         drop(last);
         let counted = effect.clone();
         std::thread::Builder::new().name("effect".to_owned()).spawn(move || counted.count(&opened, counting))?;
-        effect.wait();
         Ok(effect)
     }
 

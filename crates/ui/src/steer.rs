@@ -255,7 +255,7 @@ pub(crate) fn asked(fields: &Fields) -> anyhow::Result<Change> {
     }
 }
 
-/// Shows what a change would affect, or makes it if the form says that the user has seen that.
+/// Leads to what a change would affect, or makes it if the form says that the user has seen that.
 pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
     let change = asked(&fields)?;
@@ -279,31 +279,44 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
         notes.extend(foreseen(&opened, &asked)?);
         effects.of(opened, &asked, notes)
     };
-    Ok(shown(&*ui.ask(look).await?).into_response())
+    // A page of its own, to which a reader can come back.
+    Ok(Redirect::to(&effect_page(ui.ask(look).await?.number)).into_response())
 }
 
 /// Answers with how far the count of a change's effect is.
 pub(crate) async fn effect(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let number = Fields::parse(&query.unwrap_or_default()).get("number").parse().unwrap_or_default();
-    let effects = ui.effects.clone();
-    match ui.ask(move |_| Ok(effects.get(number))).await? {
-        Some(effect) => Ok(shown(&effect)),
-        None => Err(Failure::NotFound("another change was looked at since: choose this one again".to_owned())),
-    }
+    let (number, effects) = (number(query), ui.effects.clone());
+    let effect = ui.ask(move |_| Ok(effects.get(number))).await?;
+    effect.map(|effect| shown(&effect)).ok_or_else(other_effect)
+}
+
+/// The page with the effect of the change that was looked at last, by its number.
+pub(crate) fn effect_page(number: u64) -> String {
+    with_fields("/steer/effect", &[("number", &number.to_string())])
+}
+
+/// The number in a request for such a page.
+pub(crate) fn number(query: Option<String>) -> u64 {
+    Fields::parse(&query.unwrap_or_default()).get("number").parse().unwrap_or_default()
+}
+
+/// It is no longer the last one.
+pub(crate) fn other_effect() -> Failure {
+    Failure::NotFound("another change was looked at since: choose this one again".to_owned())
 }
 
 /// What a change would affect, and the form that makes it.
 fn shown(effect: &Effect) -> Html<String> {
     let so_far = effect.so_far();
     let (what, values) = effect.change.words();
-    let number = effect.number.to_string();
+    let link = effect_page(effect.number);
     let body = html! {
         p { strong { (Printable(&effect.change.to_string())) } }
         // The script reads this part again until nothing more is counted.
-        div #effect data-reread=[(!so_far.is_over).then(|| with_fields("/steer/effect", &[("number", &number)]))] {
+        div #effect data-reread=[(!so_far.is_over).then_some(&link)] {
             p role="status" { (said(&so_far, effect.known)) }
             @if let Some(failed) = &so_far.failed { p { "It was not counted to the end: " (Printable(failed)) "." } }
-            @if !so_far.is_over { p { a href=(with_fields("/steer/effect", &[("number", &number)])) { "Look again" } } }
+            @if !so_far.is_over { p { a href=(link) { "Look again" } } }
             @match so_far.estimated_by_site() {
                 estimated if !so_far.is_exact() && !estimated.is_empty() => { (sites(true, estimated)) }
                 _ if so_far.by_site.len() > 1 => {

@@ -102,6 +102,9 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
     assert_eq!(stats(&lab)["urls"], 3);
     let effect = ui.post(&ui.own(), "what=exclude&to=*%2Fc.test%2F*");
     contains(&effect.body, &["exclude */c.test/*", "it would concern 1 URL in the queue"]);
+    // The effect of the last change has a page of its own.
+    assert_eq!(ui.page("/steer/effect?number=2"), effect.body);
+    assert_eq!(ui.get("/steer/effect?number=1").status, 404);
     assert_eq!(steer(&ui, "exclude", "*/1*").status, 303);
     assert_eq!(steer(&ui, "hold", "b.test").status, 303);
     assert_eq!(steer(&ui, "delay", "a.test%3D30ms").status, 303);

@@ -72,6 +72,10 @@ fn an_estimate_is_there_first_and_the_exact_count_replaces_it() {
     browser.click_through("main form button");
     assert!(browser.text("main").contains("exclude */print"), "{}", browser.text("main"));
     browser.assert_quiet();
+    // The way back sends no form again.
+    browser.navigate(|browser| drop(browser.value("history.back()")));
+    assert!(browser.text("#effect").contains(" URLs in the queue"), "{}", browser.text("main"));
+    browser.assert_quiet();
 }
 
 #[test]

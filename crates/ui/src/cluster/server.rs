@@ -22,6 +22,7 @@ use crate::graph_page::Shown;
 use crate::live::{Live, Sample};
 use crate::wording::on_page;
 
+use super::effect::LastEffect;
 use super::kept::Kept;
 use super::watching::Watch;
 
@@ -48,6 +49,7 @@ pub(super) struct Server {
     /// Held while a report is counted for a page.
     counting: Arc<Mutex<()>>,
     watch: Arc<Watch>,
+    effect: Arc<LastEffect>,
 }
 
 /// The numbers of the crawl, asked for once for all who watch.
@@ -95,6 +97,7 @@ impl Server {
             statistics,
             counting: Arc::default(),
             watch: Arc::default(),
+            effect: Arc::default(),
         }
     }
 
@@ -139,6 +142,11 @@ impl Server {
     /// A connection of its own for what goes on.
     pub(super) fn client(&self) -> Client {
         self.client.clone()
+    }
+
+    /// The page with the effect of a change.
+    pub(super) fn effect(&self) -> &LastEffect {
+        &self.effect
     }
 
     /// The rounds by a clock.

@@ -1,7 +1,7 @@
 //! Changes of the crawl: forms, what a change would affect before it is made, and the last changes.
 
 use api::{AddSeedsRequest, JournalRequest, Journaled, SteerRequest, SteerResponse, UndoRequest, UndoResponse};
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use crawl::Change;
 use maud::html;
@@ -66,7 +66,7 @@ pub(super) async fn take_back(State(server): State<Server>, form: String) -> Res
     Ok(steer::taken_back(&undo, &text(&made)).into_response())
 }
 
-/// Shows what a change would affect, or makes it if the form says that the user has seen that.
+/// Leads to what a change would affect, or makes it if the form says that the user has seen that.
 pub(super) async fn change(State(server): State<Server>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
     let change = steer::asked(&fields)?;
@@ -124,7 +124,13 @@ async fn effect(server: &Server, change: &Change) -> Result<Response, Failure> {
             " " a href="/steer" { "Cancel" }
         }
     };
-    Ok(frame::page("Effect of the change", "/steer", &body).into_response())
+    let number = server.effect().keep(frame::page("Effect of the change", "/steer", &body));
+    Ok(Redirect::to(&steer::effect_page(number)).into_response())
+}
+
+/// Answers with the effect of the change that was looked at last.
+pub(super) async fn shown(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    server.effect().get(steer::number(query)).ok_or_else(steer::other_effect)
 }
 
 /// What came of something that was asked for on this screen.
