@@ -6,13 +6,16 @@ use store::{Standing, Totals, VisitSummary};
 /// Moves the totals from how a URL stood before a commit to how it stands after it.
 pub(crate) fn shift(totals: &mut Totals, before: Option<Standing>, after: Option<Standing>) {
     totals.shift_limits(limits_of(before), limits_of(after));
+    let bytes = |url: Option<Standing>| url.map_or(0, |url| bytes_of_round(totals, url));
+    let (less, more) = (bytes(before), bytes(after));
+    // A state of an earlier program has not counted the visits of the round in which it was.
+    totals.bytes_of_round = totals.bytes_of_round.saturating_add(more).saturating_sub(less);
     if let Some(before) = before {
         totals.urls -= 1;
         totals.pending -= u64::from(before.queued);
         totals.again -= u64::from(before.again);
         totals.requisites_pending -= u64::from(is_requisite_in_queue(before));
         totals.pages_of_round -= u64::from(is_page_of_round(totals, before));
-        totals.bytes_of_round = totals.bytes_of_round.wrapping_sub(bytes_of_round(totals, before));
         uncount_visit(totals, before);
     }
     if let Some(after) = after {
@@ -21,7 +24,6 @@ pub(crate) fn shift(totals: &mut Totals, before: Option<Standing>, after: Option
         totals.again += u64::from(after.again);
         totals.requisites_pending += u64::from(is_requisite_in_queue(after));
         totals.pages_of_round += u64::from(is_page_of_round(totals, after));
-        totals.bytes_of_round = totals.bytes_of_round.wrapping_add(bytes_of_round(totals, after));
         count_visit(totals, after);
     }
 }
@@ -85,6 +87,31 @@ fn uncount_visit(totals: &mut Totals, url: Standing) {
         *count -= 1;
         if *count == 0 {
             outcomes.remove(&visit.outcome);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Distance, Position};
+
+    use super::*;
+
+    fn visited(length: u64) -> Option<Standing> {
+        let visit =
+            VisitSummary { outcome: Outcome::Html, length, has_outlinks: false, limits: LimitSet::EMPTY, round: 2 };
+        let (purpose, distance, position) = (Purpose::Page, Distance::default(), Position::of(Purpose::Page, 0, 1));
+        Some(Standing { purpose, distance, position, queued: false, again: false, visit: Some(visit) })
+    }
+
+    #[test]
+    fn a_visit_that_was_not_counted_is_not_taken_off() {
+        for (counted, after, expect) in [(100, 40, 40), (0, 40, 0), (0, 100, 0), (30, 140, 70), (300, 100, 300)] {
+            let mut totals = Totals { urls: 1, bytes: 100, bytes_of_round: counted, ..Totals::default() };
+            (totals.round.number, totals.pages_of_round) = (2, 1);
+            totals.outcomes.insert(Outcome::Html, 1);
+            shift(&mut totals, visited(100), visited(after));
+            assert_eq!((totals.bytes_of_round, totals.bytes), (expect, after), "{counted} {after}");
         }
     }
 }
