@@ -61,8 +61,12 @@ pub(super) struct Sweep {
     pub(super) is_repeated: bool,
     /// What the site answered.
     pub(super) answered: Answered,
-    /// A page failed in a way that counts as the site's.
-    pub(super) page_failed: bool,
+    /// How many pages failed in a way that counts as the site's.
+    pub(super) pages_failed: u32,
+    /// A failure of a page put it aside.
+    pub(super) is_aside_for_page: bool,
+    /// What it answered in all sweeps.
+    pub(super) answered_ever: Answered,
     /// What it answered in the sweep before.
     pub(super) answered_before: Answered,
     /// How many URLs the sweep before left behind.
@@ -140,7 +144,7 @@ impl Sweep {
 
     /// True if the site answered, and not beside failing pages alone.
     fn succeeded(&self) -> bool {
-        self.answered.speaks_for(if self.page_failed { Purpose::Page } else { Purpose::Requisite })
+        self.answered.speaks_for(if self.pages_failed > 0 { Purpose::Page } else { Purpose::Requisite })
     }
 
     /// Leaves a URL behind. False if it cannot be remembered.
@@ -187,11 +191,17 @@ impl SiteState {
         self.sweep.chance.answered(failures);
         self.record.response_time = response_time;
         self.sweep.answered.add(purpose);
+        self.sweep.answered_ever.add(purpose);
+        let is_left_alone = self.record.due_at > at + self.delay(politeness);
         if !self.sweep.succeeded() {
+            // Files interrupt the failures of files alone.
+            self.record.failures_in_a_row = self.record.failures_in_a_row.min(self.sweep.pages_failed);
+            if !is_left_alone && !self.sweep.is_aside_for_page {
+                self.record.aside = None;
+            }
             return;
         }
         self.has_failed = false;
-        let is_left_alone = self.record.due_at > at + self.delay(politeness);
         self.record.failures_in_a_row = u32::from(is_left_alone);
         if !is_left_alone {
             self.record.aside = None;
@@ -234,7 +244,7 @@ impl SiteState {
                 let Sweep { answered, answered_before, left_before, .. } = &self.sweep;
                 let others_succeeded = answered.speaks_for(purpose) || answered_before.speaks_for(purpose);
                 let few = FAIL_ALWAYS_MIN.max(self.record.pages_fetched / PAGES_A_FAILING);
-                let are_few = self.record.pages_fetched > 0 && *left_before <= few;
+                let are_few = self.has_answered(purpose) && *left_before <= few;
                 attempts > 0 && self.record.failures_in_a_row == 0 && (others_succeeded || are_few)
             }
             Trouble::Own => true,
@@ -242,7 +252,10 @@ impl SiteState {
         if !is_own {
             self.failed(failed, politeness);
             self.sweep.failure = Some(failed.failure.clone());
-            self.sweep.page_failed |= purpose == Purpose::Page;
+            if purpose == Purpose::Page {
+                self.sweep.pages_failed = self.sweep.pages_failed.saturating_add(1);
+                self.sweep.is_aside_for_page |= self.is_aside(failed.at);
+            }
             return attempts.max(1);
         }
         self.heed(failed, politeness);
@@ -257,6 +270,13 @@ impl SiteState {
             self.put_aside(failed.failure, failed.at, politeness);
         }
         attempts.saturating_add(1)
+    }
+
+    /// True if the site has ever answered what shows that it works, as far as URLs for this purpose are concerned. Of pages that were no
+    /// success, as redirects and 404, only this run knows.
+    fn has_answered(&self, purpose: Purpose) -> bool {
+        let by_record = self.record.pages_fetched > 0 || (purpose != Purpose::Page && self.was_reached());
+        by_record || self.sweep.answered_ever.speaks_for(purpose)
     }
 
     /// Notes a failure of the site that may pass: the site waits, and is put aside or given up at the limit.
@@ -413,7 +433,8 @@ impl SiteState {
             return true;
         }
         let succeeded = self.sweep.succeeded();
-        let Sweep { attempts, answered, failure, left, fruitless, chance, .. } = std::mem::take(&mut self.sweep);
+        let Sweep { attempts, answered, answered_ever, failure, left, fruitless, chance, .. } =
+            std::mem::take(&mut self.sweep);
         let fruitless = if succeeded { 0 } else { fruitless + 1 };
         let failures = self.record.failures_in_a_row;
         if succeeded && self.record.aside.is_none() {
@@ -432,7 +453,7 @@ impl SiteState {
             None => self.wait_until(now + politeness.wait_before_sweep(fruitless + 1), Reason::BackOff),
         }
         self.sweep.is_repeated = true;
-        self.sweep.answered_before = answered;
+        (self.sweep.answered_before, self.sweep.answered_ever) = (answered, answered_ever);
         self.sweep.left_before = left;
         (self.sweep.fruitless, self.sweep.chance) = (fruitless, chance);
         true

@@ -292,3 +292,82 @@ fn a_site_that_answers_with_robots_txt_alone_is_given_up_unless_it_is_few_urls_t
         assert_eq!(days_with_robots_alone(pages, urls, trouble), expect, "{pages} {urls} {trouble:?}");
     }
 }
+
+/// How often a URL is requested that always fails, of a site that answered another one before, until it ends. `None` if its site is put aside.
+fn requests_of_a_failing(answered: Purpose, failing: Purpose) -> Option<u8> {
+    let politeness = Politeness::default();
+    let mut site = state();
+    site.set_robots(RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(u64::MAX) });
+    let (mut now, mut queued) = (S(0), waiting("/", 1));
+    site.reached((answered, 0), Duration::from_millis(1), now, &politeness);
+    for requests in 1.. {
+        site.loaded(vec![queued.clone()], true);
+        let Next::Fetch(taken) = site.next(&rules(), now) else { panic!("a fetch") };
+        let failure = failed(Trouble::Answer, None, now.0 / 1_000_000);
+        queued.attempts = site.url_failed((failing, taken.attempts), &failure, &politeness);
+        if queued.attempts >= politeness.attempts_max {
+            return Some(requests);
+        }
+        site.leave_behind(taken.candidate.position().url, queued.attempts);
+        assert!(site.begin_sweep(now, &politeness));
+        now = site.due_at();
+        if site.aside().is_some() {
+            return None;
+        }
+    }
+    None
+}
+
+#[test]
+fn a_url_that_always_fails_ends_where_others_like_it_were_answered() {
+    for (answered, failing, ends) in [
+        // As a page counts what is no success, too: redirects, and 404.
+        (Purpose::Page, Purpose::Page, true),
+        (Purpose::Page, Purpose::Requisite, true),
+        (Purpose::Requisite, Purpose::Requisite, true),
+        (Purpose::Sitemap, Purpose::Sitemap, true),
+        (Purpose::Requisite, Purpose::Page, false),
+    ] {
+        assert_eq!(requests_of_a_failing(answered, failing).is_some(), ends, "{answered:?} {failing:?}");
+    }
+}
+
+#[test]
+fn files_that_are_answered_interrupt_the_failures_of_files_beside_a_failing_page() {
+    let politeness = Politeness::default();
+    for (trouble, outage) in [(Trouble::Answer, 0), (Trouble::Answer, 20), (Trouble::Unreached, 20)] {
+        let mut site = state();
+        site.url_failed((Purpose::Page, 0), &failed(Trouble::Answer, None, 0), &politeness);
+        // For some time, nothing is answered.
+        for at in 1..=outage {
+            site.url_failed((Purpose::Requisite, 0), &failed(trouble, None, at), &politeness);
+        }
+        assert_eq!(site.aside().is_some(), outage > 0, "{trouble:?}");
+        // Then each second file is.
+        for at in (1..100).map(|n| 1_000 + 100 * n) {
+            site.reached((Purpose::Requisite, 0), Duration::ZERO, S(at), &politeness);
+            assert_eq!(site.aside().map(|aside| aside.round), None, "{trouble:?} {outage} {at}");
+            site.url_failed((Purpose::Requisite, 0), &failed(trouble, None, at), &politeness);
+            assert_eq!((site.record().failures_in_a_row, site.is_given_up()), (2, false), "{trouble:?} {outage} {at}");
+        }
+    }
+}
+
+#[test]
+fn files_that_are_answered_do_not_end_the_trouble_of_pages() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    for at in (0..).map(|n| 100 * n).take(20) {
+        site.url_failed((Purpose::Page, 0), &failed(Trouble::Answer, None, at), &politeness);
+        site.reached((Purpose::Requisite, 0), Duration::ZERO, S(at + 1), &politeness);
+        if site.aside().is_some() {
+            break;
+        }
+    }
+    assert_eq!(site.aside().map(|aside| aside.round), Some(1));
+    // A wait that the server asks for is one, too.
+    let mut site = state();
+    site.url_failed((Purpose::Page, 0), &failed(Trouble::TooFast, Some(100), 0), &politeness);
+    site.reached((Purpose::Requisite, 0), Duration::ZERO, S(101), &politeness);
+    assert_eq!(site.aside().map(|aside| aside.round), Some(1));
+}
