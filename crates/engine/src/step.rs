@@ -440,7 +440,13 @@ impl State {
                 if !self.is_fault_of_network(now, site, &failure)
                     && let Some(front) = self.front(site)
                 {
-                    let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after: None, at: now };
+                    let failed = Failed {
+                        trouble: Trouble::Unreached,
+                        failure: &failure,
+                        retry_after: None,
+                        since: now,
+                        at: now,
+                    };
                     front.state.failed(&failed, &politeness);
                     self.record_site(site);
                 }

@@ -146,8 +146,8 @@ pub struct SiteState {
     passed_over: bool,
     /// The window was cut or dropped since a read of the queue began: the read may lie behind a gap.
     cut: bool,
-    /// The last request to it failed.
-    has_failed: bool,
+    /// Since when each request to it failed.
+    failing_since: Option<Timestamp>,
     sweep: Sweep,
     /// What it waits for until it is due.
     waits_for: Reason,
@@ -186,7 +186,7 @@ impl SiteState {
             all_loaded: false,
             passed_over: false,
             cut: false,
-            has_failed: false,
+            failing_since: None,
             sweep: Sweep::default(),
             waits_for: if record.failures_in_a_row > 0 { Reason::BackOff } else { Reason::Delay },
             aside_until: record.due_at,

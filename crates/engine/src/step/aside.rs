@@ -10,7 +10,8 @@ use weburl::SiteKey;
 
 use super::{Slot, State};
 
-/// How long a run waits that has fetched nothing yet, so that it reports a wrong port or a missing network soon.
+/// How long a run waits that has fetched nothing yet, so that it reports a wrong port or a missing network soon. As long, a site fails before
+/// such a run ends, if any site has answered.
 const PATIENCE_BEFORE_FIRST_PAGE: Duration = Duration::from_secs(60);
 
 /// Sites in trouble that are remembered, some 150 bytes each. Those of more that wait longest are left to the store, and looked for there.
@@ -145,15 +146,33 @@ impl State {
         self.tried_since + PATIENCE_BEFORE_FIRST_PAGE
     }
 
-    /// True if the last request of each site with something to do failed. Sites that wait for a place count only where another one answered.
-    pub(super) fn all_sites_fail(&self, now: Timestamp) -> bool {
-        let fails = |slot: &Slot| match slot {
-            Slot::Here(front) => front.parked.is_some() || front.state.is_failing(now),
-            Slot::Loading(_) => false,
-        };
-        let is_one_left = self.sites.len() + self.asides.len() > self.parked.len();
-        let may_wait = self.places.nobody_waits() || !self.network.was_reached();
-        is_one_left && may_wait && self.sites.values().all(fails)
+    /// When a run that has fetched nothing ends, if nothing happens until then. `None` if that is not known, or if some site with something to
+    /// do does not fail.
+    pub(super) fn ends_without_page_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let was_reached = self.network.was_reached();
+        // Where one site answered, others may that were not asked yet.
+        let may_come = was_reached && !(self.places.nobody_waits() && self.has_found_all_sites());
+        if self.has_had_pages() || may_come || self.sites.len() + self.asides.len() <= self.parked.len() {
+            return None;
+        }
+        let mut ends_at = self.first_page_expected();
+        for slot in self.sites.values() {
+            let Slot::Here(front) = slot else { return None };
+            if front.parked.is_some() || front.state.is_aside(now) {
+                continue;
+            }
+            let since = front.state.failing_since()?;
+            if !was_reached {
+                continue;
+            }
+            // A site with a long delay has one request in that time. It may be a URL that is broken.
+            let delay = front.state.delay(&self.settings.site_rules.politeness);
+            if front.state.failures_in_a_row() < 2 && delay * 2 > PATIENCE_BEFORE_FIRST_PAGE {
+                return None;
+            }
+            ends_at = ends_at.max(since + PATIENCE_BEFORE_FIRST_PAGE);
+        }
+        Some(ends_at)
     }
 
     /// Whether the crawl has ever fetched a page. Only a crawl that has may begin a later round.

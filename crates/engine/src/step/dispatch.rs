@@ -191,8 +191,10 @@ impl State {
         let end = self.settings.time_max.filter(|_| self.ending.is_none()).map(|max| self.started_at + max);
         let at_once = self.has_judged_enough().then_some(now);
         if let Some(alarm) = [at_once, due, back, end].into_iter().flatten().min() {
-            let expected = Some(self.first_page_expected()).filter(|at| *at > now && !self.has_had_pages());
-            self.commands.push(Command::WakeAt(alarm.max(now).min(expected.unwrap_or(Timestamp::MAX))));
+            // Else an event comes before.
+            let may_end = self.in_flight.is_empty() && self.asked == 0;
+            let ends_at = may_end.then(|| self.ends_without_page_at(now)).flatten().filter(|at| *at > now);
+            self.commands.push(Command::WakeAt(alarm.max(now).min(ends_at.unwrap_or(Timestamp::MAX))));
         }
     }
 
@@ -221,15 +223,14 @@ impl State {
             let is_over = probe_at > self.patience_ends(since);
             return is_over.then(|| End::Waiting(self.waiting(self.asides.len(), None)));
         }
-        let is_overdue = !self.has_had_pages() && now >= self.first_page_expected();
-        if is_overdue && self.all_sites_fail(now) {
+        if self.ends_without_page_at(now).is_some_and(|at| at <= now) {
             // However long each of its attempts takes.
             let sites = self.sites.len() + self.asides.len();
             let due = self.asides.next_due().map(|due| self.dates.of(due));
             return Some(End::Waiting(self.waiting(sites, due)));
         }
-        let is_idle = self.sites_waiting() == 0 && self.search == SiteSearch::Exhausted && self.sites_found.is_empty();
-        if !is_idle || self.sites_missed || self.errands.is_open() || !self.places.nobody_waits() {
+        let is_idle = self.sites_waiting() == 0 && self.has_found_all_sites();
+        if !is_idle || self.errands.is_open() || !self.places.nobody_waits() {
             return None;
         }
         match (self.asides.next_due(), self.waits_until(now)) {
@@ -240,6 +241,11 @@ impl State {
                 Some(End::Waiting(self.waiting(self.asides.len(), due)))
             }
         }
+    }
+
+    /// True if each site with something to do had a place, or waits for one.
+    pub(super) fn has_found_all_sites(&self) -> bool {
+        self.search == SiteSearch::Exhausted && self.sites_found.is_empty() && !self.sites_missed
     }
 
     fn waiting(&self, sites: usize, due: Option<Timestamp>) -> Waiting {

@@ -115,8 +115,8 @@ impl State {
                 } else if failure.kind.is_of_address() {
                     front.state.try_next_address();
                 }
-                let at = outcome.finished_at;
-                let failed = Failed { trouble, failure: &failure, retry_after, at };
+                let (since, at) = (outcome.started_at, outcome.finished_at);
+                let failed = Failed { trouble, failure: &failure, retry_after, since, at };
                 let attempts = self.url_failed(now, site, (queued.candidate.purpose, attempts), &failed);
                 let max = self.front(site).map_or(u8::MAX, |front| front.state.attempts_max(&politeness));
                 // What HEAD alone was answered with is for GET to confirm, also where one attempt is all there is.

@@ -179,7 +179,7 @@ impl State {
             front.state.robots_unanswered();
             front.state.give_up(at, failure);
         } else {
-            let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after, at };
+            let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after, since: at, at };
             front.state.robots_failed(&failed, &politeness);
             // The store goes on to have the earlier one.
             is_kept = matches!(front.state.robots(), RobotsState::Unknown);

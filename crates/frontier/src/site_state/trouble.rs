@@ -40,7 +40,9 @@ pub struct Failed<'a> {
     pub failure: &'a Failure,
     /// The wait that the server asks for.
     pub retry_after: Option<Duration>,
-    /// When.
+    /// When the request began, as far as that is known.
+    pub since: Timestamp,
+    /// When it failed.
     pub at: Timestamp,
 }
 
@@ -192,6 +194,7 @@ impl SiteState {
         self.record.response_time = response_time;
         self.sweep.answered.add(purpose);
         self.sweep.answered_ever.add(purpose);
+        self.failing_since = None;
         let is_left_alone = self.record.due_at > at + self.delay(politeness);
         if !self.sweep.succeeded() {
             // Files interrupt the failures of files alone.
@@ -201,7 +204,6 @@ impl SiteState {
             }
             return;
         }
-        self.has_failed = false;
         self.record.failures_in_a_row = u32::from(is_left_alone);
         if !is_left_alone {
             self.record.aside = None;
@@ -281,13 +283,13 @@ impl SiteState {
 
     /// Notes a failure of the site that may pass: the site waits, and is put aside or given up at the limit.
     pub fn failed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
-        let Failed { trouble, failure, retry_after, at } = failed;
+        let Failed { trouble, failure, retry_after, since, at } = failed;
         self.heed(failed, politeness);
         if self.is_aside(*at) {
             // Of a visit that began before.
             return;
         }
-        self.has_failed = true;
+        self.failing_since.get_or_insert(*since);
         self.record.failures_in_a_row = self.record.failures_in_a_row.saturating_add(1);
         let failures = self.record.failures_in_a_row;
         let wait = politeness.backoff_after(*trouble, failures, *retry_after);
@@ -326,10 +328,16 @@ impl SiteState {
         self.record.aside.is_some() && self.aside_until > now
     }
 
-    /// True if the last request to it failed since it came into memory, or it is in trouble.
+    /// Since when each request to it failed, of those since it came into memory. `None` if the last one did not.
     #[must_use]
-    pub fn is_failing(&self, now: Timestamp) -> bool {
-        self.has_failed || self.is_aside(now)
+    pub fn failing_since(&self) -> Option<Timestamp> {
+        self.failing_since
+    }
+
+    /// Failures in a row, which lengthen the back-off.
+    #[must_use]
+    pub fn failures_in_a_row(&self) -> u32 {
+        self.record.failures_in_a_row
     }
 
     /// The reason of the site's trouble, if there is one.
@@ -354,7 +362,7 @@ impl SiteState {
         let is_first = !self.robots.has_rules();
         self.set_robots(robots);
         self.stale_tries = 0;
-        self.has_failed = false;
+        self.failing_since = None;
         self.record.failures_in_a_row = 0;
         if is_first {
             self.record.aside = None;

@@ -48,6 +48,8 @@ pub struct Driven {
     pub reads: VecDeque<(SiteKey, u16, bytes::Bytes)>,
     /// Where the next answer comes from, if not from the URL that was asked for.
     redirected_to: Option<CanonicalUrl>,
+    /// The sites that the next searches of the store find.
+    finds: VecDeque<Vec<SiteKey>>,
     queues: BTreeMap<SiteKey, Vec<Queued>>,
     records: BTreeMap<SiteKey, SiteRecord>,
 }
@@ -60,7 +62,24 @@ impl Driven {
 
     /// A run of this kind, with these seeds.
     pub fn start(start: Start, settings: Settings, seeds: &[&str]) -> Self {
-        let mut driven = Driven {
+        let mut driven = Driven::new(start, settings);
+        driven.happen(begin(seeds));
+        driven
+    }
+
+    /// A run that finds the sites of these URLs in the store, some with each search.
+    pub fn resumed(settings: Settings, pieces: &[&[&str]]) -> Self {
+        let mut driven = Driven::new(Start::Resumed, settings);
+        for piece in pieces {
+            piece.iter().for_each(|text| driven.stored(SiteRecord::new(url(text).site()), &[text]));
+            driven.finds.push_back(piece.iter().map(|text| url(text).key().site).collect());
+        }
+        driven.happen(begin(&[]));
+        driven
+    }
+
+    fn new(start: Start, settings: Settings) -> Self {
+        Driven {
             state: State::new(settings, NOW, start),
             now: NOW,
             fetches: Vec::new(),
@@ -75,12 +94,10 @@ impl Driven {
             holds_rules: false,
             reads: VecDeque::new(),
             redirected_to: None,
+            finds: VecDeque::new(),
             queues: BTreeMap::new(),
             records: BTreeMap::new(),
-        };
-        let seeds = seeds.iter().map(|text| url(text)).collect();
-        driven.happen(Event::Begin { seeds, known_seeds: Vec::new(), round: 1, pages: 0, bytes: 0, requisites: 0 });
-        driven
+        }
     }
 
     /// Has the store know a site from before, with these URLs in its queue.
@@ -140,7 +157,10 @@ impl Driven {
                 let record = self.records.get(&site).filter(|_| with_record).cloned().map(Box::new);
                 return Some(Event::Loaded { site, record, queue, all: true });
             }
-            Command::FindSites { .. } => return Some(Event::SitesFound { sites: Vec::new(), all: true }),
+            Command::FindSites { .. } => {
+                let sites = self.finds.pop_front().unwrap_or_default();
+                return Some(Event::SitesFound { sites, all: self.finds.is_empty() });
+            }
             Command::ReadRobots { url } => {
                 let record = self.records.get(&url.key().site).cloned().map(Box::new);
                 return Some(Event::RobotsRead { url: url.key(), record });
@@ -272,6 +292,11 @@ impl Driven {
         asked.sort_unstable();
         asked
     }
+}
+
+fn begin(seeds: &[&str]) -> Event {
+    let seeds = seeds.iter().map(|text| url(text)).collect();
+    Event::Begin { seeds, known_seeds: Vec::new(), round: 1, pages: 0, bytes: 0, requisites: 0 }
 }
 
 fn addresses(found: Result<&[u8], FailureKind>) -> Result<Vec<IpAddr>, Failure> {

@@ -6,6 +6,7 @@ use model::FailureKind;
 
 use super::driven::Driven;
 use super::settings;
+use crate::Settings;
 
 const SECOND: Duration = Duration::from_secs(1);
 const SITES: [&str; 3] = ["http://a.test/", "http://b.test/", "http://c.test/"];
@@ -79,6 +80,72 @@ fn a_run_without_a_page_ends_after_a_minute_where_all_sites_fail() {
     for seconds in [busy, asks_to_wait, silent] {
         assert!((20..=65).contains(&seconds), "{busy} {asks_to_wait} {silent}");
     }
+}
+
+/// The pages of a run with this many pages on one site that are requested, the first first. Each request gets an answer with what `status` says.
+fn pages_of_a_run(settings: Settings, pages: usize, status: impl Fn(usize) -> u16) -> Vec<String> {
+    let seeds: Vec<String> = (0..pages).map(|n| format!("http://a.test/{n}")).collect();
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    let mut crawl = Driven::begin(settings, &seeds);
+    let mut requested = Vec::new();
+    for _ in 0..1_000 {
+        if !crawl.names.is_empty() {
+            crawl.resolved("http://a.test/", Ok(&[1]));
+        }
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            if asked.ends_with("/robots.txt") {
+                crawl.answered(&asked, 404, &[], "");
+                continue;
+            }
+            let status = status(requested.len());
+            requested.push(asked.clone());
+            crawl.answered(&asked, status, &[], "");
+        }
+        crawl.wait(SECOND);
+    }
+    requested
+}
+
+#[test]
+fn one_failure_after_a_minute_without_a_page_does_not_end_a_run() {
+    for status in [429, 503] {
+        let requested = pages_of_a_run(settings(), 100, |before| if before == 80 { status } else { 404 });
+        assert_eq!(requested.len(), 101, "{status}: the one that failed is requested again");
+    }
+}
+
+#[test]
+fn a_site_with_a_long_delay_has_a_minute_after_its_first_request_too() {
+    let mut settings = settings();
+    for (delay, first) in [(70, 503), (40, 429)] {
+        settings.site_rules.politeness.delay = SECOND * delay;
+        let requested = pages_of_a_run(settings.clone(), 2, |before| if before == 0 { first } else { 200 });
+        assert_eq!(requested.len(), 3, "{delay}: the one that failed is requested again");
+    }
+}
+
+#[test]
+fn sites_that_the_store_still_has_are_tried_before_a_run_ends_of_which_all_others_fail() {
+    // Half of the places are taken: no more is looked for.
+    let settings = Settings { sites_in_front_max: 4, ..settings() };
+    let mut crawl = Driven::resumed(settings, &[&SITES[..2], &SITES[2..]]);
+    for _ in 0..1_000 {
+        for (seed, last) in SITES.iter().zip(1..) {
+            if crawl.names.iter().any(|name| format!("{name}/") == *seed) {
+                crawl.resolved(seed, Ok(&[last]));
+            }
+        }
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            match asked.as_str() {
+                asked if asked.ends_with("/robots.txt") => crawl.answered(asked, 404, &[], ""),
+                asked if asked == SITES[2] => return,
+                _ => crawl.answered(&asked, 429, &[("retry-after", "50")], ""),
+            }
+        }
+        assert_eq!(crawl.end, None, "after {:?}", crawl.now.since(super::NOW));
+        crawl.wait(SECOND);
+    }
+    panic!("the third site is never asked");
 }
 
 #[test]
