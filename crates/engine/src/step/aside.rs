@@ -167,7 +167,7 @@ impl State {
             }
             // A site with a long delay has one request in that time. It may be a URL that is broken.
             let delay = front.state.delay(&self.settings.site_rules.politeness);
-            if front.state.failures_in_a_row() < 2 && delay * 2 > PATIENCE_BEFORE_FIRST_PAGE {
+            if front.state.failures_in_a_row() < 2 && delay > PATIENCE_BEFORE_FIRST_PAGE / 2 {
                 return None;
             }
             ends_at = ends_at.max(since + PATIENCE_BEFORE_FIRST_PAGE);
