@@ -431,10 +431,12 @@ impl State {
                 if let Some(address) = front.state.address() {
                     self.places.found_at(site, Network::of(address));
                 }
+                self.network.found_name(site);
             }
             // That its name leads where it may not be asked is no failure of a name server.
             Err(failure) if has_address && failure.kind != FailureKind::AddressDenied => {
                 front.resolve_at = now + RESOLVE_FAILED_AGAIN_AFTER;
+                self.network.found_name(site);
             }
             Err(failure) if matches!(failure.kind, FailureKind::NameServer | FailureKind::Internal) => {
                 if !self.is_fault_of_network(now, site, &failure)

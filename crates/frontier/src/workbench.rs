@@ -132,6 +132,18 @@ impl Workbench {
         Some((site, group))
     }
 
+    /// Takes a certain site, with its group, if both are due and the group is free. The visit must be ended by [`Workbench::end`].
+    pub fn take(&mut self, site: impl Into<Visitor>, now: Timestamp) -> Option<Group> {
+        let site = site.into();
+        let Waiting { group, due, group_due, is_taken, .. } = self.waiting(site)?;
+        if is_taken || due.max(group_due) > now {
+            return None;
+        }
+        self.withdraw(site);
+        self.change(group, |entry| entry.in_flight += 1);
+        Some(group)
+    }
+
     /// Ends a visit that [`Workbench::pick`] began. The group is not due before `due`.
     pub fn end(&mut self, group: Group, due: Timestamp) {
         self.change(group, |entry| {
@@ -245,6 +257,21 @@ mod tests {
         assert_eq!(bench.next_due(), Some(Timestamp(10)));
         let order: Vec<Visitor> = std::iter::from_fn(|| bench.pick(Timestamp(99))).map(|(site, _)| site).collect();
         assert_eq!(order, [2, 3, 1].map(|site| Visitor::Site(SiteKey(site))));
+    }
+
+    #[test]
+    fn a_certain_site_is_taken_when_it_is_due_and_its_address_is_free() {
+        let mut bench = bench();
+        bench.offer(SiteKey(1), ADDRESS, Timestamp(0));
+        bench.offer(SiteKey(2), ADDRESS, Timestamp(10));
+        assert_eq!((bench.take(SiteKey(3), Timestamp(20)), bench.take(SiteKey(2), Timestamp(9))), (None, None));
+        assert_eq!(bench.take(SiteKey(2), Timestamp(10)), Some(ADDRESS));
+        assert_eq!((bench.take(SiteKey(1), Timestamp(20)), bench.is_waiting(SiteKey(2))), (None, false), "it is taken");
+        bench.end(ADDRESS, Timestamp(30));
+        assert_eq!(
+            (bench.take(SiteKey(1), Timestamp(29)), bench.take(SiteKey(1), Timestamp(30))),
+            (None, Some(ADDRESS))
+        );
     }
 
     #[test]

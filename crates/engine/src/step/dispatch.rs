@@ -112,6 +112,11 @@ impl State {
         self.check_limits(now);
         self.go_on_with_turns(now);
         while self.ending.is_none() && self.has_room() && self.is_turn_due(now) {
+            let probed = self.network.take_found();
+            if let Some((site, group)) = probed.and_then(|site| Some((site, self.bench.take(site, now)?))) {
+                self.visit(now, site, group);
+                continue;
+            }
             if !self.network.may_try(now) {
                 break;
             }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foldhash::HashSet;
-use model::{Failure, FailureKind, Timestamp};
+use model::{Failure, FailureKind, Network, Timestamp};
 use weburl::SiteKey;
 
 use super::State;
@@ -12,6 +12,9 @@ use super::State;
 /// less than [`SITES_MIN`], since of one or two sites nobody can tell.
 const SITES_ENOUGH: usize = 8;
 const SITES_MIN: usize = 3;
+
+/// They must fail at so many places: the sites of one address fail together when its machine does.
+const PLACES_MIN: usize = 3;
 
 /// The time without an answer from any site.
 const SILENT_FOR_MIN: Duration = Duration::from_secs(2);
@@ -31,12 +34,23 @@ const PROBE_WAITS: [Duration; 6] = [
 pub(super) struct OwnNetwork {
     /// Sites that could not be reached since one was; no more than are enough.
     failed: HashSet<SiteKey>,
+    /// Where; no more than are enough.
+    places: HashSet<Place>,
     failed_since: Option<Timestamp>,
     down: Option<Down>,
     /// Something was reached in this run.
     was_reached: bool,
     /// How a site failed last that could not be reached.
     last_failure: Option<String>,
+}
+
+/// Where a site failed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    /// At its address.
+    Network(Network),
+    /// At the look-up of its name.
+    Name(SiteKey),
 }
 
 /// The network is down.
@@ -46,6 +60,9 @@ struct Down {
     /// When something is tried again.
     probe_at: Timestamp,
     probes: usize,
+    /// The site whose name the last probe found. To connect to it belongs to the same probe: names may be known nearby, and hold for a shorter time
+    /// than the wait for the next one.
+    found: Option<SiteKey>,
 }
 
 impl OwnNetwork {
@@ -80,16 +97,29 @@ impl OwnNetwork {
         true
     }
 
+    /// The name of a site was found.
+    pub(super) fn found_name(&mut self, site: SiteKey) {
+        if let Some(down) = &mut self.down {
+            down.found = Some(site);
+        }
+    }
+
+    /// The site whose turn it is as part of a probe, once.
+    pub(super) fn take_found(&mut self) -> Option<SiteKey> {
+        self.down.as_mut()?.found.take()
+    }
+
     /// Some site has answered.
     pub(super) fn reached(&mut self) {
         self.was_reached = true;
         self.failed.clear();
+        self.places.clear();
         self.failed_since = None;
         self.down = None;
     }
 
-    /// A site could not be reached, of this many in all. True if the network is the cause, not the site.
-    fn is_down(&mut self, now: Timestamp, site: SiteKey, was_reached: bool, sites: usize) -> bool {
+    /// A site could not be reached at a place, of this many sites in all. True if the network is the cause, not the site.
+    fn is_down(&mut self, now: Timestamp, (site, place): (SiteKey, Place), was_reached: bool, sites: usize) -> bool {
         if self.down.is_some() {
             return true;
         }
@@ -98,10 +128,14 @@ impl OwnNetwork {
         if was_reached && self.failed.len() < enough {
             self.failed.insert(site);
         }
-        if self.failed.len() < enough || now.since(since) < SILENT_FOR_MIN {
+        if was_reached && self.places.len() < PLACES_MIN {
+            self.places.insert(place);
+        }
+        let are_enough = self.failed.len() >= enough && self.places.len() >= PLACES_MIN;
+        if !are_enough || now.since(since) < SILENT_FOR_MIN {
             return false;
         }
-        self.down = Some(Down { since, probe_at: now + PROBE_WAITS[0], probes: 1 });
+        self.down = Some(Down { since, probe_at: now + PROBE_WAITS[0], probes: 1, found: None });
         true
     }
 }
@@ -121,8 +155,12 @@ impl State {
         let named = self.front(site).map(|front| front.state.site().to_string()).unwrap_or_default();
         self.network.last_failure = Some(format!("{named}: {}", failure.detail));
         let sites = self.sites.len() + self.asides.len();
-        let was_reached = self.front(site).is_some_and(|front| front.state.was_reached());
-        self.network.is_down(now, site, was_reached, sites)
+        let front = self.front(site);
+        let address = front.as_ref().filter(|_| failure.kind != FailureKind::NameServer);
+        let address = address.and_then(|front| front.state.address());
+        let place = address.map_or(Place::Name(site), |address| Place::Network(Network::of(address)));
+        let was_reached = front.is_some_and(|front| front.state.was_reached());
+        self.network.is_down(now, (site, place), was_reached, sites)
     }
 
     /// Since when no site at all can be reached.
@@ -140,13 +178,18 @@ mod tests {
 
     #[test]
     fn the_network_is_down_where_no_site_at_all_is_reached_for_a_while() {
+        // Each site is at a place of its own, but those of two hundreds and more.
+        let place = |site: u64| Place::Name(SiteKey(if site < 200 { site } else { 200 }));
         // Sites there are; failures as (second, site), where site 0 stands for an answer; since when the network is down.
         let check = |sites: usize, events: &[(u64, u64)], expect: Option<u64>| {
             let mut network = OwnNetwork::default();
             for (second, site) in events {
                 match site {
                     0 => network.reached(),
-                    _ => _ = network.is_down(S(*second), SiteKey(*site), *site < 100, sites),
+                    _ => {
+                        let was_reached = *site < 100 || *site >= 200;
+                        network.is_down(S(*second), (SiteKey(*site), place(*site)), was_reached, sites);
+                    }
                 }
             }
             assert_eq!(network.down_since(), expect.map(S), "{sites} sites, {events:?}");
@@ -160,15 +203,23 @@ mod tests {
         check(3, &[(1, 1), (1, 2), (3, 3), (4, 0)], None);
         // Some that were never reached may never be.
         check(3, &[(1, 101), (1, 102), (3, 103), (4, 104)], None);
+        // One machine has sites enough, but it is one.
+        let of_one: Vec<(u64, u64)> = (1..20).map(|n| (n, 200 + n)).collect();
+        check(50, &of_one, None);
+        check(50, &[&of_one[..], &[(30, 1)]].concat(), None);
+        check(50, &[&of_one[..], &[(30, 1), (31, 2)]].concat(), Some(1));
     }
 
     #[test]
     fn probes_are_few_and_fewer() {
         let mut network = OwnNetwork::default();
         for (second, site) in [(0, 1), (0, 2), (2, 3)] {
-            network.is_down(S(second), SiteKey(site), true, 3);
+            network.is_down(S(second), (SiteKey(site), Place::Name(SiteKey(site))), true, 3);
         }
         let tried: Vec<u64> = (0..=120).filter(|second| network.may_try(S(*second))).collect();
         assert_eq!(tried, [3, 5, 10, 20, 50, 110]);
+        assert_eq!(network.take_found(), None);
+        network.found_name(SiteKey(2));
+        assert_eq!((network.take_found(), network.take_found()), (Some(SiteKey(2)), None));
     }
 }

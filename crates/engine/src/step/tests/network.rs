@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use model::FailureKind;
+use model::{FailureKind, Resolved};
 
 use super::driven::Driven;
 use super::settings;
-use crate::Settings;
+use crate::{Event, Settings};
 
 const SECOND: Duration = Duration::from_secs(1);
 const SITES: [&str; 3] = ["http://a.test/", "http://b.test/", "http://c.test/"];
@@ -51,6 +51,38 @@ fn where_nothing_comes_back_from_any_site_the_network_is_down_until_something_do
         crawl.answered(&asked, 200, &[], "");
         assert_eq!(crawl.state.network_down_since(), None, "{kind:?}");
     }
+}
+
+#[test]
+fn a_network_that_is_back_is_noticed_though_names_hold_for_less_than_the_wait_for_a_probe() {
+    let seeds: Vec<String> =
+        (0..10).flat_map(|n| (0..400).map(move |page| format!("http://s{n}.test/{page}"))).collect();
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    let mut crawl = Driven::begin(Settings { patience: Duration::from_secs(600), ..settings() }, &seeds);
+    let (mut went_down, mut came_back) = (None, None);
+    for second in 0..600u64 {
+        let is_up = !(60..300).contains(&second);
+        for name in std::mem::take(&mut crawl.names) {
+            let last = name.host()[1..2].parse::<u8>().expect("a digit");
+            let addresses = vec![std::net::IpAddr::from([10, 0, 0, last])];
+            // A name server nearby knows it.
+            let found = Ok(Resolved { addresses, holds: Duration::from_secs(30) });
+            crawl.happen(Event::Resolved { site: name.key(), found });
+        }
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            match is_up {
+                true if asked.ends_with("/robots.txt") => crawl.answered(&asked, 404, &[], ""),
+                true => crawl.answered(&asked, 200, &[], ""),
+                false => crawl.failed(&asked, FailureKind::Timeout),
+            }
+        }
+        let is_down = crawl.state.network_down_since().is_some();
+        went_down = went_down.or(is_down.then_some(second));
+        came_back = came_back.or((went_down.is_some() && !is_down).then_some(second));
+        crawl.wait(SECOND);
+    }
+    let (went_down, came_back) = (went_down.expect("it went down"), came_back.expect("it came back"));
+    assert!((60..90).contains(&went_down) && (300..=363).contains(&came_back), "{went_down} {came_back}");
 }
 
 /// How many seconds a run goes on whose only seed fails like this, though its robots.txt is answered.
