@@ -183,6 +183,8 @@ struct Flight {
     asked: TaskKind,
     /// The request had validators.
     is_conditional: bool,
+    /// When it began.
+    begun: Timestamp,
 }
 
 /// What a fetch asks for.

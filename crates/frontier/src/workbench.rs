@@ -6,10 +6,17 @@
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::time::Duration;
 
 use foldhash::HashMap;
 use model::{Network, Timestamp};
 use weburl::SiteKey;
+
+/// A visit that takes this long or longer counts for as long as it took: its site lets each other site of its address have as much time first.
+pub const SLOW_VISIT_MIN: Duration = Duration::from_secs(2);
+
+/// The longest that a slow site lets others go first.
+const BEHIND_MAX: Duration = Duration::from_secs(600);
 
 /// The unit that shares a delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,7 +62,16 @@ pub struct Workbench {
     ready: BTreeSet<(Timestamp, Group)>,
     /// The groups with nothing to do, until their due time, when they are forgotten.
     idle: BTreeSet<(Timestamp, Group)>,
-    waiting: HashMap<Visitor, (Group, Timestamp)>,
+    waiting: HashMap<Visitor, Place>,
+}
+
+/// Where a site waits.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    group: Group,
+    due: Timestamp,
+    /// Until when it lets others of its address go first.
+    behind: Option<Timestamp>,
 }
 
 /// The place of a site that wants a visit.
@@ -67,6 +83,8 @@ pub struct Waiting {
     pub due: Timestamp,
     /// When its group is due.
     pub group_due: Timestamp,
+    /// Until when it lets others of its group go first, if some wait.
+    pub behind: Option<Timestamp>,
     /// The group has as many visits under way as it may.
     pub is_taken: bool,
     /// The next visit of the group is its own.
@@ -78,6 +96,8 @@ struct Entry {
     due: Timestamp,
     in_flight: usize,
     visitors: BTreeSet<(Timestamp, Visitor)>,
+    /// Those whose last visit was slow: until when they let others go first, and when they are due.
+    slow: BTreeSet<(Timestamp, Visitor, Timestamp)>,
 }
 
 impl Workbench {
@@ -96,22 +116,38 @@ impl Workbench {
 
     /// Puts a site on the workbench: it wants one visit, not before `due`. A site that is there already is moved.
     pub fn offer(&mut self, site: impl Into<Visitor>, group: Group, due: Timestamp) {
+        self.offer_after(site, group, due, Duration::ZERO);
+    }
+
+    /// The same for a site whose last visit took so long. If that was slow, and other sites of its address wait, these come first.
+    pub fn offer_after(&mut self, site: impl Into<Visitor>, group: Group, due: Timestamp, took: Duration) {
         let site = site.into();
         self.withdraw(site);
         let quiet_until = self.quiet_until;
+        let is_slow = took >= SLOW_VISIT_MIN && matches!(group, Group::Address(_));
+        let mut behind = None;
         self.change(group, |entry| {
             entry.due = entry.due.max(quiet_until);
-            entry.visitors.insert((due, site));
+            if is_slow {
+                let others = entry.visitors.len() + entry.slow.len() + entry.in_flight;
+                let wait = took.saturating_mul(u32::try_from(others).unwrap_or(u32::MAX)).min(BEHIND_MAX);
+                let until = due + wait;
+                behind = Some(until);
+                entry.slow.insert((until, site, due));
+            } else {
+                entry.visitors.insert((due, site));
+            }
         });
-        self.waiting.insert(site, (group, due));
+        self.waiting.insert(site, Place { group, due, behind });
     }
 
     /// Takes a site off the workbench, if it is there.
     pub fn withdraw(&mut self, site: impl Into<Visitor>) {
         let site = site.into();
-        if let Some((group, due)) = self.waiting.remove(&site) {
-            self.change(group, |entry| {
-                entry.visitors.remove(&(due, site));
+        if let Some(Place { group, due, behind }) = self.waiting.remove(&site) {
+            self.change(group, |entry| match behind {
+                Some(until) => _ = entry.slow.remove(&(until, site, due)),
+                None => _ = entry.visitors.remove(&(due, site)),
             });
         }
     }
@@ -122,7 +158,7 @@ impl Workbench {
         let (_, group) = *self.ready.first().filter(|(due, _)| *due <= now)?;
         let mut picked = None;
         self.change(group, |entry| {
-            if let Some((_, site)) = entry.visitors.pop_first() {
+            if let Some((_, site)) = entry.pop_first() {
                 entry.in_flight += 1;
                 picked = Some(site);
             }
@@ -186,14 +222,15 @@ impl Workbench {
     #[must_use]
     pub fn waiting(&self, site: impl Into<Visitor>) -> Option<Waiting> {
         let site = site.into();
-        let (group, due) = *self.waiting.get(&site)?;
+        let Place { group, due, behind } = *self.waiting.get(&site)?;
         let entry = self.groups.get(&group)?;
         Some(Waiting {
             group,
             due,
             group_due: entry.due,
             is_taken: entry.in_flight >= self.visits_max(group),
-            is_first: entry.visitors.first() == Some(&(due, site)),
+            behind: behind.filter(|_| !entry.visitors.is_empty()),
+            is_first: entry.first().is_some_and(|(_, first)| first == site),
         })
     }
 
@@ -232,8 +269,23 @@ impl Workbench {
 impl Entry {
     /// When its first site is due; `None` where it has none or all its visits are under way.
     fn ready_at(&self, visits_max: usize) -> Option<Timestamp> {
-        let (due, _) = self.visitors.first()?;
-        (self.in_flight < visits_max).then(|| self.due.max(*due))
+        let (due, _) = self.first()?;
+        (self.in_flight < visits_max).then(|| self.due.max(due))
+    }
+
+    /// The next site, and when it is due. A slow one waits for others only while some wait.
+    fn first(&self) -> Option<(Timestamp, Visitor)> {
+        let others = self.visitors.first().copied();
+        let slow = self.slow.first().map(|(until, site, due)| (others.map_or(*due, |_| *until), *site));
+        others.into_iter().chain(slow).min_by_key(|(due, _)| *due)
+    }
+
+    fn pop_first(&mut self) -> Option<(Timestamp, Visitor)> {
+        let first = self.first()?;
+        if !self.visitors.remove(&first) {
+            self.slow.pop_first();
+        }
+        Some(first)
     }
 }
 
@@ -257,6 +309,40 @@ mod tests {
         assert_eq!(bench.next_due(), Some(Timestamp(10)));
         let order: Vec<Visitor> = std::iter::from_fn(|| bench.pick(Timestamp(99))).map(|(site, _)| site).collect();
         assert_eq!(order, [2, 3, 1].map(|site| Visitor::Site(SiteKey(site))));
+    }
+
+    #[test]
+    fn a_slow_site_leaves_as_much_time_to_each_other_of_its_address() {
+        let (mut bench, mut now, second) = (bench(), Timestamp(0), Duration::from_secs(1));
+        let took = |site: Visitor| second * if site == Visitor::Site(SiteKey(1)) { 30 } else { 1 };
+        let mut visits = std::collections::BTreeMap::<Visitor, u32>::new();
+        (1..=10).for_each(|site| bench.offer(SiteKey(site), ADDRESS, now));
+        while now < Timestamp(0) + second * 3_000 {
+            let (site, group) = bench.pick(now).expect("some site is always due");
+            now = now + took(site);
+            bench.end(group, now);
+            bench.offer_after(site, group, now, took(site));
+            *visits.entry(site).or_default() += 1;
+        }
+        let slow = visits.remove(&Visitor::Site(SiteKey(1))).unwrap_or(0);
+        assert!((8..=12).contains(&slow) && visits.values().all(|n| (290..=310).contains(n)), "{slow} {visits:?}");
+    }
+
+    #[test]
+    fn a_slow_site_waits_for_nobody_where_nobody_waits() {
+        let mut bench = bench();
+        let slow = Duration::from_secs(30);
+        bench.offer(SiteKey(2), ADDRESS, Timestamp(50));
+        bench.offer_after(SiteKey(1), ADDRESS, Timestamp(10), slow);
+        let waiting = bench.waiting(SiteKey(1)).expect("it waits");
+        assert_eq!((waiting.due, waiting.behind, waiting.is_first), (Timestamp(10), Some(Timestamp(10) + slow), false));
+        assert_eq!((bench.pick(Timestamp(20)), bench.next_due()), (None, Some(Timestamp(50))));
+        bench.withdraw(SiteKey(2));
+        assert_eq!((bench.next_due(), bench.waiting(SiteKey(1)).unwrap().behind), (Some(Timestamp(10)), None));
+        assert!(bench.pick(Timestamp(20)).is_some() && bench.is_empty());
+        bench.offer_after(SiteKey(1), Group::Site(SiteKey(1)), Timestamp(10), slow);
+        bench.offer_after(SiteKey(1), Group::Site(SiteKey(1)), Timestamp(10), slow);
+        assert_eq!(bench.next_due(), Some(Timestamp(10)), "its own connections are no others");
     }
 
     #[test]

@@ -31,12 +31,9 @@ pub fn run(args: ExplainArgs) -> anyhow::Result<ExitCode> {
     let told = Opened::ask_with_dataset(&args.dir, |opened| {
         let crawl = Crawl::of(opened)?;
         let story = Story::of(&crawl, &args.what)?;
-        if !args.json {
-            return Ok(story.to_text(crawl.at()).into_bytes());
-        }
-        let mut line = Vec::new();
-        write_json_line(&mut line, &story)?;
-        Ok(line)
+        let mut told = if args.json { Vec::new() } else { story.to_text(crawl.at()).into_bytes() };
+        args.json.then(|| write_json_line(&mut told, &story)).transpose()?;
+        Ok(told)
     })?;
     std::io::stdout().lock().write_all(&told)?;
     Ok(ExitCode::SUCCESS)

@@ -34,9 +34,8 @@ pub struct ReportArgs {
 /// The directory holds no crawl, a crawl is running in it, or the page cannot be written.
 pub fn run(args: ReportArgs) -> anyhow::Result<ExitCode> {
     let statistics = Opened::ask_with_dataset(&args.dir, |opened| {
-        let dataset = Layout::at(opened.dir.dataset());
-        let (root, is_running) = (args.dir.display().to_string(), opened.completes_dataset()?);
-        let mut statistics = Statistics::of(opened.view(), &dataset, &root, is_running)?;
+        let (dataset, root) = (Layout::at(opened.dir.dataset()), args.dir.display().to_string());
+        let mut statistics = Statistics::of(opened.view(), &dataset, &root, opened.completes_dataset()?)?;
         statistics.freshness = Freshness::of(opened.view(), Clock::start().date())?;
         Ok(statistics)
     })?;

@@ -76,7 +76,7 @@ impl State {
         if let Some(front) = self.front(site) {
             front.state.wait_until(now + front.state.delay(&politeness), Reason::Delay);
         }
-        self.send(site, group, url.clone(), (Purpose::Page, Some(validators)), TaskKind::Truth(url));
+        self.send(now, (site, group), url.clone(), (Purpose::Page, Some(validators)), TaskKind::Truth(url));
         true
     }
 

@@ -90,7 +90,7 @@ impl State {
         if front.has_turn() && !waits {
             let due = if front.state.needs_no_network() { now } else { front.state.due_at() };
             let group = group_of(&front.state, group_by_address);
-            self.bench.offer(site, group, due);
+            self.bench.offer_after(site, group, due, front.visit_took);
         } else {
             self.bench.withdraw(site);
         }
@@ -417,7 +417,7 @@ impl State {
             return self.bench.end(group, now);
         }
         let validators = self.robots_condition(site);
-        self.send(site, group, url, (Purpose::Robots, validators), TaskKind::Robots);
+        self.send(now, (site, group), url, (Purpose::Robots, validators), TaskKind::Robots);
         self.prepare(now, site);
     }
 
@@ -431,7 +431,7 @@ impl State {
         }
         let (url, purpose) = (queued.candidate.url.clone(), queued.candidate.purpose);
         let validators = self.condition_of(site, &queued);
-        self.send(site, group, url, (purpose, validators), TaskKind::Url(Box::new(queued)));
+        self.send(now, (site, group), url, (purpose, validators), TaskKind::Url(Box::new(queued)));
         self.prepare(now, site);
     }
 
@@ -444,8 +444,8 @@ impl State {
 
     pub(super) fn send(
         &mut self,
-        site: SiteKey,
-        group: Group,
+        now: Timestamp,
+        (site, group): (SiteKey, Group),
         url: CanonicalUrl,
         (purpose, validators): (Purpose, Option<Box<Validators>>),
         asked: TaskKind,
@@ -464,7 +464,7 @@ impl State {
         self.take_share(share);
         let condition = validators.map(|validators| Box::new(Condition { validators: *validators, url: file }));
         let is_conditional = condition.is_some();
-        self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional });
+        self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional, begun: now });
         let task = FetchTask { id, url, purpose, address, head_first, condition };
         self.commands.push(Command::Fetch(task));
     }

@@ -325,7 +325,7 @@ impl State {
             errand.earlier = earlier;
         }
         let is_conditional = condition.is_some();
-        self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional });
+        self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional, begun: now });
         self.errands.under_way.push(group);
         let (purpose, head_first) = (Purpose::Robots, false);
         let task = FetchTask { id, url, purpose, address, head_first, condition };

@@ -28,9 +28,10 @@ impl State {
     pub(super) fn fetched(&mut self, now: Timestamp, fetch: Fetch) {
         let Fetch { outcome, content } = fetch;
         let Some(flight) = self.in_flight.remove(&outcome.id) else { return };
-        let Flight { site, group, share, asked, is_conditional } = flight;
+        let Flight { site, group, share, asked, is_conditional, begun } = flight;
         let is_errand = matches!(asked, TaskKind::Errand { .. });
         if let Some(front) = self.front(site).filter(|_| !is_errand) {
+            front.visit_took = outcome.finished_at.since(begun);
             front.state.in_flight = front.state.in_flight.saturating_sub(1);
             front.held = false;
         }

@@ -225,6 +225,7 @@ impl State {
             leaving: Leaving::No,
             loading: false,
             resolving: false,
+            visit_took: Duration::ZERO,
             reading: Reading::Nothing,
             names_sitemaps: false,
             resolved_at: now,

@@ -282,6 +282,7 @@ impl State {
             Next::Held(Reason::SiteBudget) if self.peek_kept_out(front).is_some() => {
                 return self.held_on_bench(now, front);
             }
+            Next::Held(Reason::Nothing) if front.truth_wanted().is_some() => return self.held_on_bench(now, front),
             Next::Held(reason) => reason,
             _ => return self.held_on_bench(now, front),
         };
@@ -313,6 +314,8 @@ impl State {
         let waits = waits.into_iter().filter_map(|(reason, until)| Some((reason, until?)));
         match waits.max_by_key(|(_, until)| *until) {
             Some((reason, until)) if until > now => Some(Held::until(reason, until)),
+            // Others of its address may come and go until then.
+            _ if waiting.behind.is_some_and(|until| until > now) => Some(Reason::Address.into()),
             _ if !waiting.is_first => Some(Reason::Address.into()),
             _ if !self.has_room() => Some(Reason::Busy.into()),
             _ => None,

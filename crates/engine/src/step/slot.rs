@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use frontier::{Group, LeftBehind, Reason, SiteState};
 use model::{Renewal, RobotsRecord, Timestamp, Validators};
@@ -36,6 +37,8 @@ pub(super) struct Front {
     pub(super) leaving: Leaving,
     pub(super) loading: bool,
     pub(super) resolving: bool,
+    /// How long the last request to it took.
+    pub(super) visit_took: Duration,
     pub(super) reading: Reading,
     /// The robots.txt that a request for a new one refers to.
     pub(super) earlier_robots: Earlier,

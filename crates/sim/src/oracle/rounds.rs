@@ -45,7 +45,7 @@ pub(super) struct Judge {
     caught: BTreeSet<SiteKey>,
     /// Sites of which the store has acknowledged that they are not to be believed.
     discredited: BTreeSet<SiteKey>,
-    /// Acknowledged visits: when the last one was, and how often in a row a page was missing.
+    /// Acknowledged visits: when the last one was, and how often in a row a page was not found.
     visited: BTreeMap<UrlKey, (Timestamp, u32)>,
 }
 
@@ -171,7 +171,7 @@ impl Judge {
     pub(super) fn acknowledged(&mut self, batch: &Batch) {
         for visit in &batch.visits {
             let (at, missed) = self.visited.entry(visit.key).or_insert((visit.at, 0));
-            *missed = if matches!(visit.status, 404 | 410) { *missed + 1 } else { 0 };
+            *missed = if visit.outcome.is_fetched() { 0 } else { *missed + 1 };
             *at = visit.at;
         }
         let discredited = batch.sites.iter().filter(|record| record.misleads);
