@@ -31,6 +31,12 @@ impl Timestamp {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 
+    /// The time so long before; at the earliest 1970.
+    #[must_use]
+    pub fn before(self, time: Duration) -> Self {
+        Timestamp(self.0.saturating_sub(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)))
+    }
+
     /// How far the two times are apart.
     #[must_use]
     pub const fn apart(self, other: Timestamp) -> Duration {

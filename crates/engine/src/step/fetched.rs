@@ -116,7 +116,8 @@ impl State {
                 } else if failure.kind.is_of_address() {
                     front.state.try_next_address();
                 }
-                let (since, at) = (outcome.started_at, outcome.finished_at);
+                let at = outcome.finished_at;
+                let since = at.before(front.visit_took);
                 let failed = Failed { trouble, failure: &failure, retry_after, since, at };
                 let attempts = self.url_failed(now, site, (queued.candidate.purpose, attempts), &failed);
                 let max = self.front(site).map_or(u8::MAX, |front| front.state.attempts_max(&politeness));
