@@ -7,6 +7,7 @@
 //!   requested without validators.
 //! - An entity tag that changed while the content did not is not kept: it would hide the changes that `Last-Modified` shows.
 //! - A `Last-Modified` later than the answer is not kept.
+//! - What is no entity tag is neither kept nor sent: `If-None-Match: *` brings a 304 whatever the content is ([`is_entity_tag`]).
 
 use std::ops::RangeInclusive;
 use std::time::UNIX_EPOCH;
@@ -28,7 +29,38 @@ pub fn validators_of(headers: &Headers, at: Timestamp) -> Validators {
         let date = httpdate::parse_http_date(value).ok().and_then(|date| date.duration_since(UNIX_EPOCH).ok());
         date.is_some_and(|date| date <= at.since(Timestamp::default()))
     };
-    Validators { etag: kept("etag"), last_modified: kept("last-modified").filter(is_past) }
+    let etag = kept("etag").filter(|tag| is_entity_tag(tag));
+    Validators { etag, last_modified: kept("last-modified").filter(is_past) }
+}
+
+/// True if a request may bear this as the tag of one representation: an entity tag (RFC 9110 §8.8.3), or one whose server forgot the quotes.
+/// Such servers compare what they get with what they gave, so it is sent as it came. All else may mean something else in `If-None-Match`: `*`
+/// is any representation, a comma begins another tag. A replacement character was no UTF-8, so the tag is not that of the server any more.
+#[must_use]
+pub fn is_entity_tag(tag: &str) -> bool {
+    let opaque = tag.strip_prefix("W/").unwrap_or(tag);
+    match opaque.strip_prefix('"') {
+        Some(rest) => rest.strip_suffix('"').is_some_and(|tag| tag.chars().all(is_etagc)),
+        None => !opaque.is_empty() && opaque.chars().all(|c| c.is_ascii_alphanumeric() || UNQUOTED.contains(c)),
+    }
+}
+
+/// Characters of unquoted tags, beside letters and digits: those of hexadecimal and Base64 hashes, dates and versions.
+const UNQUOTED: &str = "-._~+/=:";
+
+/// `etagc` of RFC 9110 §8.8.3. Space is none, nor are control characters.
+fn is_etagc(c: char) -> bool {
+    match c {
+        '\x21' | '\x23'..='\x7e' => true,
+        c => !c.is_ascii() && !c.is_control() && c != char::REPLACEMENT_CHARACTER,
+    }
+}
+
+/// What of validators may be sent. A state from an earlier version may have others.
+#[must_use]
+pub fn sendable(validators: &Validators) -> Validators {
+    let etag = validators.etag.clone().filter(|tag| is_entity_tag(tag));
+    Validators { etag, last_modified: validators.last_modified.clone() }
 }
 
 /// True if the content of a visit is not all there: it looks changed, whatever the server has.
@@ -67,7 +99,7 @@ pub fn condition(last: &Visit, is_probe: bool, pages_of_site: u64) -> Validators
     if !has_whole_content || is_probe || turn == turns - 1 {
         return Validators::default();
     }
-    last.validators.clone()
+    sendable(&last.validators)
 }
 
 /// The visit of an unchanged content.
@@ -170,9 +202,55 @@ mod tests {
             (vec![("ETag", &*long), ("Last-Modified", PAST)], validators("", PAST)),
             (vec![("Last-Modified", "Fri, 01 Jan 2100 00:00:00 GMT")], validators("", "")),
             (vec![("Last-Modified", "yesterday")], validators("", "")),
+            (vec![("ETag", "*"), ("Last-Modified", "*")], validators("", "")),
+            (vec![("ETag", "*"), ("Last-Modified", PAST)], validators("", PAST)),
         ] {
             let headers = Headers(fields.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect());
             assert_eq!(validators_of(&headers, AT), kept, "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_names_one_representation_is_sent_as_a_tag() {
+        for (tag, is_one) in [
+            ("\"a\"", true),
+            ("W/\"a\"", true),
+            ("\"\"", true),
+            ("W/\"\"", true),
+            ("\"*\"", true),
+            ("\"comma,in,tag\"", true),
+            ("\"a'`{|}~!\"", true),
+            ("\"é\"", true),
+            // Without quotes, as some servers write and compare them.
+            ("bxyV1WsBXaU8VEI7_C0d", true),
+            ("W/abc", true),
+            ("5d41402a-1c+/=", true),
+            ("*", false),
+            ("W/*", false),
+            ("a*", false),
+            ("*, \"a\"", false),
+            ("", false),
+            ("W/", false),
+            ("\"", false),
+            ("W/\"", false),
+            ("\"unterminated", false),
+            ("unopened\"", false),
+            ("\"a\"b\"", false),
+            ("\"a\", \"b\"", false),
+            ("\"a\"; evil", false),
+            ("\"a b\"", false),
+            ("W/ \"a\"", false),
+            ("w/\"a\"", false),
+            ("'single'", false),
+            ("a,b", false),
+            ("\"a\tb\"", false),
+            ("\"\x7f\"", false),
+            ("\"\u{85}\"", false),
+            ("\"\u{fffd}\"", false),
+        ] {
+            assert_eq!(is_entity_tag(tag), is_one, "{tag:?}");
+            let sent = condition(&page(1, tag), false, 1_000).etag;
+            assert_eq!(sent.as_deref(), Some(tag).filter(|_| is_one), "of an earlier version: {tag:?}");
         }
     }
 

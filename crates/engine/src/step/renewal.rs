@@ -93,7 +93,7 @@ impl State {
 
 pub(super) fn condition(renewal: &Renewal) -> Option<Box<Validators>> {
     let is_probe = renewal.not_modified % PROBED_ONE_IN == PROBED_ONE_IN - 1;
-    Some(Box::new(renewal.validators.clone())).filter(|validators| !is_probe && !validators.is_empty())
+    Some(Box::new(again::sendable(&renewal.validators))).filter(|validators| !is_probe && !validators.is_empty())
 }
 
 /// What an answer of this date to a request for a URL says of later requests, and whether the server misleads.
@@ -224,5 +224,6 @@ mod tests {
         let asks = |not_modified| condition(&with_tag("a", 7, not_modified)).is_some();
         assert_eq!((0..16).filter(|times| !asks(*times)).collect::<Vec<_>>(), [7, 15]);
         assert_eq!(condition(&Renewal::default()), None);
+        assert_eq!(condition(&with_tag("*", 7, 0)), None, "the state of an earlier version may have it");
     }
 }
