@@ -60,7 +60,11 @@ impl Moves {
     }
 }
 
-/// The content that a visit found; an empty one says nothing.
+/// The content of the page that a visit found; an empty one says nothing, and neither does that of a redirect.
 fn content_of(visit: &Visit) -> Option<Content> {
-    visit.digest.map(|digest| (digest, visit.length)).filter(|(_, length)| *length > 0)
+    visit
+        .digest
+        .filter(|_| visit.outcome.is_fetched())
+        .map(|digest| (digest, visit.length))
+        .filter(|(_, length)| *length > 0)
 }

@@ -96,6 +96,9 @@ fn pages_are_compared_with_what_was_there_before() {
         ("gone-before", &[page(1), gone, gone]),
         ("back", &[page(1), gone, page(1)]),
         ("moved", &[page(1), page(1), moved]),
+        ("moved-then-gone", &[page(1), moved, (Outcome::HttpError, 410, 1)]),
+        ("gone-then-moved", &[page(1), gone, moved]),
+        ("never-here-then-gone", &[(Outcome::Redirect, 301, 0), never]),
         ("duplicate", &[page(1), page(1), (Outcome::Duplicate, 200, 3)]),
     ];
     let store = store(pages);
@@ -117,11 +120,13 @@ fn pages_are_compared_with_what_was_there_before() {
         ("changed-behind-failure", "changed"),
         ("duplicate", "changed"),
         ("gone", "gone"),
+        ("gone-then-moved", "moved"),
         ("moved", "moved"),
+        ("moved-then-gone", "gone"),
         ("new", "new"),
     ];
     assert_eq!(told, expect.map(|(path, change)| (path.to_owned(), change)));
-    assert_eq!((counts[&Change::Failed], counts[&Change::Unchanged]), (3, 4));
+    assert_eq!((counts[&Change::Failed], counts[&Change::Unchanged]), (3, 5));
     assert_eq!(ask(of_time(round.began_at.0)), (told, counts), "dates say the same");
     // Since the beginning all that is there is new.
     let (told, _) = ask(of_time(0));
