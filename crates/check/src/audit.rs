@@ -12,6 +12,7 @@ use warc::{Problem, Reader, RecordType};
 
 use crate::archive::Archive;
 use crate::pointers::{Pointers, Pointing};
+use crate::robots;
 use crate::severity::Severity;
 
 /// Findings kept; more are only counted.
@@ -100,6 +101,18 @@ impl Audit {
         }
         audit.pointers(store, archive)?;
         audit.taken_back(store, archive)?;
+        for robots::WithoutOriginal { segment, offset, url, date } in robots::without_original(archive) {
+            let problem = format!(
+                "the record repeats that of {date}, which is not in the archive: it has no content, and nothing brings it back"
+            );
+            audit.add(Finding {
+                severity: Severity::Warning,
+                file: Some(segment),
+                offset: Some(offset),
+                url: Some(url),
+                problem,
+            });
+        }
         Ok(audit)
     }
 

@@ -1,13 +1,14 @@
 //! Records of robots.txt files. No visit points to them, so a repair compares what there was with what there is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 
 use archive::index_path;
 use model::{RobotsAnswer, RobotsRecord, SiteRecord, Timestamp};
 use serde::{Deserialize, Serialize};
-use store::{Batch, Store};
+use store::{Batch, Segment, Store};
+use warc::{Header, Reader};
 
 use crate::archive::Archive;
 
@@ -103,6 +104,88 @@ pub(crate) fn lost(
 /// Whether the answer is one that a crawl records, and no repair has said that its record is lost.
 fn was_recorded(robots: &RobotsRecord) -> bool {
     matches!(robots.answer, RobotsAnswer::Status { .. }) && robots.fetched_at != Timestamp::default()
+}
+
+/// The media type of a revisit in an index.
+const REVISIT: &str = "warc/revisit";
+
+/// A line of an index, as far as it tells which record it is.
+#[derive(Deserialize)]
+struct Line {
+    url: String,
+    offset: String,
+}
+
+/// The lines of the index of a segment that are wanted. Where there is no index, the segment is read.
+fn lines_of(archive: &Archive, segment: &Segment, is_wanted: impl Fn(&str) -> bool) -> Vec<Line> {
+    let path = archive.path(segment);
+    let parsed = |line: &str| serde_json::from_str(line.splitn(3, ' ').nth(2)?).ok();
+    match File::open(index_path(&path)) {
+        Ok(index) => {
+            let lines = BufReader::new(index).lines().map_while(Result::ok);
+            lines.filter(|line| is_wanted(line)).filter_map(|line| parsed(&line)).collect()
+        }
+        Err(_) => {
+            let lines = warc::index(&path).unwrap_or_default();
+            lines
+                .iter()
+                .map(ToString::to_string)
+                .filter(|line| is_wanted(line))
+                .filter_map(|line| parsed(&line))
+                .collect()
+        }
+    }
+}
+
+/// The header of an indexed record, and where it lies. Nothing where it cannot be read: that is found as damage.
+fn header_at(archive: &Archive, segment: &Segment, line: &Line) -> Option<(u64, Header)> {
+    let offset = line.offset.parse().ok()?;
+    let mut reader = Reader::open(archive.path(segment), offset).ok()?;
+    let record = reader.next_record().ok()??;
+    Some((offset, record.header().clone()))
+}
+
+/// A revisit of a robots.txt whose original is not in the archive.
+pub(crate) struct WithoutOriginal {
+    /// The file name of its segment.
+    pub(crate) segment: String,
+    pub(crate) offset: u64,
+    pub(crate) url: String,
+    /// The date of the original.
+    pub(crate) date: String,
+}
+
+/// The revisits of robots.txt whose originals are not in the archive: they have no content, and no later request brings it.
+pub(crate) fn without_original(archive: &Archive) -> Vec<WithoutOriginal> {
+    // Only such revisits say of no payload that they repeat it.
+    let is_such = |line: &str| line.contains(REVISIT) && !line.contains("\"digest\":");
+    let mut open: BTreeMap<String, Vec<WithoutOriginal>> = BTreeMap::new();
+    let mut urls = BTreeSet::new();
+    for segment in archive.segments() {
+        for line in lines_of(archive, segment, is_such) {
+            let Some((offset, header)) = header_at(archive, segment, &line) else { continue };
+            let Some(original) = header.get("WARC-Refers-To").filter(|_| offset < segment.length) else { continue };
+            let date = header.get("WARC-Refers-To-Date").unwrap_or("an unknown date").to_owned();
+            urls.insert(line.url.clone());
+            let revisit = WithoutOriginal { segment: segment.name.clone(), offset, url: line.url, date };
+            open.entry(original.to_owned()).or_default().push(revisit);
+        }
+    }
+    for segment in archive.segments() {
+        if open.is_empty() {
+            break;
+        }
+        for line in lines_of(archive, segment, |line| !line.contains(REVISIT)) {
+            if !urls.contains(&line.url) {
+                continue;
+            }
+            let header = header_at(archive, segment, &line).map(|(_, header)| header);
+            if let Some(id) = header.as_ref().and_then(Header::record_id) {
+                open.remove(id);
+            }
+        }
+    }
+    open.into_values().flatten().collect()
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use warc::{
 };
 
 use crate::archive::{Admission, OpenSegment, damaged};
+use crate::unlisted::Unlisted;
 use crate::{Crawl, ExportError, Filter, Progress};
 
 /// Bytes copied at once.
@@ -91,10 +92,11 @@ pub(crate) fn copy(
         is_whole: filter.is_everything(),
         warcinfo: None,
         remade: None,
+        unlisted: Unlisted::default(),
         copied: Copied::default(),
     };
     let mut done = 0;
-    for segment in segments {
+    for segment in segments.iter().cloned() {
         let mut open = crawl.open_segment(segment)?;
         let mut file = File::open(&open.path).map_err(|error| ExportError::io(&open.path, error))?;
         while source.next(&mut open, &mut file, &mut copier)? {
@@ -106,7 +108,8 @@ pub(crate) fn copy(
     }
     copier.end()?;
     let unread = source.admission.unread();
-    Ok(Copied { as_recorded: copier.as_recorded, unread, ..source.copied })
+    let without_payload = source.copied.without_payload + source.unlisted.lost(crawl, segments)?;
+    Ok(Copied { as_recorded: copier.as_recorded, unread, without_payload })
 }
 
 /// What the copy is, for its warcinfo records.
@@ -131,6 +134,7 @@ struct Source<'a, 's> {
     warcinfo: Option<Location>,
     /// The response that was made in place of a revisit: the id of the one and of the other.
     remade: Option<(String, RecordId)>,
+    unlisted: Unlisted,
     copied: Copied,
 }
 
@@ -197,11 +201,17 @@ impl Source<'_, '_> {
             Some(RecordType::Revisit) => match self.replay.payload_of(header).map_err(error)? {
                 PayloadPlace::Here if self.is_whole || !self.is_original_left_out(header)? => Fate::Copy,
                 PayloadPlace::Here | PayloadPlace::Again | PayloadPlace::Earlier => Fate::Full,
+                // It is of the same URL, so it is copied where this is.
+                PayloadPlace::Lost if self.unlisted.may_have_original_of(header) => Fate::Copy,
                 PayloadPlace::Lost => {
                     self.copied.without_payload += 1;
                     Fate::Copy
                 }
             },
+            Some(RecordType::Response) => {
+                self.unlisted.see(header);
+                Fate::Copy
+            }
             Some(RecordType::Request) => match &self.remade {
                 Some((of, response)) if header.get("WARC-Concurrent-To") == Some(of) => Fate::Request(*response),
                 _ => Fate::Copy,

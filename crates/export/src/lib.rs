@@ -29,6 +29,7 @@ mod pending;
 mod pending_dir;
 mod readable;
 mod tables;
+mod unlisted;
 pub mod wacz;
 pub mod warc_copy;
 

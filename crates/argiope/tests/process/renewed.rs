@@ -97,6 +97,36 @@ fn a_304_keeps_the_rules_for_another_term_and_leaves_a_revisit_record() {
     assert_eq!(std::mem::take(&mut *asked.lock().unwrap()), [(Some(tag), 200)]);
     assert_eq!((requests("/private"), requests("/open")), (0, 4));
     Running::start(Command::new(BINARY).arg("check").arg(&dir)).end().expect_code(0);
+
+    // A copy has the revisits and their original.
+    assert_eq!(copied(&dir), (4, String::new()));
+    // Without the original they have no content, and a check names them.
+    let (segment, at) = warcs::place_of(&dir, "http://one.test/robots.txt");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    bytes[usize::try_from(at.offset + at.length / 2).unwrap()] ^= 0xff;
+    std::fs::write(&segment, bytes).unwrap();
+    Running::start(Command::new(BINARY).args(["check", "--repair"]).arg(&dir)).end();
+    let checked = Running::start(Command::new(BINARY).args(["check", "--json"]).arg(&dir)).end();
+    let checked: serde_json::Value = serde_json::from_str(&checked.stdout).unwrap();
+    let named = checked["findings"].as_array().unwrap().iter().filter(|finding| {
+        finding["url"] == "http://one.test/robots.txt"
+            && finding["problem"].as_str().unwrap().contains("not in the archive")
+    });
+    assert_eq!(named.count(), 2, "{checked}");
+    let (records, said) = copied(&dir);
+    assert!(records == 3 && said.contains("2 revisit records copied without content"), "{records} {said}");
+}
+
+/// Copies the archive: how many records the copy has of robots.txt files, and what the program says is lost.
+fn copied(dir: &Path) -> (usize, String) {
+    let copy = dir.with_extension("warc.gz");
+    let ended = Running::start(Command::new(BINARY).arg("export").arg(dir).args(["warc", "-o"]).arg(&copy)).end();
+    let ended = ended.expect_code(0);
+    let lines = warc::index(&copy).unwrap();
+    std::fs::remove_file(&copy).unwrap();
+    let is_file = |url: &str| url.ends_with("/robots.txt") || url.ends_with("/rules.txt");
+    let lost = ended.stderr.lines().filter(|line| line.contains("without content")).collect();
+    (lines.iter().filter(|line| is_file(&line.url)).count(), lost)
 }
 
 #[test]
@@ -142,4 +172,5 @@ fn a_file_on_another_site_is_requested_with_its_validators_and_leaves_a_revisit_
     assert_eq!(revisit.get("WARC-Refers-To-Target-URI"), Some("http://two.test/rules.txt"));
     assert_eq!(revisit.get("WARC-Refers-To"), original.get("WARC-Record-ID"));
     Running::start(Command::new(BINARY).arg("check").arg(&dir)).end().expect_code(0);
+    assert_eq!(copied(&dir), (4, String::new()), "two redirects, the file and its revisit");
 }

@@ -56,6 +56,16 @@ fn check_by_warcio(segments: &[PathBuf]) {
     assert!(report.contains("digest pass"), "warcio checked nothing: {report}");
 }
 
+/// The first response of a URL in a crawl's archive: its segment, and where it lies there.
+pub fn place_of(dir: &Path, url: &str) -> (PathBuf, warc::Location) {
+    let mut lines = segments(&dir.join("archive")).into_iter().flat_map(|segment| {
+        let lines = warc::index(&segment).unwrap();
+        lines.into_iter().map(move |line| (segment.clone(), line))
+    });
+    let (segment, line) = lines.find(|(_, line)| line.url == url).unwrap();
+    (segment, line.location)
+}
+
 /// The headers of the responses and revisits of a URL in a crawl's archive.
 pub fn answers_of(dir: &Path, url: &str) -> Vec<Header> {
     let mut found = Vec::new();
