@@ -16,6 +16,9 @@ const ENTRIES_AT_ONCE: usize = 2_048;
 
 /// A redirect leads elsewhere each time if so many of its visits in a row led to as many URLs.
 const ELSEWHERE_VISITS: usize = 3;
+/// The same if the URLs that it led to, one after the other, were so many different ones, each for as many visits as it took: one that changes daily
+/// keeps its target where it is visited twice a day. A page that moved twice has had one less.
+const ELSEWHERE_PLACES: usize = 4;
 
 /// Which pages are visited again.
 #[derive(Clone, Debug, Default)]
@@ -138,10 +141,20 @@ pub(crate) fn is_passed_by(entry: &Entry, view: &dyn CrawlView) -> Result<bool, 
 fn leads_elsewhere(source: &Entry, target: &str, view: &dyn CrawlView) -> Result<bool, StoreError> {
     let target_of = |visit: &Visit| visit.target.clone().filter(|_| visit.outcome == Outcome::Redirect);
     let Some(last) = source.visit.as_ref().filter(|last| last.past.visits > 0) else { return Ok(false) };
-    let mut targets: Vec<String> = view.earlier(last.key)?.iter().chain([last]).filter_map(target_of).collect();
-    let last_targets = targets.split_off(targets.len().saturating_sub(ELSEWHERE_VISITS));
-    let distinct: BTreeSet<&String> = last_targets.iter().collect();
-    Ok(distinct.len() == ELSEWHERE_VISITS && last_targets.last().is_some_and(|last| last != target))
+    let targets: Vec<String> = view.earlier(last.key)?.iter().chain([last]).filter_map(target_of).collect();
+    Ok(targets.last().is_some_and(|last| last != target) && is_elsewhere_each_time(targets))
+}
+
+/// Whether these are the targets of a redirect that leads elsewhere each time, those of its last visits at the end.
+fn is_elsewhere_each_time(targets: Vec<String>) -> bool {
+    let are_as_many = |targets: &[String], count: usize| {
+        let last = targets.iter().rev().take(count);
+        last.collect::<BTreeSet<_>>().len() == count
+    };
+    let of_visits = are_as_many(&targets, ELSEWHERE_VISITS);
+    let mut places = targets;
+    places.dedup();
+    of_visits || are_as_many(&places, ELSEWHERE_PLACES)
 }
 
 /// The page that a requisite was found on.
@@ -214,5 +227,37 @@ impl<'a> Beginning<'a> {
         self.store.commit(&Batch { round: Some(round), ..Batch::default() })?;
         let urls = self.store.totals()?.again.saturating_sub(self.left_before);
         Ok(Notice::RoundBegun { round: number, urls })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirect_leads_elsewhere_each_time_where_it_comes_to_new_urls() {
+        for (targets, is_so) in [
+            ("", false),
+            ("a", false),
+            ("ab", false),
+            ("abc", true),
+            ("aaaabc", true),
+            // Visited twice while it led to the same, as a daily one is sooner or later.
+            ("abcdd", true),
+            ("abcddd", true),
+            ("aabbccdd", true),
+            ("aabbcc", false),
+            // Moved, and stays.
+            ("aaabbb", false),
+            ("aaabbbccc", false),
+            // One of few.
+            ("abababab", false),
+            ("aabbaabb", false),
+            ("abcb", false),
+            ("abcbb", false),
+        ] {
+            let given = targets.chars().map(String::from).collect();
+            assert_eq!(is_elsewhere_each_time(given), is_so, "{targets}");
+        }
     }
 }

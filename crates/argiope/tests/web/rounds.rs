@@ -46,6 +46,28 @@ async fn pages_behind_redirects_that_always_lead_elsewhere_are_as_many_in_each_r
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_daily_redirect_that_is_visited_twice_on_some_days_brings_no_earlier_target_back() {
+    let day = Arc::new(AtomicUsize::new(1));
+    let today = day.clone();
+    let site = from_fn(move |request| match request.path() {
+        "/" => Reply::html("<a href=/today>today</a>"),
+        "/today" => Reply::redirect(302, format!("/day/{}", today.load(Ordering::Relaxed))),
+        path => Reply::html(format!("<p>{path}")),
+    });
+    let server = serve(Web::new().site("a.test", site)).await;
+    let crawl = Crawl::of(&server, &["http://a.test/"]).at_once();
+    crawl.run().await;
+    let (mut seen, mut of_rounds) = (0, Vec::new());
+    news(&server, &mut seen, "/day");
+    for round in [2, 3, 4, 4, 5, 5, 5, 6, 7] {
+        day.store(round, Ordering::Relaxed);
+        crawl.again(&["--again"]).run().await;
+        of_rounds.push(news(&server, &mut seen, "/day"));
+    }
+    assert!(of_rounds[2..].iter().all(|count| *count <= 2), "yesterday's page and today's: {of_rounds:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn pages_that_moved_are_visited_in_each_round() {
     let round = Arc::new(AtomicUsize::new(1));
     let now = round.clone();
