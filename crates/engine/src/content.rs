@@ -25,6 +25,7 @@ use crate::announced::announcement;
 use crate::cut;
 use crate::details::{self, Details, HtmlDetails, RenderedDetails};
 use crate::features;
+use crate::part;
 use crate::references::{self, Resolver};
 use crate::requisites::{self, Needs};
 use crate::{RenderMode, Settings};
@@ -87,6 +88,8 @@ pub enum Finding {
     /// Nothing to parse: no success, or no answer.
     #[default]
     Nothing,
+    /// A part of a content, although the whole was requested.
+    Part,
     /// A redirect, with its target or why there is none.
     Redirect(Result<CanonicalUrl, String>),
     /// An HTML page.
@@ -200,6 +203,7 @@ pub(crate) fn look_into_answer(outcome: &FetchOutcome, purpose: Purpose, setting
     }
     content.finding = match (response.status, purpose) {
         (status, _) if is_redirect(status) => Finding::Redirect(redirect_target(&outcome.url, response, settings)),
+        _ if part::is_unasked(outcome, response) => Finding::Part,
         (200..=299, Purpose::Sitemap) => look_into_sitemap(&outcome.url, response, settings, &mut content),
         (200..=299, Purpose::Page) => look_into_document(outcome, response, settings, &mut content),
         (404, Purpose::Page) if rendered(outcome).is_some() => {

@@ -22,6 +22,7 @@ mod features;
 pub mod hook;
 pub mod keep;
 mod named;
+mod part;
 pub mod pin;
 pub mod recorder;
 mod references;

@@ -1,8 +1,10 @@
 //! Rounds after the first, of webs whose redirects always lead elsewhere.
 
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use model::Outcome;
 use testweb::{Pages, Reply, Server, Web, from_fn};
 
 use crate::binary::Running;
@@ -93,6 +95,51 @@ async fn pages_that_moved_are_visited_in_each_round() {
             assert_eq!(count, 1, "{path} in round {number}");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_of_a_page_that_was_not_asked_for_is_no_page() {
+    let now = Arc::new(AtomicUsize::new(1));
+    let round = now.clone();
+    let whole = |path: &str| format!("<title>{path}</title><p>all of the page");
+    let part = |body: String, range: String| {
+        Reply::new(206).header("Content-Type", "text/html").header("Content-Range", range).body(body)
+    };
+    let site = from_fn(move |request| match (request.path(), round.load(Ordering::Relaxed)) {
+        ("/", _) => Reply::html("<a href=/page>page</a> <a href=/all>all</a> <a href=/first>first</a>"),
+        ("/page", 2) | ("/first", 1) => part(whole(request.path())[..10].to_owned(), "bytes 0-9/40".to_owned()),
+        ("/all", 2) => {
+            let whole = whole("/all");
+            let range = format!("bytes 0-{}/{}", whole.len() - 1, whole.len());
+            part(whole, range)
+        }
+        (path, _) => Reply::html(whole(path)),
+    });
+    let server = serve(Web::new().site("a.test", site)).await;
+    let crawl = Crawl::of(&server, &["http://a.test/"]).at_once();
+    crawl.run().await;
+    assert_eq!(crawl.found().visit("http://a.test/first").outcome, Outcome::HttpError);
+    let changes = || {
+        let output = Command::new(env!("CARGO_BIN_EXE_argiope"))
+            .args(["changes", "--brief"])
+            .arg(crawl.dir())
+            .output()
+            .expect("an answer");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    now.store(2, Ordering::Relaxed);
+    crawl.again(&["--again"]).run().await;
+    let found = crawl.found();
+    let part = found.visit("http://a.test/page");
+    assert_eq!((part.outcome, part.status, part.validators.is_empty()), (Outcome::HttpError, 206, true), "{part:?}");
+    assert!(part.reason.contains("only a part"), "{}", part.reason);
+    assert_ne!(found.visit("http://a.test/all").outcome, Outcome::HttpError);
+    let said = changes();
+    assert!(said.contains("1 new, 1 failed, 2 unchanged") && !said.contains("changed  "), "{said}");
+    now.store(3, Ordering::Relaxed);
+    crawl.again(&["--again"]).run().await;
+    let said = changes();
+    assert!(said.contains("4 unchanged"), "{said}");
 }
 
 /// Watches a crawl that has ended, for so many rounds of a second each.

@@ -204,6 +204,10 @@ impl State {
         let mut brought = if is_again { None } else { self.brings_no_url_yet(source, content.features) };
         match content.finding {
             Finding::Nothing => {}
+            Finding::Part => {
+                (visit.outcome, visit.reason) = (Outcome::HttpError, PART.to_owned());
+                visit.validators = Validators::default();
+            }
             Finding::Document => visit.outcome = Outcome::Binary,
             Finding::Unwanted(reason) => {
                 (visit.outcome, visit.reason) = (Outcome::Binary, reason);
@@ -318,6 +322,9 @@ impl State {
         }
     }
 }
+
+/// Why a visit has no content that was answered with a part of one.
+const PART: &str = "only a part was sent, although the whole was requested";
 
 /// What the server gave with a content to ask for it later.
 fn validators_of(fetch: &FetchOutcome, outcome: Outcome) -> Validators {

@@ -11,7 +11,7 @@ use weburl::{CanonicalUrl, SiteKey};
 use super::State;
 use super::robots_txt::is_large;
 use super::slot::{Earlier, EarlierFile, Front, Reading};
-use crate::Command;
+use crate::{Command, part};
 
 /// A robots.txt is requested without validators once in so many requests, to test whether the server is right about changes.
 const PROBED_ONE_IN: u32 = 8;
@@ -119,7 +119,7 @@ fn renewal(
             let not_modified = before.not_modified.saturating_add(1);
             (Some(Renewal { validators, recorded_at: before.recorded_at, not_modified, url }), false)
         }
-        (200..=299, before) if response.truncated.is_none() && !response.is_undecoded => {
+        (200..=299, before) if response.truncated.is_none() && !response.is_undecoded && !part::is_part(response) => {
             let has_changed = |earlier: &RobotsRecord| !matches!(&earlier.answer, RobotsAnswer::Status { body, .. } if *body == response.body);
             let misleads = before.is_some_and(|(earlier, before)| before.validators == sent && has_changed(earlier));
             let recorded_at = outcome.exchanges.last().map_or(date, |exchange| exchange.started_at);
@@ -186,6 +186,7 @@ mod tests {
             (outcome(200, "a", b"new"), None, false, (new("a"), false)),
             (outcome(200, "", b"new"), None, false, (None, false)),
             (outcome(404, "a", b""), None, false, (None, false)),
+            (outcome(206, "a", b"new"), Some(&before), false, (None, false)),
             (outcome(304, "a", b""), Some(&before), true, (Some(with_tag("a", 7, 3)), false)),
             (outcome(304, "", b""), Some(&before), true, (Some(with_tag("a", 7, 3)), false)),
             (outcome(304, "a", b""), Some(&before), false, (None, false)),

@@ -11,7 +11,7 @@ use robots::{Access, Lifetime, RobotsFetch, RobotsTxt, Unread};
 use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::{Start, State};
-use crate::{Record, Settings};
+use crate::{Record, Settings, part};
 
 /// Where robots.txt lies (RFC 9309 §2.3).
 pub(crate) const ROBOTS_PATH: &str = "/robots.txt";
@@ -256,13 +256,18 @@ pub(super) fn is_cut(fetched: &Fetched, bytes_max: u64) -> bool {
 pub(super) fn answer_of(fetched: Fetched, settings: &Settings) -> RobotsAnswer {
     match fetched {
         Fetched::Failed(failure) => RobotsAnswer::Failed(failure),
-        // A file that broke off may have lost the line that forbids. Where it is not asked for again, what came of it is better than nothing.
+        // A part of a file, or one that broke off, may lack the line that forbids. Where it is not asked for again, what came of it is better than
+        // nothing.
         Fetched::Response(response)
             if (response.is_undecoded
+                || part::is_part(&response)
                 || matches!(response.truncated, Some(Truncation::Time | Truncation::Disconnect)))
                 && !settings.robots_once =>
         {
-            let detail = response.note.unwrap_or_else(|| "the answer broke off".to_owned());
+            let detail = match part::is_part(&response) {
+                true => "only a part was sent (206)".to_owned(),
+                false => response.note.unwrap_or_else(|| "the answer broke off".to_owned()),
+            };
             RobotsAnswer::Failed(Failure { kind: FailureKind::Disconnected, detail })
         }
         Fetched::Response(response) => {

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use frontier::Reason;
-use model::Outcome;
+use model::{Fetched, Headers, Outcome, Response, RobotsAnswer};
 
+use super::super::robots_txt::answer_of;
 use super::super::{Prospect, Turn, Wait};
 use super::driven::{Driven, url};
 use super::settings;
@@ -47,6 +48,28 @@ fn a_file_is_recorded_with_what_it_names_and_read_again_when_its_rules_have_left
     assert!(outcome("http://a.test/").is_some() && outcome("http://a.test/map.xml").is_some());
     let of_a = crawl.rules_read.iter().filter(|site| **site == map.site().key()).count();
     assert!(of_a > 1, "they have left memory for those of the other site");
+}
+
+#[test]
+fn a_part_of_a_file_says_nothing_of_what_is_allowed() {
+    let answer = |status, range: &str, settings: &Settings| {
+        let response = Response {
+            status,
+            headers: Headers(vec![("Content-Range".to_owned(), range.to_owned())]),
+            body: b"User-agent: *\n".to_vec().into(),
+            truncated: None,
+            is_undecoded: false,
+            note: None,
+        };
+        answer_of(Fetched::Response(response), settings)
+    };
+    let is_file = |answer| matches!(answer, RobotsAnswer::Status { code: 200 | 206, .. });
+    let as_usual = settings();
+    assert!(!is_file(answer(206, "bytes 0-13/40", &as_usual)));
+    assert!(is_file(answer(206, "bytes 0-13/14", &as_usual)), "all of it");
+    assert!(is_file(answer(200, "bytes 0-13/40", &as_usual)), "the field says nothing there");
+    let once = Settings { robots_once: true, ..settings() };
+    assert!(is_file(answer(206, "bytes 0-13/40", &once)), "there is no other request");
 }
 
 #[test]

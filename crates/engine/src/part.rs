@@ -1,0 +1,48 @@
+//! Answers with a part of a content (206). A request without Range gets the whole, or none (RFC 9110 §15.3.7).
+
+use model::{FetchOutcome, Response};
+
+/// Whether an answer with status 206 has a part that no request has asked for. One that has all bytes is as good as a 200.
+pub(crate) fn is_unasked(outcome: &FetchOutcome, response: &Response) -> bool {
+    let request = outcome.exchanges.last().map(|exchange| fetch::parse_fields(&exchange.request_head));
+    let is_asked_for = request.is_some_and(|fields| fields.get("range").is_some());
+    !is_asked_for && is_part(response)
+}
+
+/// Whether an answer has not all of the content.
+pub(crate) fn is_part(response: &Response) -> bool {
+    response.status == 206 && !response.headers.get("content-range").is_some_and(is_whole)
+}
+
+/// Whether a Content-Range has all bytes: `bytes 0-99/100` (RFC 9110 §14.4).
+fn is_whole(field: &str) -> bool {
+    let parts = field.trim().strip_prefix("bytes ").and_then(|range| range.split_once('/'));
+    let bytes =
+        parts.and_then(|(range, length)| Some((range.trim().split_once('-')?, length.trim().parse::<u64>().ok()?)));
+    bytes.is_some_and(|((first, last), length)| {
+        first == "0" && last.parse::<u64>().is_ok_and(|last| last.checked_add(1) == Some(length))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_the_whole_or_a_part() {
+        for (field, expect) in [
+            ("bytes 0-99/100", true),
+            (" bytes 0-0/1 ", true),
+            ("bytes 0-98/100", false),
+            ("bytes 1-99/100", false),
+            ("bytes 0-99/*", false),
+            ("bytes */100", false),
+            ("bytes 0-18446744073709551615/0", false),
+            ("pages 0-99/100", false),
+            ("bytes", false),
+            ("", false),
+        ] {
+            assert_eq!(is_whole(field), expect, "{field}");
+        }
+    }
+}
