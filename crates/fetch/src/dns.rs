@@ -86,12 +86,25 @@ impl Dns {
                 Ok(Resolved { addresses: found.iter().collect(), holds: left.clamp(TTL_MIN, TTL_MAX) })
             }
             Ok(Err(NetError::Dns(DnsError::NoRecordsFound(_)))) => Ok(Resolved::by_hand(Vec::new())),
-            Ok(Err(error)) => Err(failure(FailureKind::NameServer, format!("name {name}: {error}"))),
+            Ok(Err(error)) => Err(failure(FailureKind::NameServer, format!("name {name}: {}", in_words(&error)))),
         }?;
         if found.addresses.is_empty() {
             return Err(failure(FailureKind::NameNotFound, format!("no address for name {name}")));
         }
         Ok(found)
+    }
+}
+
+/// What went wrong between here and the name servers. The resolver's own words are for programmers.
+fn in_words(error: &NetError) -> String {
+    match error {
+        NetError::NoConnections => {
+            "no name server can be reached: this machine may be without network, or its name servers are set wrong"
+                .to_owned()
+        }
+        NetError::Io(error) => format!("no name server can be reached: {error}"),
+        NetError::Timeout => "no answer from the name servers".to_owned(),
+        other => other.to_string(),
     }
 }
 
@@ -113,4 +126,15 @@ fn name_server(address: &SocketAddr) -> NameServerConfig {
     };
     let connections = vec![with_port(ConnectionConfig::udp()), with_port(ConnectionConfig::tcp())];
     NameServerConfig::new(address.ip(), true, connections)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_network_is_told_as_such() {
+        let told = in_words(&NetError::NoConnections);
+        assert!(told.starts_with("no name server can be reached: this machine may be without network"), "{told}");
+    }
 }

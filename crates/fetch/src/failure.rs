@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 
 use model::{Failure, FailureKind};
 
+use crate::trust;
+
 /// A failure of `kind`, with its words.
 pub(crate) fn failure(kind: FailureKind, detail: impl Into<String>) -> Failure {
     Failure { kind, detail: detail.into() }
@@ -27,23 +29,11 @@ pub(crate) fn connect(peer: SocketAddr, error: &io::Error) -> Failure {
 pub(crate) fn tls(host: &str, error: &io::Error) -> Failure {
     let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let detail = match tls {
-        Some(rustls::Error::InvalidCertificate(reason)) => certificate(host, reason),
-        Some(other) => other.to_string(),
+        Some(error) => trust::words(host, error),
         None if is_end(error) => "connection closed during the handshake".to_owned(),
         None => error.to_string(),
     };
     failure(FailureKind::Tls, format!("TLS: {detail}"))
-}
-
-fn certificate(host: &str, error: &rustls::CertificateError) -> String {
-    use rustls::CertificateError as E;
-    match error {
-        E::NotValidForName | E::NotValidForNameContext { .. } => format!("certificate not valid for name {host}"),
-        E::UnknownIssuer => format!("certificate of {host} was issued by an authority that is not trusted"),
-        E::Expired | E::ExpiredContext { .. } => format!("certificate of {host} has expired"),
-        E::NotValidYet | E::NotValidYetContext { .. } => format!("certificate of {host} is not valid yet"),
-        other => format!("certificate of {host}: {other}"),
-    }
 }
 
 /// What hyper says when there is no head of an HTTP/2 answer: whether it is no HTTP/2, or the connection ended.

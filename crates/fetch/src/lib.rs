@@ -42,6 +42,7 @@ mod room;
 mod route;
 mod set_cookies;
 mod tls;
+mod trust;
 mod wanted;
 
 pub use address::is_globally_routable;

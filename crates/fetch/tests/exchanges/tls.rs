@@ -127,7 +127,22 @@ async fn a_server_without_tls_is_a_tls_failure() {
         .await;
         let outcome = plain().fetch(https("a.test", &server)).await;
         assert_failed(&outcome, FailureKind::Tls, "TLS: ");
+        if !answer.is_empty() {
+            let told = "the answer of a.test is not TLS: perhaps this port is for http, not for https";
+            assert_failed(&outcome, FailureKind::Tls, told);
+        }
     }
+}
+
+/// As `openssl req -x509` makes it.
+#[tokio::test]
+async fn the_certificate_of_an_authority_is_said_to_be_one() {
+    let authority = Authority::new();
+    let mut params = CertificateParams::new(vec!["a.test".to_owned()]).expect("names");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let server = tls_server(authority.acceptor_with(params, &[]), OK, 1).await;
+    let outcome = trusting(&authority).fetch(https("a.test", &server)).await;
+    assert_failed(&outcome, FailureKind::Tls, "certificate of a.test is that of an authority (CA:TRUE)");
 }
 
 #[tokio::test]

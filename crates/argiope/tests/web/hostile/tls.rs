@@ -14,7 +14,7 @@ async fn bad_certificates_are_tls_errors_that_say_what_is_bad() {
         (WRONG_NAME_HOST, "robots.txt: TLS: certificate not valid for name wrong-name.tls.test"),
         (
             UNTRUSTED_HOST,
-            "robots.txt: TLS: certificate of untrusted.tls.test was issued by an authority that is not trusted",
+            "robots.txt: TLS: certificate of untrusted.tls.test was issued by an authority that is not trusted (--ca-cert adds one)",
         ),
         (BROKEN_HOST, "robots.txt: TLS: received fatal alert: AccessDenied"),
     ];
