@@ -109,7 +109,7 @@ fn count(
         let (of_images, of_links) = part.finish(store, of_pages.most_to(seed_sites), lists.most_linked)?;
         (images, links) = (Some(of_images), Some(of_links));
     }
-    let slowest_sites = scan::slowest(store, seed_sites, &mut lists.limits)?;
+    let of_sites = scan::of_sites(store, seed_sites, &mut lists.limits)?;
     Ok(Statistics {
         limits: lists.limits.ranked(&[]),
         seeds: seeds.iter().take(ROWS_MAX).map(ToString::to_string).collect(),
@@ -130,7 +130,8 @@ fn count(
         content_types: lists.content_types,
         depths: lists.depths,
         freshness: None,
-        slowest_sites,
+        sites_in_trouble: of_sites.in_trouble,
+        slowest_sites: of_sites.slowest,
         largest: lists.largest,
         speed: lists.speed,
         picture,

@@ -44,7 +44,7 @@ pub use rendering::RenderedPages;
 pub use speed::{BUCKETS_MAX, Bucket, Speed};
 pub use statistics::{
     Copied, Duplicates, FilledField, Images, LinkedPage, Links, Most, Named, NearDuplicates, Overview, Ranked, Share,
-    SiteErrors, SitePages, SizedDocument, SlowSite, Statistics,
+    SiteErrors, SiteInTrouble, SitePages, SizedDocument, SlowSite, Statistics,
 };
 pub use tables::{Column, Kind, Table, tables};
 pub use text::{shown, text};

@@ -11,7 +11,7 @@ use weburl::{SiteKey, UrlKey};
 use crate::picture::{PICTURE_PAGES_MAX, PageNode};
 use crate::speed::{Speed, SpeedCounter};
 use crate::statistics::{
-    Copied, LinkedPage, Named, Overview, Ranked, Share, SiteErrors, SitePages, SizedDocument, SlowSite,
+    Copied, LinkedPage, Named, Overview, Ranked, Share, SiteErrors, SiteInTrouble, SitePages, SizedDocument, SlowSite,
 };
 use crate::top::{ROWS_MAX, Tally, Top};
 use crate::{Both, ReportError};
@@ -303,22 +303,41 @@ fn most_copied(store: &dyn CrawlView, copies: HashMap<UrlKey, u64>) -> Result<Ra
     Ok(Ranked { total, rows })
 }
 
-/// The sites that took longest to answer the last time. Adds the limits that sites reached to `limits`.
-pub(crate) fn slowest(
+/// What the records of sites tell.
+pub(crate) struct OfSites {
+    /// Those that took longest to answer the last time.
+    pub slowest: Ranked<SlowSite>,
+    /// Those in trouble.
+    pub in_trouble: Ranked<SiteInTrouble>,
+}
+
+/// Reads the records of all sites. Adds the limits that sites reached to `limits`.
+pub(crate) fn of_sites(
     store: &dyn CrawlView,
     seed_sites: &HashSet<SiteKey>,
     limits: &mut Tally,
-) -> Result<Ranked<SlowSite>, ReportError> {
-    let mut slowest = Top::new(ROWS_MAX);
+) -> Result<OfSites, ReportError> {
+    let (mut slowest, mut in_trouble) = (Top::new(ROWS_MAX), Top::new(ROWS_MAX));
     let mut after = None;
     loop {
         let sites = store.sites(after, AT_ONCE)?;
-        let Some(last) = sites.last() else { return Ok(slowest.ranked()) };
+        let Some(last) = sites.last() else {
+            return Ok(OfSites { slowest: slowest.ranked(), in_trouble: in_trouble.ranked() });
+        };
         after = Some(last.site.key());
         for site in sites {
             let response_ms = u64::try_from(site.response_time.as_millis()).unwrap_or(u64::MAX);
             for limit in site.robots.iter().flat_map(|robots| robots.limits().iter()) {
                 limits.add(limit.as_str(), seed_sites.contains(&site.site.key()));
+            }
+            if let Some(aside) = &site.aside {
+                // The first that is due comes first.
+                in_trouble.offer(u64::MAX - site.due_at.0, || SiteInTrouble {
+                    site: site.site.to_string(),
+                    until: site.due_at.to_rfc3339(),
+                    fetched: site.pages_fetched,
+                    reason: aside.reason.detail.clone(),
+                });
             }
             slowest.offer(response_ms, || SlowSite {
                 site: site.site.to_string(),

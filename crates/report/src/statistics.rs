@@ -50,6 +50,9 @@ pub struct Statistics {
     pub content_types: Ranked<Named>,
     /// Pages by links from the nearest seed.
     pub depths: Vec<Named>,
+    /// The sites in trouble, those first that may be asked first.
+    #[serde(default)]
+    pub sites_in_trouble: Ranked<SiteInTrouble>,
     /// The sites that took longest to answer.
     pub slowest_sites: Ranked<SlowSite>,
     /// The largest documents.
@@ -69,6 +72,12 @@ pub struct Ranked<T> {
     pub total: u64,
     /// The first of them, at most [`crate::ROWS_MAX`].
     pub rows: Vec<T>,
+}
+
+impl<T> Default for Ranked<T> {
+    fn default() -> Self {
+        Ranked { total: 0, rows: Vec::new() }
+    }
 }
 
 /// A count with what is counted.
@@ -259,6 +268,19 @@ pub struct Copied {
     pub url: String,
     /// The duplicates.
     pub copies: u64,
+}
+
+/// A site in trouble. Its URLs stay open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteInTrouble {
+    /// Scheme, host and port.
+    pub site: String,
+    /// When it may be asked again.
+    pub until: String,
+    /// Pages fetched.
+    pub fetched: u64,
+    /// What failed last.
+    pub reason: String,
 }
 
 /// A site by how long it took to answer.

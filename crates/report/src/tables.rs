@@ -72,6 +72,7 @@ pub fn tables(statistics: &Statistics) -> Vec<Table> {
             ..named("errors-by-kind", "Errors by kind", "", "kind", &statistics.errors_by_kind)
         }),
         Some(errors_by_site(statistics)),
+        Some(sites_in_trouble(statistics)),
         Some(disallowed_by_site(statistics)),
         Some(limits(statistics)),
         Some(named(
@@ -370,6 +371,14 @@ fn rendering(statistics: &Statistics) -> Table {
 fn depths(statistics: &Statistics) -> Table {
     let list = Ranked { total: statistics.depths.len() as u64, rows: statistics.depths.clone() };
     Table { behind: behind::depth, ..named("depths", "Pages by depth", "links from the nearest seed", "depth", &list) }
+}
+
+fn sites_in_trouble(statistics: &Statistics) -> Table {
+    let titles = [("site", Text), ("not asked before", Text), ("fetched", Number), ("what failed last", Text)];
+    let note = "their URLs stay open";
+    ranked(("in-trouble", "Sites in trouble", note), titles, &statistics.sites_in_trouble, |row| {
+        [json!(shown(&row.site)), json!(row.until), json!(row.fetched), json!(shown(&row.reason))]
+    })
 }
 
 fn slowest_sites(statistics: &Statistics) -> Table {

@@ -1,9 +1,10 @@
 //! The report as text, as JSON, and as the bytes of a page.
 
-use model::Outcome;
+use model::{Aside, Failure, FailureKind, Outcome, SiteRecord, Timestamp};
 use report::{html, text};
+use store::{Batch, Store};
 
-use crate::crawl::{Crawl, Page};
+use crate::crawl::{Crawl, Page, url};
 
 /// What ends an element, opens another, and turns a terminal red.
 pub const HOSTILE: &str = "</script><img src=x onerror=\"document.title='owned'\">\u{1b}[31m\u{202e}<!--<script>";
@@ -33,6 +34,28 @@ fn nothing_from_the_web_reaches_a_terminal_or_ends_an_element() {
     assert!(!page.contains(['\u{1b}', '\u{202e}']));
     assert_eq!((page.matches("</script").count(), page.matches("<script").count()), (2, 2));
     assert!(!page.contains("<img"));
+}
+
+#[test]
+fn sites_in_trouble_are_named_with_reason_and_date() {
+    let crawl = Crawl::of(&["http://a.test/"], &[Page::html("http://a.test/", &[])]);
+    let site = |host: &str, due: &str| {
+        let due_at = Timestamp::from_rfc3339(due).expect("a time");
+        let reason = Failure { kind: FailureKind::Connect, detail: format!("connect to {host}: refused") };
+        let aside = Some(Aside { until: due_at, round: 1, reason });
+        SiteRecord { due_at, aside, pages_fetched: 4, ..SiteRecord::new(url(&format!("http://{host}/")).site()) }
+    };
+    let sites = vec![site("late.test", "2026-11-30T14:29:00Z"), site("soon.test", "2026-11-29T14:29:00Z")];
+    crawl.store.commit(&Batch { sites, ..Batch::default() }).expect("a commit");
+    let statistics = crawl.statistics();
+    let text = text(&statistics);
+    let row = "http://soon.test 2026-11-29T14:29:00.000Z 4 connect to soon.test: refused";
+    assert!(text.lines().any(|line| line.split_whitespace().eq(row.split(' '))), "{text}");
+    let told = serde_json::to_value(&statistics).expect("JSON");
+    let told = &told["sites_in_trouble"];
+    assert_eq!((&told["total"], &told["rows"][1]["site"]), (&2.into(), &"http://late.test".into()));
+    let page = String::from_utf8(html(&statistics).expect("a page")).expect("UTF-8");
+    assert!(page.contains("Sites in trouble") && page.contains("connect to late.test: refused"), "{page}");
 }
 
 #[test]
