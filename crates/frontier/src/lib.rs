@@ -34,6 +34,7 @@ pub mod politeness;
 pub mod revisit;
 pub mod signals;
 pub mod site_state;
+mod span;
 pub mod traps;
 pub mod verdict;
 pub mod workbench;

@@ -8,10 +8,8 @@ use robots::RobotsTxt;
 
 use super::{RobotsState, SiteState};
 use crate::politeness::{ASIDE_WAITS, Trouble};
+use crate::span::span;
 use crate::{Politeness, Reason};
-
-/// Seconds a day has.
-const SECONDS_A_DAY: u64 = 24 * 3600;
 
 /// URLs that test a site in trouble each time its wait is over: some of its URLs may be broken for ever.
 const URLS_TRIED_AFTER_ASIDE: u32 = 4;
@@ -313,8 +311,7 @@ impl SiteState {
             (round, at + Politeness::aside_wait(round))
         });
         if round > politeness.rounds_before_giving_up() {
-            let days = politeness.give_up_after.as_secs() / SECONDS_A_DAY;
-            let detail = format!("in trouble for {days} days: {}", failure.detail);
+            let detail = format!("in trouble for {}: {}", span(politeness.give_up_after), failure.detail);
             return self.give_up(at, Failure { detail, ..failure.clone() });
         }
         self.wait_until(until, Reason::BackOff);

@@ -85,6 +85,17 @@ fn a_site_in_trouble_is_put_aside_for_longer_and_longer_and_given_up_at_last() {
 }
 
 #[test]
+fn a_site_that_is_given_up_after_minutes_says_so() {
+    let politeness = Politeness { give_up_after: Duration::from_secs(120), ..Politeness::default() };
+    let (mut site, mut at) = (state(), 0);
+    while !site.is_given_up() {
+        site.failed(&failed(Trouble::Unreached, None, at), &politeness);
+        at = site.due_at().0 / 1_000_000;
+    }
+    assert_eq!(site.record().given_up.expect("it is given up").detail, "in trouble for 2 minutes: ");
+}
+
+#[test]
 fn runs_that_ask_before_the_wait_is_over_do_not_bring_a_site_nearer_to_being_given_up() {
     let politeness = Politeness::default();
     let mut site = state();
