@@ -3,9 +3,10 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use crawl::Outlook;
 use crawl::outlook::waits_in_words;
+use crawl::{Outlook, Timestamp};
 use engine::Progress;
+use engine::clock::Clock;
 
 use crate::message::{Level, change_line, end_line, log, may_change_lines, show_progress};
 use printable::counted;
@@ -33,6 +34,7 @@ pub struct Printer {
     last: Option<Progress>,
     last_plain: Duration,
     last_logged: Duration,
+    clock: Clock,
     fetches_lost: u64,
     has_told_of_cut: bool,
     has_told_of_network: bool,
@@ -51,6 +53,7 @@ impl Printer {
             last: None,
             last_plain: Duration::ZERO,
             last_logged: Duration::ZERO,
+            clock: Clock::start(),
             fetches_lost: 0,
             has_told_of_cut: false,
             has_told_of_network: false,
@@ -87,16 +90,16 @@ impl Printer {
             );
         }
         let more = || outlook.and_then(|outlook| Some(("outlook", serde_json::to_value(outlook).ok()?)));
-        let before = *self.last.get_or_insert(now);
+        let (before, date) = (*self.last.get_or_insert(now), self.clock.date());
         if now.elapsed >= self.last_logged + PLAIN_EVERY {
             self.last_logged = now.elapsed;
-            log(Level::Info, line(&before, &now, outlook).trim_start(), more());
+            log(Level::Info, line(&before, &now, outlook, date).trim_start(), more());
         }
         let due = self.changing || now.elapsed >= self.last_plain + PLAIN_EVERY;
         if self.silent || !due {
             return;
         }
-        let line = line(&before, &now, outlook);
+        let line = line(&before, &now, outlook, date);
         self.last = Some(now);
         self.last_plain = now.elapsed;
         if self.changing {
@@ -117,7 +120,7 @@ impl Printer {
     }
 }
 
-fn line(before: &Progress, now: &Progress, outlook: Option<&Outlook>) -> String {
+fn line(before: &Progress, now: &Progress, outlook: Option<&Outlook>, date: Timestamp) -> String {
     let (pages, elapsed) = (now.pages - before.pages, now.elapsed.saturating_sub(before.elapsed));
     #[expect(clippy::cast_precision_loss, reason = "a rate is shown")]
     let rate = if elapsed.is_zero() { 0.0 } else { pages as f64 / elapsed.as_secs_f64() };
@@ -129,14 +132,14 @@ fn line(before: &Progress, now: &Progress, outlook: Option<&Outlook>) -> String 
         human_bytes(now.bytes),
         now.in_flight,
         counted(now.sites_waiting as u64, "site"),
-        outlook.map(left).unwrap_or_default()
+        outlook.map(|outlook| left(outlook, date)).unwrap_or_default()
     )
 }
 
-/// What is left, behind the progress.
-fn left(outlook: &Outlook) -> String {
+/// What is left, behind the progress of this moment.
+fn left(outlook: &Outlook, date: Timestamp) -> String {
     let Outlook { waiting, failed, kept_out, disk_bytes, .. } = *outlook;
-    let waits = waits_in_words(&outlook.waits).map(|waits| format!("  waits for {waits}")).unwrap_or_default();
+    let waits = waits_in_words(&outlook.waits, date).map(|waits| format!("  waits for {waits}")).unwrap_or_default();
     let expected = outlook.disk_bytes_expected.filter(|_| waiting > 0);
     let expected = expected.map(|bytes| format!(" and {} more", human_bytes(bytes))).unwrap_or_default();
     let ends = outlook.ends_in.filter(|_| waiting > 0).map(|time| Duration::from_secs(time.as_secs()));
@@ -159,7 +162,7 @@ mod tests {
     fn one_of_a_kind_is_told_as_one() {
         let now = Progress { pages: 1, sites_waiting: 1, ..Progress::default() };
         let outlook = Outlook { waiting: 1, ..Outlook::default() };
-        let line = line(&Progress::default(), &now, Some(&outlook));
+        let line = line(&Progress::default(), &now, Some(&outlook), Timestamp(0));
         for expect in ["  1 page  ", "  1 site waiting  ", "  1 URL waiting  "] {
             assert!(line.contains(expect), "{line}");
         }
@@ -168,13 +171,24 @@ mod tests {
     #[test]
     fn what_is_left_is_told_as_far_as_it_is_known() {
         let outlook = Outlook { waiting: 300, disk_bytes: 1_500_000, ..Outlook::default() };
-        assert_eq!(left(&outlook), "  300 URLs waiting  1.5 MB on disk");
+        assert_eq!(left(&outlook, Timestamp(0)), "  300 URLs waiting  1.5 MB on disk");
         let ends_in = Some(Duration::from_millis(150_400));
         let outlook = Outlook { failed: 2, kept_out: 7, disk_bytes_expected: Some(3_000_000), ends_in, ..outlook };
         let all = "  300 URLs waiting  2 failed  7 kept out  1.5 MB on disk and 3.0 MB more  at least 2m 30s left";
-        assert_eq!(left(&outlook), all);
+        assert_eq!(left(&outlook, Timestamp(0)), all);
         let waits = SiteWaits(BTreeMap::from([(Reason::Hold, Wait { sites: 2, until: None })]));
-        assert_eq!(left(&Outlook { waits, ..outlook.clone() }), format!("{all}  waits for 2 sites on hold"));
-        assert_eq!(left(&Outlook { waiting: 0, ..outlook }), "  0 URLs waiting  2 failed  7 kept out  1.5 MB on disk");
+        assert_eq!(
+            left(&Outlook { waits, ..outlook.clone() }, Timestamp(0)),
+            format!("{all}  waits for 2 sites on hold")
+        );
+        // Retry-After of a day.
+        let wait = Wait { sites: 1, until: Some(Timestamp::from_millis(86_400_000)) };
+        let waits = SiteWaits(BTreeMap::from([(Reason::Aside, wait)]));
+        let told = left(&Outlook { waits, ..outlook.clone() }, Timestamp::from_millis(60_000));
+        assert_eq!(told, format!("{all}  waits for 1 site in trouble until 1970-01-02 00:00 UTC"));
+        assert_eq!(
+            left(&Outlook { waiting: 0, ..outlook }, Timestamp(0)),
+            "  0 URLs waiting  2 failed  7 kept out  1.5 MB on disk"
+        );
     }
 }

@@ -11,8 +11,7 @@ use printable::counted;
 use serde::{Serialize, Serializer};
 use store::Totals;
 
-/// Where the hours and minutes are in a date by RFC 3339.
-const TIME_OF_DAY: std::ops::Range<usize> = 11..16;
+use crate::moment;
 
 /// What is left of a crawl, as of its last commit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -103,14 +102,14 @@ impl Outlook {
     }
 }
 
-/// What holds the sites of a crawl up, in words; `None` if nothing does.
+/// What holds the sites of a crawl up, in words of now; `None` if nothing does.
 #[must_use]
-pub fn waits_in_words(waits: &SiteWaits) -> Option<String> {
-    let words: Vec<String> = waits.0.iter().filter_map(|(reason, wait)| wait_in_words(*reason, *wait)).collect();
+pub fn waits_in_words(waits: &SiteWaits, now: Timestamp) -> Option<String> {
+    let words: Vec<String> = waits.0.iter().filter_map(|(reason, wait)| wait_in_words(*reason, *wait, now)).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-fn wait_in_words(reason: Reason, Wait { sites, until }: Wait) -> Option<String> {
+fn wait_in_words(reason: Reason, Wait { sites, until }: Wait, now: Timestamp) -> Option<String> {
     let what = match reason {
         Reason::Nothing | Reason::UnderWay | Reason::End => return None,
         Reason::Paused => return Some("the end of the pause".to_owned()),
@@ -132,14 +131,8 @@ fn wait_in_words(reason: Reason, Wait { sites, until }: Wait) -> Option<String> 
     };
     // Other waits are short.
     let until = until.filter(|_| matches!(reason, Reason::Aside | Reason::BackOff));
-    let until = until.map_or_else(String::new, |until| format!(" until {}", time_of_day(until)));
+    let until = until.map_or_else(String::new, |until| format!(" until {}", moment::shown(until, now)));
     Some(format!("{} {what}{until}", counted(sites, "site")))
-}
-
-/// Hours and minutes, UTC. No wait is longer than a day.
-fn time_of_day(at: Timestamp) -> String {
-    let date = at.to_rfc3339();
-    date.get(TIME_OF_DAY).unwrap_or(&date).to_owned()
 }
 
 /// URLs that were requested.
@@ -226,21 +219,23 @@ mod tests {
 
     #[test]
     fn each_reason_has_its_words() {
-        let until = Some(Timestamp::from_millis(1_793_536_800_000));
+        let (now, until) = (Timestamp::from_millis(1_793_536_700_000), Some(Timestamp::from_millis(1_793_536_800_000)));
+        let tomorrow = until.map(|until| until + Duration::from_secs(86_400));
         for (reason, sites, until, expect) in [
-            (Reason::Aside, 3, until, "3 sites in trouble until 12:40"),
+            (Reason::Aside, 3, until, "3 sites in trouble until 12:40 UTC"),
+            (Reason::Aside, 3, tomorrow, "3 sites in trouble until 2026-11-02 12:40 UTC"),
             (Reason::Delay, 120, until, "120 sites for their delay"),
             (Reason::AddressDelay, 1, until, "1 site for the delay of their address"),
             (Reason::Hold, 2, None, "2 sites on hold"),
             (Reason::Paused, 7, None, "the end of the pause"),
         ] {
             let waits = SiteWaits(BTreeMap::from([(reason, Wait { sites, until })]));
-            assert_eq!(waits_in_words(&waits).as_deref(), Some(expect), "{reason:?}");
+            assert_eq!(waits_in_words(&waits, now).as_deref(), Some(expect), "{reason:?}");
         }
         let waits = [(Reason::Aside, Wait { sites: 3, until }), (Reason::Delay, Wait { sites: 120, until: None })];
-        let both = waits_in_words(&SiteWaits(BTreeMap::from(waits)));
-        assert_eq!(both.as_deref(), Some("3 sites in trouble until 12:40, 120 sites for their delay"));
-        assert_eq!(waits_in_words(&SiteWaits::default()), None);
+        let both = waits_in_words(&SiteWaits(BTreeMap::from(waits)), now);
+        assert_eq!(both.as_deref(), Some("3 sites in trouble until 12:40 UTC, 120 sites for their delay"));
+        assert_eq!(waits_in_words(&SiteWaits::default(), now), None);
     }
 
     #[test]

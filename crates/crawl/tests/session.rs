@@ -11,7 +11,7 @@ use std::time::Duration;
 use crawl::stream::Target;
 use crawl::{
     Admit, Answer, Candidate, CanonicalUrl, Change, CrawlDir, End, Ended, Event, Extra, Hook, Options, Plan, Recorded,
-    Session, StreamTo,
+    Session, StreamTo, Timestamp,
 };
 use dataset::schema::Table;
 use dataset::{Column, Layout};
@@ -176,7 +176,10 @@ async fn two_sessions_run_in_one_program_one_steered_one_dropped() {
     assert_eq!((outlook.waiting, outlook.failed, outlook.kept_out), (totals.pending, 0, 0));
     assert!(outlook.waiting > 0 && outlook.ends_in.is_none(), "{outlook:?}");
     assert!(outlook.disk_bytes > 0 && outlook.disk_bytes_left > 0, "{outlook:?}");
-    assert_eq!(crawl::outlook::waits_in_words(&outlook.waits).as_deref(), Some("the end of the pause"));
+    assert_eq!(
+        crawl::outlook::waits_in_words(&outlook.waits, Timestamp::default()).as_deref(),
+        Some("the end of the pause")
+    );
     handle.steer(Change::Resume).await.unwrap();
     let Ended { end, totals, .. } = timeout(LONG, running).await.unwrap().unwrap().unwrap();
     assert_eq!(end, End::Done);

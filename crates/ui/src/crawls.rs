@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::response::Html;
 use axum::routing::{Router, get};
 use crawl::outlook::waits_in_words;
+use engine::clock::Clock;
 use maud::{Markup, html};
 use printable::Printable;
 use settings::units::human_bytes;
@@ -89,7 +90,8 @@ fn row(number: usize, directory: &str, stand: &Result<Arc<Stand>, Failure>) -> M
 /// How a crawl stands, in words.
 fn state(status: &Status) -> String {
     let is_running = status.summary.end == "running";
-    let waits = status.waits.as_ref().and_then(waits_in_words).unwrap_or_default();
+    let waits =
+        status.waits.as_ref().and_then(|waits| waits_in_words(waits, Clock::start().date())).unwrap_or_default();
     match status.summary.end.as_str() {
         _ if status.paused => "paused".to_owned(),
         _ if is_running && !waits.is_empty() => format!("running; it waits for: {waits}"),

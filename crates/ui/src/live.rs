@@ -149,7 +149,8 @@ impl Sample {
     fn take(root: &Path) -> anyhow::Result<Self> {
         let none = Sample::at_rest(Clock::start().date().0 / 1_000_000);
         let Some(view) = crawl::live::view(root)? else { return Ok(none) };
-        let waits = view.waits()?.as_ref().and_then(waits_in_words).unwrap_or_default();
+        let waits =
+            view.waits()?.as_ref().and_then(|waits| waits_in_words(waits, Clock::start().date())).unwrap_or_default();
         let totals = view.totals()?;
         Ok(Sample {
             running: true,

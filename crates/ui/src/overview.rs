@@ -13,6 +13,7 @@ use crawl::opened::{Opened, has_ended};
 use crawl::outlook::{Disk, Outlook, waits_in_words};
 use crawl::standing::Standing;
 use crawl::trouble::InTrouble;
+use engine::clock::Clock;
 use maud::{Markup, html};
 use printable::{Printable, counted};
 use settings::units::human_bytes;
@@ -128,7 +129,8 @@ fn state(status: &Status) -> Markup {
         "finished" => "Finished: every URL found has its outcome.",
         _ => "Not running, and work is left.",
     };
-    let waits = status.waits.as_ref().and_then(waits_in_words).unwrap_or_default();
+    let waits =
+        status.waits.as_ref().and_then(|waits| waits_in_words(waits, Clock::start().date())).unwrap_or_default();
     html! {
         p.state { (words)
             @if status.paused { " " strong { "Paused." } }

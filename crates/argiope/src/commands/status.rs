@@ -10,6 +10,7 @@ use clap::Args;
 use crawl::Changed;
 use crawl::opened::Opened;
 use crawl::outlook::waits_in_words;
+use engine::clock::Clock;
 use printable::{Printable, counted, write_json_line};
 use settings::units::human_bytes;
 
@@ -64,7 +65,7 @@ fn to_text(status: &Status) -> String {
     if !status.hold.is_empty() {
         let _ = writeln!(out, "on hold: {}", status.hold.join(" "));
     }
-    if let Some(waits) = status.waits.as_ref().and_then(waits_in_words) {
+    if let Some(waits) = status.waits.as_ref().and_then(|waits| waits_in_words(waits, Clock::start().date())) {
         let _ = writeln!(out, "the crawl waits for: {waits}");
     }
     out.push_str(&summary::to_text(&status.summary));
