@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crawl::summary::{RoundSoFar, Run, Summary, TimeSpent};
 use crawl::trouble::Named;
-use model::Limit;
+use model::{Limit, Outcome};
 use printable::{Printable, counted};
 use settings::units::human_bytes;
 
@@ -46,8 +46,13 @@ pub fn to_text(summary: &Summary) -> String {
     }
     if summary.frontier > 0 {
         let tried = summary.passing.as_ref().map_or(0, |passing| passing.tried);
-        let tried = if tried > 0 { format!("; {tried} failed so far, and will be tried again") } else { String::new() };
-        let _ = writeln!(out, "  {:<17} {:>9}   not visited yet{tried}", "frontier", summary.frontier);
+        let told = match (tried, summary.frontier.saturating_sub(tried)) {
+            // They may not have been looked at.
+            (0, _) => "not visited yet, or failed so far".to_owned(),
+            (tried, 0) => format!("{tried} failed so far, and will be tried again"),
+            (tried, new) => format!("{new} not visited yet; {tried} failed so far, and will be tried again"),
+        };
+        let _ = writeln!(out, "  {:<17} {:>9}   {told}", "frontier", summary.frontier);
     }
     for Named { site, due, reason } in summary.in_trouble.iter().flat_map(|trouble| &trouble.named) {
         let _ = writeln!(out, "  in trouble {site}: {}; asked again from {due} on", Printable(reason));
@@ -73,8 +78,11 @@ pub fn to_text(summary: &Summary) -> String {
     out
 }
 
-/// How many URLs with an outcome are not final.
+/// How many URLs with an outcome are not final, and what asks for those again that are.
 fn open(summary: &Summary, outcome: &str) -> String {
+    if outcome == Outcome::GivenUp.as_str() {
+        return "   `--retry given_up` asks for them again".to_owned();
+    }
     let Some(open) = summary.passing.as_ref().and_then(|passing| passing.outcomes.get(outcome)) else {
         return String::new();
     };

@@ -25,8 +25,10 @@ use weburl::{CanonicalUrl, SiteKey};
 use crate::events::{self, Event, EventSink, Events};
 use crate::held::Held;
 use crate::history::History;
+use crate::left::Left;
 use crate::live::{self, Answers, Live};
 use crate::outlook::{Disk, Outlook, visited};
+use crate::passing::Passing;
 use crate::ready::Ready;
 use crate::steer::{self, Change, OrderId, Steering};
 use crate::stream::{Stream, StreamTo};
@@ -124,6 +126,10 @@ pub struct Ended {
     pub totals: Totals,
     /// The waiting sites in trouble.
     pub in_trouble: Option<InTrouble>,
+    /// What the URLs left wait for; only where sites in trouble or on hold ended the run.
+    pub left: Option<Left>,
+    /// The URLs whose last request failed; only where sites in trouble ended the run, and not too many wait.
+    pub passing: Option<Passing>,
     /// The progress of the run at its end.
     pub progress: Progress,
     /// How long it took.
@@ -469,7 +475,16 @@ impl Session {
             let leaves = leaves.filter(|_| totals.pending > 0);
             let end = if end == End::Done { leaves.unwrap_or(end) } else { end };
             let in_trouble = if totals.pending > 0 { InTrouble::of(self.store.as_ref())? } else { None };
-            Ok(Ended { end, before: self.before, totals, in_trouble, progress: at_end, took, notices })
+            let rules = self.steering.as_ref().map(|steering| steering.keeps_back()).unwrap_or_default();
+            let left = match end {
+                End::Waiting(_) | End::Held => Some(Left::of(self.store.as_ref(), &rules, totals.pending)?),
+                End::Done | End::Limit(_) | End::Stopped => None,
+            };
+            let passing = match end {
+                End::Waiting(_) => Passing::of(self.store.as_ref(), &totals)?,
+                _ => None,
+            };
+            Ok(Ended { end, before: self.before, totals, in_trouble, left, passing, progress: at_end, took, notices })
         };
         tokio::task::spawn_blocking(close).await.map_err(|error| anyhow!("internal error: closing: {error}"))?
     }

@@ -34,6 +34,7 @@ use weburl::CanonicalUrl;
 
 use crate::census::Census;
 use crate::held::Held;
+use crate::left::Rules;
 use crate::seeds::fresh_seeds;
 use crate::{CrawlDir, Notice, Unready, fixed};
 
@@ -164,6 +165,12 @@ impl Steering {
             false => Some(End::Held),
             true => is_limited.then_some(End::Limit("max-pages-per-site")),
         }
+    }
+
+    /// What keeps sites of the crawl from going on now.
+    pub(crate) fn keeps_back(&self) -> Rules {
+        let options = self.options.lock().unwrap_or_else(PoisonError::into_inner);
+        Rules { hold: options.hold.clone(), pages_per_site_max: options.max_pages_per_site }
     }
 
     fn add_seeds(&self, options: &Options, texts: &[String]) -> anyhow::Result<()> {

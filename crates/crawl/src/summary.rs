@@ -10,6 +10,7 @@ use serde::Serialize;
 use stages::{Snapshot, Spent, Stage};
 use store::Totals;
 
+use crate::left::Left;
 use crate::passing::Passing;
 use crate::trouble::InTrouble;
 use crate::{CrawlDir, Ended};
@@ -28,6 +29,9 @@ pub struct Summary {
     /// Sites in trouble, whose URLs are in the frontier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_trouble: Option<InTrouble>,
+    /// What the URLs in the frontier wait for; only of a run that sites in trouble or on hold have ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left: Option<Left>,
     /// URLs whose last request failed in a way that may pass; only where it was asked for, and where there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passing: Option<Passing>,
@@ -187,6 +191,7 @@ impl Summary {
             of_workers: false,
             end: end.to_owned(),
             in_trouble: None,
+            left: None,
             passing: None,
             lost: None,
             limit: None,
@@ -223,8 +228,15 @@ impl Summary {
             End::Waiting(_) => ("waiting", None),
         };
         let run = Run::between(&ended.before, &ended.totals, ended.took, &ended.progress);
-        let in_trouble = ended.in_trouble.clone();
-        Summary { limit, in_trouble, run: Some(run), time: Some(time), ..Summary::new(name, &ended.totals, dir.root()) }
+        Summary {
+            limit,
+            in_trouble: ended.in_trouble.clone(),
+            left: ended.left.clone(),
+            passing: ended.passing.clone(),
+            run: Some(run),
+            time: Some(time),
+            ..Summary::new(name, &ended.totals, dir.root())
+        }
     }
 
     /// What goes on with the crawl, in words.

@@ -14,14 +14,14 @@ use crawl::resume::{Basis, resumed_plan};
 use crawl::retry;
 use crawl::stream::{Asked, Field, StreamTo, Target};
 use crawl::summary::{Summary, TimeSpent};
-use crawl::trouble::trouble_of;
+use crawl::unfetched;
 use crawl::{
     Again, Begin, Builder, CrawlDir, Ended, Handle, Notice, Outlook, Recorded, SeedList, Session, SinkError, Tried,
 };
 use engine::clock::Clock;
 use engine::{End, Waiting};
 use model::{Outcome, Visit};
-use printable::{Printable, counted};
+use printable::counted;
 use settings::options::Options;
 use settings::plan::{self, Plan};
 use settings::units::{Bytes, Span};
@@ -41,8 +41,6 @@ use service::here::Beside;
 use service::metrics::{Metrics, Watched, of_totals};
 use service::reach::tell_of_database;
 
-/// Seeds named with their reason when a crawl could fetch nothing.
-const SEEDS_TOLD_MAX: usize = 20;
 /// How often a crawl looks what is left of it.
 const LOOK_AHEAD_EVERY: Duration = Duration::from_secs(10);
 
@@ -220,18 +218,17 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     };
     let code = match ended.end {
         End::Done if summary.fetched == 0 => {
-            tell_why_nothing_came(&dir, &options)?;
+            tell_why_nothing_came(&dir, &options, None)?;
             exit::FAILED
         }
         End::Done => exit::DONE,
-        End::Waiting(waiting) if summary.fetched == 0 => {
-            tell_why_nothing_came(&dir, &options)?;
-            tell_of_waiting(&waiting, summary.waiting());
-            exit::FAILED
-        }
         End::Waiting(waiting) => {
-            tell_of_waiting(&waiting, summary.waiting());
-            exit::STOPPED
+            if summary.fetched == 0 {
+                tell_why_nothing_came(&dir, &options, Some(&waiting))?;
+            }
+            let left = summary.left.as_ref().map(|left| left.after_waiting(&waiting, &summary.directory));
+            left.iter().flatten().for_each(|line| console::say!("{line}"));
+            if summary.fetched == 0 { exit::FAILED } else { exit::STOPPED }
         }
         End::Limit(name) => match summary.waiting() {
             0 => exit::DONE,
@@ -241,11 +238,8 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
             }
         },
         End::Held => {
-            let urls = counted(summary.waiting(), "URL");
-            console::say!(
-                "{urls} left, of sites on hold: `argiope steer {} release SITE` lets one go on",
-                dir.root().display()
-            );
+            let left = summary.left.iter().flat_map(|left| left.kept_back(&summary.directory));
+            left.for_each(|line| console::say!("{line}"));
             exit::STOPPED
         }
         End::Stopped => {
@@ -287,46 +281,10 @@ fn tell_visits(store: &dyn Store, token: &str, recorded: &Recorded<'_>) -> Resul
 }
 
 /// Says what became of the seeds, since not a page was fetched.
-fn tell_why_nothing_came(dir: &CrawlDir, options: &Options) -> anyhow::Result<()> {
-    let store = dir.open_to_read(options)?;
-    let seeds = store.seeds()?;
-    for seed in seeds.iter().take(SEEDS_TOLD_MAX) {
-        let Some(visit) = store.get(seed.key())?.and_then(|entry| entry.visit) else {
-            if let Some(reason) = store.site(seed.key().site)?.and_then(|record| trouble_of(&record)) {
-                tell(Level::Error, format_args!("{seed}: {}; it stays open", Printable(&reason)));
-            }
-            continue;
-        };
-        let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
-        let reason = if visit.reason.is_empty() { String::new() } else { format!(": {}", visit.reason) };
-        tell(Level::Error, format_args!("{seed}: {}{status}{}", visit.outcome, Printable(&reason)));
-    }
-    if let Some(more @ 1..) = seeds.len().checked_sub(SEEDS_TOLD_MAX) {
-        let dir = dir.root().display();
-        tell(
-            Level::Error,
-            format_args!("no page was fetched of {more} more seeds either: see `argiope explain {dir} URL`"),
-        );
-    }
+fn tell_why_nothing_came(dir: &CrawlDir, options: &Options, waiting: Option<&Waiting>) -> anyhow::Result<()> {
+    let told = unfetched::in_words(&*dir.open_to_read(options)?, waiting, &dir.root().display().to_string())?;
+    told.iter().for_each(|line| tell(Level::Error, format_args!("{line}")));
     Ok(())
-}
-
-/// Says what is left, and when it may be had.
-fn tell_of_waiting(waiting: &Waiting, urls: u64) {
-    let urls = counted(urls, "URL");
-    match waiting.due {
-        Some(due) => console::say!(
-            "{urls} left, of {} in trouble: the first is due at {due}; the same command goes on",
-            counted(waiting.sites, "site")
-        ),
-        None => {
-            let last = waiting.last_failure.as_deref().map(|failure| format!(" (the last was {failure})"));
-            console::say!(
-                "{urls} left: no site at all can be reached from this machine{}; the same command goes on",
-                Printable(&last.unwrap_or_default())
-            );
-        }
-    }
 }
 
 /// The built-in test web, served while this lives.

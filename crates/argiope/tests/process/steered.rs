@@ -107,7 +107,7 @@ fn a_crawl_is_paused_corrected_extended_and_goes_on() {
     steer(&dir, &["resume"]);
     let ended = running.end().expect_code(3);
     assert!(
-        ended.stderr.contains("the crawl is paused") && ended.stderr.contains("of sites on hold"),
+        ended.stderr.contains("the crawl is paused") && ended.stderr.contains("of 1 site on hold"),
         "{}",
         ended.stderr
     );

@@ -136,11 +136,25 @@ async fn the_next_run_fetches_what_a_site_in_trouble_did_not_give() {
     let ended = crawl.begin().end().await;
     assert_eq!(ended.code, Some(3), "{}", crawl.said());
     assert!(crawl.said().contains("42 URLs left, of 1 site in trouble"), "{}", crawl.said());
+    assert!(crawl.said().contains(" failed so far, and will be tried again"), "{}", crawl.said());
     assert!(crawl.said().contains("in trouble http://small.test: status 503; asked again from 20"), "{}", crawl.said());
     assert_eq!(count(&crawl.found().outcomes()), [("frontier", 42), ("html", 19)].into());
     is_up.store(u32::MAX, SeqCst);
     crawl.again(&[]).begin().end().await;
     assert_eq!(count(&crawl.found().outcomes()), [("html", 61)].into(), "{}", crawl.said());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn urls_of_a_spent_budget_are_not_told_as_those_of_a_site_in_trouble() {
+    let web = Web::new().site("well.test", site(|_, _| false)).site("down.test", site(|_, _| true));
+    let server = serve(web).await;
+    let crawl = Crawl::of(&server, &["http://well.test/", "http://down.test/"]).at_once();
+    let crawl = crawl.with(&["--no-sitemaps", "--max-pages-per-site", "5"]);
+    assert_eq!(crawl.begin().end().await.code, Some(3), "{}", crawl.said());
+    let said = crawl.said();
+    assert!(said.contains("1 URL left, of 1 site in trouble: the first is due at 20"), "{said}");
+    let spent = "56 URLs left, of 1 site whose budget is spent: they wait for a larger --max-pages-per-site";
+    assert!(said.contains(spent), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -188,6 +202,9 @@ async fn hosts_whose_name_server_fails_for_a_while_stay_open_and_are_fetched_whe
     let crawl = Crawl::routed(&seeds).at_once().with(&options);
     assert_eq!(crawl.begin().end().await.code, Some(1), "{}", crawl.said());
     assert_eq!(count(&crawl.found().outcomes()), [("frontier", HOSTS)].into(), "{}", crawl.said());
+    for seed in seeds.iter().take(20) {
+        assert!(crawl.said().contains(&format!("{seed}: ")), "{seed}: {}", crawl.said());
+    }
     is_well.store(1, SeqCst);
     assert_eq!(crawl.again(&[]).begin().end().await.code, Some(0), "{}", crawl.said());
     assert_eq!(count(&crawl.found().outcomes()), [("html", HOSTS)].into(), "{}", crawl.said());
@@ -199,7 +216,9 @@ async fn a_machine_without_network_is_told_within_a_minute_and_the_same_command_
     let ended = crawl.begin_without_network().end().await;
     assert_eq!(ended.code, Some(1), "{}", crawl.said());
     assert!(ended.took < Duration::from_secs(75), "{:?}: {}", ended.took, crawl.said());
-    assert!(crawl.said().contains("http://somebody.test/: "), "{}", crawl.said());
+    let told =
+        "http://somebody.test/: name somebody.test: no name server can be reached: this machine may be without network";
+    assert!(crawl.said().contains(told), "{}", crawl.said());
     let server = serve(Web::new().site("somebody.test", from_fn(page))).await;
     let again = crawl.again(&["--connect-to", &server.connect_to()]).at_once();
     assert_eq!(again.begin().end().await.code, Some(0), "{}", crawl.said());
@@ -212,6 +231,7 @@ async fn a_site_that_is_given_up_ends_all_its_urls() {
     let crawl = Crawl::of(&server, &["http://small.test/"]).at_once().with(&["--no-sitemaps", "--give-up-after", "0"]);
     crawl.run().await;
     assert_eq!(count(&crawl.found().outcomes()), [("given_up", 42), ("html", 19)].into(), "{}", crawl.said());
+    assert!(crawl.said().contains(" 42   `--retry given_up` asks for them again"), "{}", crawl.said());
 }
 
 /// An answer whose connection ends before its body is whole.
