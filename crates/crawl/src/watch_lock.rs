@@ -127,7 +127,7 @@ mod tests {
         let has_ended = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Who asks whether there is a watch has the lock for a moment.
+                // A command that looks for a watch has the lock for a moment.
                 (0..5_000).for_each(|_| drop(WatchLock::take(&dir)));
                 has_ended.store(true, Ordering::Relaxed);
             });

@@ -68,7 +68,7 @@ fn certificate(host: &str, error: &CertificateError) -> String {
 fn chain(error: &webpki::Error) -> String {
     use webpki::Error as E;
     let what = match error {
-        // `openssl req -x509` makes such a one, unless it is told otherwise.
+        // `openssl req -x509` makes such a certificate by default.
         E::CaUsedAsEndEntity => {
             "is that of an authority (CA:TRUE), as many that are self-signed, and may not identify a server: the server needs one with \
              CA:FALSE, issued by a trusted authority or by one that --ca-cert adds"
