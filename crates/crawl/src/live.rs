@@ -434,7 +434,7 @@ mod tests {
     #[test]
     fn a_crawl_that_does_not_answer_in_time_is_named_and_no_limit_of_the_system() {
         let (live, _silent) = UnixStream::pair().expect("a pair");
-        let error = said(&live, Duration::from_millis(10)).expect_err("nothing is said");
+        let error = said(&live, Duration::from_millis(10)).expect_err("no answer");
         assert_eq!(error.to_string(), "the running crawl has not answered within 10ms: try again later");
     }
 

@@ -480,10 +480,8 @@ impl Session {
                 End::Waiting(_) | End::Held => Some(Left::of(self.store.as_ref(), &rules, totals.pending)?),
                 End::Done | End::Limit(_) | End::Stopped => None,
             };
-            let passing = match end {
-                End::Waiting(_) => Passing::of(self.store.as_ref(), &totals)?,
-                _ => None,
-            };
+            let is_waiting = matches!(end, End::Waiting(_));
+            let passing = if is_waiting { Passing::of(self.store.as_ref(), &totals)? } else { None };
             Ok(Ended { end, before: self.before, totals, in_trouble, left, passing, progress: at_end, took, notices })
         };
         tokio::task::spawn_blocking(close).await.map_err(|error| anyhow!("internal error: closing: {error}"))?

@@ -70,18 +70,25 @@ pub fn is_cut(visit: &Visit) -> bool {
     cut_by.into_iter().any(|limit| visit.limits.contains(limit))
 }
 
-/// Makes a failure of a visit whose body is not whole because the connection or the time ended, if the URL had a content before: it does not say
-/// what the content is now, and the one before stays. `last` is the visit before. Called before [`follow`].
+/// Makes a failure of a visit whose body broke off, if the URL had a content before: it does not say what the content is now, and the one before
+/// stays. Where the page before had broken off, too, one part follows another: some servers announce more than they ever send. `last` is the
+/// visit before. Called before [`follow`].
 pub fn fail_if_broken_off(visit: &mut Visit, last: &Visit) {
-    let outcome = match visit.limits {
-        limits if limits.contains(Limit::Disconnect) => Outcome::ConnectionError,
-        limits if limits.contains(Limit::Time) => Outcome::Timeout,
-        _ => return,
-    };
-    if visit.outcome.is_fetched() && (last.outcome.is_fetched() || last.content_at.is_some()) {
+    let Some(outcome) = broken_off(visit) else { return };
+    let had_content = if last.outcome.is_fetched() { broken_off(last).is_none() } else { last.content_at.is_some() };
+    if visit.outcome.is_fetched() && had_content {
         visit.outcome = outcome;
         let note = "the content from before stays";
         visit.reason = if visit.reason.is_empty() { note.to_owned() } else { format!("{}; {note}", visit.reason) };
+    }
+}
+
+/// The failure that a body has that is not whole because the connection or the time ended.
+fn broken_off(visit: &Visit) -> Option<Outcome> {
+    match visit.limits {
+        limits if limits.contains(Limit::Disconnect) => Some(Outcome::ConnectionError),
+        limits if limits.contains(Limit::Time) => Some(Outcome::Timeout),
+        _ => None,
     }
 }
 
@@ -304,7 +311,8 @@ mod tests {
         for (now, last, outcome) in [
             (cut(Limit::Disconnect), page(1, "a"), Outcome::ConnectionError),
             (cut(Limit::Time), page(1, "a"), Outcome::Timeout),
-            (cut(Limit::Disconnect), cut(Limit::Disconnect), Outcome::ConnectionError),
+            (cut(Limit::Disconnect), cut(Limit::Disconnect), Outcome::Html),
+            (cut(Limit::Disconnect), Visit { digest: page(3, "a").digest, ..cut(Limit::Time) }, Outcome::Html),
             (cut(Limit::Disconnect), Visit { content_at: Some(AT), ..failed.clone() }, Outcome::ConnectionError),
             // Part of a page is more than nothing, and what a limit cuts is cut each time.
             (cut(Limit::Disconnect), failed, Outcome::Html),
@@ -315,7 +323,8 @@ mod tests {
             fail_if_broken_off(&mut visit, &last);
             assert_eq!((visit.outcome, visit.reason.is_empty()), (outcome, outcome == Outcome::Html), "{now:?}");
             follow(&mut visit, &last, true);
-            assert_eq!(visit.past.changes > 0, outcome == Outcome::Html && last.outcome.is_fetched(), "{now:?}");
+            let is_other = last.outcome.is_fetched() && last.digest != now.digest;
+            assert_eq!(visit.past.changes > 0, outcome == Outcome::Html && is_other, "{now:?}");
         }
     }
 
