@@ -110,6 +110,7 @@ impl State {
             return;
         }
         self.check_limits(now);
+        self.end_unreached(now);
         self.go_on_with_turns(now);
         while self.ending.is_none() && self.has_room() && self.is_turn_due(now) {
             let probed = self.network.take_found();
@@ -186,6 +187,15 @@ impl State {
         }
     }
 
+    /// Ends a run that could reach nothing at all, however long what is under way may take: it would most likely fail as all before.
+    pub(super) fn end_unreached(&mut self, now: Timestamp) {
+        let may_end = self.start != Start::Shared && !self.settings.paused && self.ending.is_none();
+        if may_end && !self.network.was_reached() && self.ends_without_page_at(now).is_some_and(|at| at <= now) {
+            self.ending = Some(self.ended_without_page());
+            self.abandon();
+        }
+    }
+
     /// The next time at which something is due without anything happening before.
     fn set_alarm(&mut self, now: Timestamp) {
         let may_begin = self.has_room() && self.ending.is_none();
@@ -195,11 +205,11 @@ impl State {
         let back = self.asides.next_due().filter(|due| may_begin && *due > now);
         let end = self.settings.time_max.filter(|_| self.ending.is_none()).map(|max| self.started_at + max);
         let at_once = self.has_judged_enough().then_some(now);
-        if let Some(alarm) = [at_once, due, back, end].into_iter().flatten().min() {
-            // Else an event comes before.
-            let may_end = self.in_flight.is_empty() && self.asked == 0;
-            let ends_at = may_end.then(|| self.ends_without_page_at(now)).flatten().filter(|at| *at > now);
-            self.commands.push(Command::WakeAt(alarm.max(now).min(ends_at.unwrap_or(Timestamp::MAX))));
+        // Where something has answered, an event comes before.
+        let may_end = !self.network.was_reached() || self.in_flight.is_empty() && self.asked == 0;
+        let ends_at = may_end.then(|| self.ends_without_page_at(now)).flatten().filter(|at| *at > now);
+        if let Some(alarm) = [at_once, due, back, end, ends_at].into_iter().flatten().min() {
+            self.commands.push(Command::WakeAt(alarm.max(now)));
         }
     }
 
@@ -229,10 +239,7 @@ impl State {
             return is_over.then(|| End::Waiting(self.waiting(self.asides.len(), None)));
         }
         if self.ends_without_page_at(now).is_some_and(|at| at <= now) {
-            // However long each of its attempts takes.
-            let sites = self.sites.len() + self.asides.len();
-            let due = self.asides.next_due().map(|due| self.dates.of(due));
-            return Some(End::Waiting(self.waiting(sites, due)));
+            return Some(self.ended_without_page());
         }
         let is_idle = self.sites_waiting() == 0 && self.has_found_all_sites();
         if !is_idle || self.errands.is_open() || !self.places.nobody_waits() {
@@ -246,6 +253,13 @@ impl State {
                 Some(End::Waiting(self.waiting(self.asides.len(), due)))
             }
         }
+    }
+
+    /// The end of a run whose sites all fail.
+    fn ended_without_page(&self) -> End {
+        let sites = self.sites.len() + self.asides.len();
+        let due = self.asides.next_due().map(|due| self.dates.of(due));
+        End::Waiting(self.waiting(sites, due))
     }
 
     /// True if each site with something to do had a place, or waits for one.

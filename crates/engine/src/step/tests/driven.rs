@@ -181,7 +181,8 @@ impl Driven {
             Command::Fetch(task) | Command::FetchTarget(task) => self.fetches.push(task),
             Command::WakeAt(at) => self.alarm = Some(at),
             Command::Finish(end) => self.end = Some(end),
-            Command::Released { .. } | Command::Abandon => {}
+            Command::Abandon => self.fetches.clear(),
+            Command::Released { .. } => {}
         }
         None
     }

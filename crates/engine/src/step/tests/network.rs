@@ -1,12 +1,13 @@
 //! The machine's own network.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use model::{FailureKind, Resolved};
 
 use super::driven::Driven;
 use super::settings;
-use crate::{Event, Settings};
+use crate::{End, Event, Settings};
 
 const SECOND: Duration = Duration::from_secs(1);
 const SITES: [&str; 3] = ["http://a.test/", "http://b.test/", "http://c.test/"];
@@ -112,6 +113,32 @@ fn a_run_without_a_page_ends_after_a_minute_where_all_sites_fail() {
     for seconds in [busy, asks_to_wait, silent] {
         assert!((20..=65).contains(&seconds), "{busy} {asks_to_wait} {silent}");
     }
+}
+
+#[test]
+fn a_run_that_reaches_nothing_ends_after_a_minute_whatever_is_under_way() {
+    let mut crawl = Driven::begin(settings(), &["http://a.test/", "http://b.test/"]);
+    for (seed, last) in [("http://a.test/", 1), ("http://b.test/", 2)] {
+        crawl.resolved(seed, Ok(&[last]));
+    }
+    let mut under_way: BTreeMap<String, u64> = BTreeMap::new();
+    let ended = (0..1_000).find(|_| {
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            let seconds = under_way.entry(asked.clone()).or_default();
+            *seconds += 1;
+            if *seconds == 29 {
+                under_way.remove(&asked);
+                crawl.failed(&asked, FailureKind::Timeout);
+            }
+        }
+        crawl.wait(SECOND);
+        crawl.end.is_some()
+    });
+    assert!(matches!(crawl.end, Some(End::Waiting(_))), "{:?}", crawl.end);
+    assert!(
+        !under_way.is_empty() && ended.is_some_and(|second| (58..=61).contains(&second)),
+        "{ended:?} {under_way:?}"
+    );
 }
 
 /// The pages of a run with this many pages on one site that are requested, the first first. Each request gets an answer with what `status` says.
