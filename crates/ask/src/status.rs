@@ -1,5 +1,7 @@
 //! Where a crawl stands.
 
+use std::time::Duration;
+
 use archive::{ArchiveInState, Orphan};
 use crawl::lost::lost;
 use crawl::opened::Opened;
@@ -9,14 +11,17 @@ use crawl::summary::Summary;
 use crawl::trouble::InTrouble;
 use crawl::{Changed, LiveView, SiteWaits};
 use engine::clock::Clock;
-use model::Limits;
-use serde::{Serialize, Serializer};
+use model::{Limits, Timestamp};
+use serde::{Deserialize, Serialize, Serializer};
 use store::Segment;
 
 use crate::freshness::Freshness;
 
 /// Changes named, the last ones.
 const CHANGES_NAMED: usize = 5;
+
+/// What was counted so long before a status, at most, is as of now.
+const COUNTED_NOW_MAX: Duration = Duration::from_secs(5);
 
 /// Where a crawl stands.
 #[derive(Debug, Serialize)]
@@ -47,6 +52,9 @@ pub struct Status {
     /// What holds the sites of a running crawl up.
     #[serde(serialize_with = "dated")]
     pub waits: Option<SiteWaits>,
+    /// When sites in trouble, URLs that failed, and freshness were counted, if that was before: a large crawl that runs is not counted for each
+    /// status.
+    pub counted_at: Option<String>,
 }
 
 #[expect(clippy::ref_option, reason = "serde calls it so")]
@@ -64,8 +72,11 @@ pub struct SegmentStatus {
 }
 
 /// The part of it that many records are read for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Survey {
+    /// When it was made, if another process made it for a question before.
+    #[serde(skip)]
+    at: Option<Timestamp>,
     in_trouble: Option<InTrouble>,
     passing: Option<Passing>,
     lost: Option<u64>,
@@ -73,14 +84,30 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Of a crawl that runs, or has ended.
+    /// Of a crawl that runs, or has ended. One that runs keeps it for further questions, for a hundred times as long as it took: however often a
+    /// status is asked for, it costs the crawl little.
     ///
     /// # Errors
     /// The state cannot be read.
     pub fn of(opened: &Opened) -> anyhow::Result<Self> {
+        let Some(live) = opened.live() else { return Survey::make(opened) };
+        // The survey of another version is not read.
+        let kept = live.survey()?.and_then(|kept| Some((kept.at, serde_json::from_str(&kept.found).ok()?)));
+        if let Some((at, survey)) = kept {
+            return Ok(Survey { at: Some(at), ..survey });
+        }
+        let clock = Clock::start();
+        let began = clock.now();
+        let survey = Survey::make(opened)?;
+        live.keep_survey(serde_json::to_string(&survey)?, clock.now().since(began))?;
+        Ok(survey)
+    }
+
+    fn make(opened: &Opened) -> anyhow::Result<Self> {
         let totals = opened.view().totals()?;
         let is_first = totals.round.number == 1;
         Ok(Survey {
+            at: None,
             in_trouble: if totals.pending > 0 { InTrouble::of(opened.view())? } else { None },
             passing: Passing::of(opened.view(), &totals)?,
             // Many URLs are read for it, which a crawl that runs should not pay for.
@@ -103,7 +130,7 @@ impl Status {
     ///
     /// # Errors
     /// As [`Status::of`].
-    pub fn with(opened: &Opened, Survey { in_trouble, passing, lost, freshness }: Survey) -> anyhow::Result<Self> {
+    pub fn with(opened: &Opened, Survey { at, in_trouble, passing, lost, freshness }: Survey) -> anyhow::Result<Self> {
         let totals = opened.view().totals()?;
         let end = match totals.pending {
             _ if opened.is_running() => "running",
@@ -125,6 +152,7 @@ impl Status {
         let waits = opened.live().map(LiveView::waits).transpose()?.flatten();
         Ok(Status {
             waits,
+            counted_at: at.filter(|at| Clock::start().date().since(*at) >= COUNTED_NOW_MAX).map(|at| at.to_rfc3339()),
             paused: options.paused == Some(true),
             hold: options.hold.iter().map(ToString::to_string).collect(),
             max_pages_per_site: options.max_pages_per_site,

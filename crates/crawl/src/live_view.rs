@@ -1,6 +1,7 @@
 //! The state of a crawl that runs in another process, and its scheduler, over one connection.
 
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use anyhow::Context;
 use engine::{Prospect, SiteWaits};
@@ -10,6 +11,7 @@ use view_wire::RemoteView;
 use weburl::SiteKey;
 
 use crate::scheduler::{Asked, RunningProcess};
+use crate::survey::KeptSurvey;
 
 /// The state of a running crawl after one commit. Its scheduler answers as of the moment when it is asked.
 pub struct LiveView(RemoteView<UnixStream>);
@@ -41,6 +43,23 @@ impl LiveView {
     /// The crawl has ended.
     pub fn process(&self) -> anyhow::Result<Option<RunningProcess>> {
         self.ask(&Asked::Process)
+    }
+
+    /// The last survey of the state that a process left with the crawl, if it still holds.
+    ///
+    /// # Errors
+    /// The crawl has ended.
+    pub fn survey(&self) -> anyhow::Result<Option<KeptSurvey>> {
+        Ok(self.ask::<Option<KeptSurvey>>(&Asked::Survey)?.flatten())
+    }
+
+    /// Leaves a survey with the crawl that took so long; `found` is JSON.
+    ///
+    /// # Errors
+    /// The crawl has ended.
+    pub fn keep_survey(&self, found: String, took: Duration) -> anyhow::Result<()> {
+        let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.ask::<()>(&Asked::KeepSurvey { found, took_us }).map(|_| ())
     }
 
     fn ask<T: DeserializeOwned>(&self, asked: &Asked) -> anyhow::Result<Option<T>> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{Outcome, Purpose, says_what_is_there};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use store::{CrawlView, Entry, StoreError, Totals, with_current_visit};
 
 /// Entries read from the state at once.
@@ -12,16 +12,16 @@ const ENTRIES_AT_ONCE: usize = 1_000;
 const READ_MAX: u64 = 200_000;
 
 /// What is open of URLs that failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passing {
     /// URLs that were requested without success, and wait for another request. They were never visited to the end.
     pub tried: u64,
     /// The others, by the outcome of the last visit.
-    pub outcomes: BTreeMap<&'static str, Open>,
+    pub outcomes: BTreeMap<String, Open>,
 }
 
 /// URLs with an outcome that is not final.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Open {
     /// Those that wait in the queue to be visited again.
     pub waiting: u64,
@@ -66,7 +66,7 @@ impl Passing {
                     for queued in queue.iter().filter(|queued| queued.candidate.purpose == Purpose::Page) {
                         match queued.again.as_deref() {
                             Some(last) if last.outcome.is_failure() && !says_what_is_there(last) => {
-                                self.outcomes.entry(last.outcome.as_str()).or_default().waiting += 1;
+                                self.outcomes.entry(last.outcome.to_string()).or_default().waiting += 1;
                             }
                             None if queued.visited.is_none() => self.tried += u64::from(queued.attempts > 0),
                             Some(_) | None => {}
@@ -88,7 +88,7 @@ impl Passing {
             after = Some(last.candidate.url.key());
             for entry in entries {
                 if is_known(view, entry, outcome)? {
-                    self.outcomes.entry(outcome.as_str()).or_default().known += 1;
+                    self.outcomes.entry(outcome.to_string()).or_default().known += 1;
                 }
             }
         }
@@ -141,7 +141,7 @@ mod tests {
         let again = first.map(|(path, _)| url(path).key()).to_vec();
         let round = Some(Round { number: 2, began_at: Timestamp(2), is_choosing: false });
         commit(Batch { again, round, ..Batch::default() });
-        let timeouts = |waiting, known| BTreeMap::from([(Outcome::Timeout.as_str(), Open { waiting, known })]);
+        let timeouts = |waiting, known| BTreeMap::from([(Outcome::Timeout.to_string(), Open { waiting, known })]);
         assert_eq!(told(), Some(Passing { tried: 1, outcomes: timeouts(1, 0) }), "one of the first round");
 
         let second = [("there", html), ("late", late), ("twice", late), ("gone", missing)];

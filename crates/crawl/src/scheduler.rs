@@ -1,11 +1,14 @@
 //! The scheduler of a run, to be asked from outside.
 
+use std::time::Duration;
+
 use engine::{Prospect, Question, SiteWaits};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 use weburl::{SiteKey, UrlKey};
 
 use crate::latest::{Latest, LatestSink};
+use crate::survey::Surveys;
 
 pub use crate::latest::LATEST_MAX;
 
@@ -21,6 +24,10 @@ pub(crate) enum Asked {
     Waits,
     /// How the process is, and what it did last.
     Process,
+    /// The last survey of the state, if it still holds.
+    Survey,
+    /// To keep what a survey found that took so many microseconds.
+    KeepSurvey { found: String, took_us: u64 },
 }
 
 /// The process of a run, and what it did last.
@@ -37,6 +44,7 @@ pub struct RunningProcess {
 pub struct Scheduler {
     asking: mpsc::Sender<Question>,
     latest: Latest,
+    surveys: Surveys,
 }
 
 impl Scheduler {
@@ -44,7 +52,7 @@ impl Scheduler {
     #[must_use]
     pub fn new() -> (Self, mpsc::Receiver<Question>) {
         let (asking, questions) = mpsc::channel(QUESTIONS_MAX);
-        (Scheduler { asking, latest: Latest::default() }, questions)
+        (Scheduler { asking, latest: Latest::default(), surveys: Surveys::default() }, questions)
     }
 
     /// Takes note of what is visited.
@@ -70,6 +78,11 @@ impl Scheduler {
             Asked::Process => {
                 let process = RunningProcess { memory_bytes: memory_bytes(), latest: self.latest.keys() };
                 serde_json::to_string(&process).ok()
+            }
+            Asked::Survey => serde_json::to_string(&self.surveys.last()).ok(),
+            Asked::KeepSurvey { found, took_us } => {
+                self.surveys.keep(found, Duration::from_micros(took_us));
+                serde_json::to_string(&()).ok()
             }
         }
     }
@@ -121,5 +134,15 @@ mod tests {
             serde_json::from_str(&scheduler.answer(&asked).expect("an answer")).expect("JSON");
         assert_eq!(process.latest, []);
         assert_eq!(scheduler.answer("\"Colour\""), None, "a question of a later version");
+    }
+
+    #[test]
+    fn a_survey_is_kept_for_the_next_question() {
+        let (scheduler, _questions) = Scheduler::new();
+        let ask = |asked: &Asked| scheduler.answer(&serde_json::to_string(asked).expect("JSON")).expect("an answer");
+        assert_eq!(ask(&Asked::Survey), "null");
+        assert_eq!(ask(&Asked::KeepSurvey { found: "[1]".to_owned(), took_us: 60_000_000 }), "null");
+        let kept: Option<crate::survey::KeptSurvey> = serde_json::from_str(&ask(&Asked::Survey)).expect("JSON");
+        assert_eq!(kept.map(|kept| kept.found), Some("[1]".to_owned()));
     }
 }

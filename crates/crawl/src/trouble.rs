@@ -1,7 +1,7 @@
 //! Sites in trouble: which they are, what for, and when they may be asked again.
 
 use model::SiteRecord;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use store::{CrawlView, StoreError};
 
 /// Sites named, those that may be asked first.
@@ -11,7 +11,7 @@ const NAMED_MAX: usize = 5;
 const READ_AT_ONCE: usize = 1_000;
 
 /// The sites of a crawl that are in trouble.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct InTrouble {
     /// How many there are.
     pub sites: u64,
@@ -22,7 +22,7 @@ pub struct InTrouble {
 }
 
 /// A site in trouble.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Named {
     /// The site.
     pub site: String,

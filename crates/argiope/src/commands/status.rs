@@ -72,6 +72,9 @@ fn to_text(status: &Status) -> String {
     if let Some(freshness) = &status.freshness {
         let _ = write!(out, "{freshness}");
     }
+    if let Some(at) = &status.counted_at {
+        let _ = writeln!(out, "sites in trouble, failures and freshness: as of {at}");
+    }
     let shown = status.seeds.iter().take(SEEDS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
     let more = if status.seeds.len() > SEEDS_SHOWN { " …" } else { "" };
     let _ = writeln!(out, "{}: {shown}{more}", counted(status.seeds.len() as u64, "seed"));
