@@ -197,7 +197,7 @@ impl Store for WorkerStore {
         Ok(self.owned.sites(after, max))
     }
 
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+    fn holder(&self, content: ContentDigest, label: Option<PayloadDigest>) -> Result<Option<UrlKey>, StoreError> {
         self.worker.holder(content, label)
     }
 

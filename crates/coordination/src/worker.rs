@@ -226,7 +226,7 @@ pub trait Worker: Send + Sync {
     ///
     /// # Errors
     /// The store failed.
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError>;
+    fn holder(&self, content: ContentDigest, label: Option<PayloadDigest>) -> Result<Option<UrlKey>, StoreError>;
 
     /// The round of the crawl, and the seeds after `last`; 0 is before the first. A seed whose depth becomes 0
     /// later is among them again.

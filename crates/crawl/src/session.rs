@@ -260,6 +260,11 @@ impl Builder {
                 (Vec::new(), Totals::default())
             }
         };
+        // Where visits are compared with those of another run, they are compared by all that an earlier program knew, too.
+        let is_only_state =
+            !plan.settings.archive && !plan.settings.details && tried.stream.is_none() && sinks.is_empty();
+        plan.settings.labels =
+            !is_only_state || is_member || plan.settings.changes_in_text || !before.outcomes.is_empty();
         let archive = parts::open_archive(&dir, &plan, store.as_ref(), &mut notices)?;
         let archive = archive.map(|archive| match numbered_by {
             Some(serials) => archive.numbered_by(serials),

@@ -40,7 +40,7 @@ pub struct Content {
     pub finding: Finding,
     /// The media type as declared.
     pub content_type: Option<String>,
-    /// The label of the payload; `None` without a payload.
+    /// The label of the payload; `None` without a payload, or if the crawl needs none.
     pub digest: Option<PayloadDigest>,
     /// The digest of the body without its content coding, that of a sitemap [apart](ContentDigest::apart); `None` without a body, or if it is
     /// incomplete: equal beginnings prove nothing.
@@ -55,8 +55,10 @@ pub struct Content {
     pub limits: LimitSet,
     /// The content that only the rendered page shows; `None` if it was not rendered or led elsewhere.
     pub gained: Option<Shown>,
-    /// What counts of the content ([`model::Visit::identity`]).
+    /// The body as a number ([`model::Visit::identity`]).
     pub identity: Option<u64>,
+    /// The words as a number ([`model::Visit::wording`]).
+    pub wording: Option<u64>,
     /// The features that decide whether it brings something new; `None` for pages whose text is not read.
     pub features: Option<Box<Features>>,
     /// Its values for the dataset, if the crawl writes one.
@@ -308,17 +310,18 @@ fn rendered(outcome: &FetchOutcome) -> Option<&RenderedDocument> {
 
 fn digest(exchange: &Exchange, response: &Response, settings: &Settings, content: &mut Content) {
     let payload = &exchange.payload[..];
-    let digest = if settings.archive {
-        let (digest, of_block) = warc::Digest::of_response(&exchange.response_head, payload);
-        content.block_digest = Some(of_block);
-        digest
-    } else {
-        warc::Digest::of(payload)
-    };
-    (content.digest, content.length) = (Some(PayloadDigest(*digest.as_bytes())), payload.len() as u64);
+    content.length = payload.len() as u64;
     let is_whole = response.truncated.is_none() && !response.body.is_empty();
     content.digest_of_content = is_whole.then(|| ContentDigest::of(&response.body));
     content.identity = content.digest_of_content.map(|digest| digest.short());
+    let label = if settings.archive {
+        let (label, of_block) = warc::Digest::of_response(&exchange.response_head, payload);
+        content.block_digest = Some(of_block);
+        Some(label)
+    } else {
+        (settings.labels || !is_whole).then(|| warc::Digest::of(payload))
+    };
+    content.digest = label.map(|label| PayloadDigest(*label.as_bytes()));
 }
 
 /// The media type as it is recorded: without surrounding space, of bounded length.
@@ -444,8 +447,9 @@ fn look_into_document(
         scripting: html.scripting,
         parts,
     };
-    if settings.changes_in_text {
-        content.identity = wording::of_page(html.title.as_deref(), &html.text).or(content.identity);
+    // The words of a part are not those of the page.
+    if settings.changes_in_text && content.identity.is_some() {
+        content.wording = wording::of_page(html.title.as_deref(), &html.text);
     }
     if settings.details {
         let details = time(Stage::Describe, || {

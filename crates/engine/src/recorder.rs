@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use against::{Against, AgainstError};
-use model::{ArchiveLocation, Candidate, ContentDigest, Exchange, Outcome, PayloadDigest, SiteRecord, Visit};
+use model::{ArchiveLocation, Candidate, ContentDigest, Exchange, Outcome, Payload, SiteRecord, Visit};
 use stages::{Stage, time};
 use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
@@ -116,15 +116,14 @@ type Holders = HashMap<ContentDigest, Holder>;
 struct Holder {
     key: UrlKey,
     original: Original,
-    label: Option<PayloadDigest>,
-    length: u64,
+    payload: Payload,
 }
 
 impl Holder {
     /// Whether the recorded payload equals that of a visit with the same content, byte for byte. Only then may the record of that visit
     /// refer to it. Otherwise it is the same content in another coding, and gets its own record.
     fn has_payload_of(&self, visit: &Visit) -> bool {
-        (self.label, self.length) == (visit.digest, visit.length)
+        self.payload.is(visit.payload())
     }
 }
 
@@ -250,7 +249,7 @@ impl Recorder {
                         let here =
                             || Original { url: exchange.url.to_string(), at: exchange.started_at, place: Place::Here };
                         let original = elsewhere.clone().unwrap_or_else(here);
-                        let holder = Holder { key: visit.key, original, label: visit.digest, length: visit.length };
+                        let holder = Holder { key: visit.key, original, payload: visit.payload() };
                         batch.holders.push((content, visit.key));
                         holders.insert(content, holder);
                         elsewhere
@@ -347,18 +346,13 @@ impl Recorder {
         if let Some(holder) = holders.get(&content) {
             return Ok(Some(holder.clone()).filter(|holder| holder.key != visit.key));
         }
-        let Some(label) = visit.digest else { return Ok(None) };
-        let holder = self.store.holder(content, label)?;
+        let holder = self.store.holder(content, visit.digest)?;
         let Some(entry) = holder.map(|holder| self.store.get(holder)).transpose()?.flatten() else { return Ok(None) };
         let Some(last) = entry.visit.filter(|last| last.outcome.is_fetched() && last.duplicate_of.is_none()) else {
             return Ok(None);
         };
-        let holder = Holder {
-            key: last.key,
-            original: Original::of(&last, &entry.candidate.url),
-            label: last.digest,
-            length: last.length,
-        };
+        let holder =
+            Holder { key: last.key, original: Original::of(&last, &entry.candidate.url), payload: last.payload() };
         let may_have_changed = holder.key == visit.key || last.past.changes > 0;
         Ok(Some(holder).filter(|holder| !may_have_changed || holder.has_payload_of(visit)))
     }

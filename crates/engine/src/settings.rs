@@ -132,6 +132,9 @@ pub struct Settings {
     pub archive: bool,
     /// Keep the values of each answer for the dataset ([`crate::Details`]).
     pub details: bool,
+    /// Label each payload ([`model::Visit::digest`]). Without it only payloads that nothing else identifies are labelled: a crawl that keeps only
+    /// its state has no other use for labels, and they take a tenth of its processor time.
+    pub labels: bool,
     /// Read what pages say for machines ([`structured`]), if `details` are kept.
     pub structured: bool,
     /// Of pages, these values include their main text, kind and metadata ([`maintext`]).

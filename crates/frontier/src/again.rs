@@ -98,7 +98,7 @@ fn broken_off(visit: &Visit) -> Option<Outcome> {
 pub fn condition(last: &Visit, is_probe: bool, pages_of_site: u64) -> Validators {
     let turns = (pages_of_site / 2).clamp(*PROBED_ONE_IN.start(), *PROBED_ONE_IN.end());
     let turn = u64::from(last.past.unchanged()).wrapping_add(last.key.url) % turns;
-    let has_whole_content = last.digest.is_some()
+    let has_whole_content = last.payload().is_known()
         && last.outcome.is_fetched()
         && last.duplicate_of.is_none()
         && !is_cut(last)

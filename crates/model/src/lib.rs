@@ -45,4 +45,4 @@ pub use rendering::{LeftOut, Reason, Refusal, Refusals, RenderedDocument, Render
 pub use resolved::Resolved;
 pub use site::{Aside, Renewal, RobotsAnswer, RobotsRecord, SiteRecord};
 pub use time::Timestamp;
-pub use visit::{ArchiveLocation, Visit};
+pub use visit::{ArchiveLocation, Payload, Visit};

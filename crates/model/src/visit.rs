@@ -31,7 +31,7 @@ pub struct Visit {
     pub content_type: Option<String>,
     /// Bytes of the payload as received; for an unchanged page, of the earlier payload.
     pub length: u64,
-    /// The label of the payload.
+    /// The label of the payload. A crawl that keeps only its state has it only where there is no `identity`.
     pub digest: Option<PayloadDigest>,
     /// The URL whose payload this one equals.
     pub duplicate_of: Option<UrlKey>,
@@ -66,9 +66,11 @@ pub struct Visit {
     pub content_url: Option<String>,
     /// The validators of the content.
     pub validators: Validators,
-    /// What counts of the content, as a number: the body without its content coding, or the words of a page where a change of its text is what
-    /// counts as a change (`extract::wording`). `None` of a body that is not whole, and of visits of earlier versions.
+    /// The body without its content coding, as a number. `None` of a body that is not whole, and of visits of earlier versions.
     pub identity: Option<u64>,
+    /// The words of a page, as a number, where only a change of its text counts as a change (`extract::wording`). `None` of a body that is not
+    /// whole.
+    pub wording: Option<u64>,
     /// What the site says of changes since this visit.
     pub announced: Announced,
     /// A summary of the earlier visits.
@@ -116,6 +118,7 @@ impl Visit {
             content_url: None,
             validators: Validators::default(),
             identity: None,
+            wording: None,
             announced: Announced::default(),
             past: Past::default(),
         }
@@ -137,10 +140,17 @@ impl Visit {
     /// Whether the content equals that of `earlier`: in what counts of both, or in each byte that was sent.
     #[must_use]
     pub fn has_content_of(&self, earlier: &Visit) -> bool {
-        let is_the_same = self.identity.is_some() && self.identity == earlier.identity;
-        is_the_same
+        let is_the_same = |one: Option<u64>, other| one.is_some() && one == other;
+        is_the_same(self.wording, earlier.wording)
+            || is_the_same(self.identity, earlier.identity)
             || self.outcome == Outcome::NotModified
-            || (self.digest, self.length) == (earlier.digest, earlier.length)
+            || self.payload().is(earlier.payload())
+    }
+
+    /// What identifies the payload that the visit found.
+    #[must_use]
+    pub fn payload(&self) -> Payload {
+        Payload { label: self.digest, identity: self.identity, length: self.length }
     }
 
     /// The kind of a fetched page, be its content new or repeated: `html` or `binary`; `None` without success.
@@ -158,11 +168,60 @@ impl Visit {
     }
 }
 
+/// What identifies the payload of a visit.
+#[derive(Clone, Copy, Debug)]
+pub struct Payload {
+    label: Option<PayloadDigest>,
+    identity: Option<u64>,
+    length: u64,
+}
+
+impl Payload {
+    /// Whether each byte that was sent is the same: by the labels or, where neither has one, by the identities.
+    #[must_use]
+    pub fn is(self, other: Payload) -> bool {
+        let is_the_same = match (self.label, other.label) {
+            (None, None) => self.identity == other.identity,
+            (label, other) => label == other,
+        };
+        is_the_same && self.length == other.length
+    }
+
+    /// Whether it can be distinguished from another.
+    #[must_use]
+    pub fn is_known(self) -> bool {
+        self.label.is_some() || self.identity.is_some()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use weburl::{SiteKey, UrlKey};
 
     use super::*;
+
+    #[test]
+    fn payloads_are_compared_by_their_labels_or_else_by_their_identities() {
+        let payload = |label: Option<u8>, identity, length| Payload {
+            label: label.map(|label| PayloadDigest([label; 20])),
+            identity,
+            length,
+        };
+        for (one, other, is_the_same) in [
+            (payload(Some(1), Some(1), 9), payload(Some(1), Some(1), 9), true),
+            (payload(Some(1), None, 9), payload(Some(1), Some(1), 9), true),
+            (payload(Some(1), Some(1), 9), payload(Some(2), Some(1), 9), false),
+            (payload(Some(1), Some(1), 9), payload(Some(1), Some(1), 8), false),
+            (payload(None, Some(1), 9), payload(None, Some(1), 9), true),
+            (payload(None, Some(1), 9), payload(None, Some(2), 9), false),
+            (payload(None, Some(1), 9), payload(None, Some(1), 8), false),
+            (payload(None, Some(1), 9), payload(None, None, 9), false),
+            (payload(None, None, 0), payload(None, None, 0), true),
+            (payload(Some(1), Some(1), 9), payload(None, Some(1), 9), false),
+        ] {
+            assert_eq!((one.is(other), other.is(one)), (is_the_same, is_the_same), "{one:?} {other:?}");
+        }
+    }
 
     #[test]
     fn a_duplicate_keeps_its_kind() {

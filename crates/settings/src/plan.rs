@@ -173,6 +173,7 @@ impl Plan {
             requisites: switches.requisites,
             archive,
             details: dataset,
+            labels: true,
             structured: !switches.no_structured,
             main_text: !switches.no_main_text,
             documents: (switches.documents_text && dataset).then(documents::Reader::of_this_program),

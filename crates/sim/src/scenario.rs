@@ -359,6 +359,7 @@ impl Scenario {
             render: None,
             archive: self.has_archive,
             details: false,
+            labels: self.has_archive,
             structured: false,
             main_text: false,
             documents: None,

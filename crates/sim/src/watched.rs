@@ -193,7 +193,7 @@ impl Store for Watched {
         Ok(own.take(max).collect())
     }
 
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+    fn holder(&self, content: ContentDigest, label: Option<PayloadDigest>) -> Result<Option<UrlKey>, StoreError> {
         self.below.holder(content, label)
     }
 

@@ -230,7 +230,7 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
     if !visit.limits.is_empty() {
         to.varint(visit.limits.bits());
     }
-    let Visit { round, content_at, content_url, validators, identity, announced, past, .. } = visit;
+    let Visit { round, content_at, content_url, validators, identity, wording, announced, past, .. } = visit;
     let is_later = *round > 1 || *past != Past::default();
     let more = flag(content_at.is_some(), HAS_CONTENT_AT)
         | flag(validators.etag.is_some(), HAS_ETAG)
@@ -238,6 +238,7 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
         | flag(is_later, IS_LATER)
         | flag(content_url.is_some(), HAS_CONTENT_URL)
         | flag(identity.is_some(), HAS_IDENTITY)
+        | flag(wording.is_some(), HAS_WORDING)
         | flag(!announced.is_empty(), IS_ANNOUNCED);
     if visit.duplicate_kind.is_some() || more > 0 {
         to.byte(visit.duplicate_kind.map_or(NO_KIND, Outcome::code));
@@ -257,8 +258,8 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
         if let Some(content_url) = content_url {
             to.text(content_url);
         }
-        if let Some(identity) = identity {
-            to.fixed(&identity.to_be_bytes());
+        for number in [identity, wording].into_iter().flatten() {
+            to.fixed(&number.to_be_bytes());
         }
         if !announced.is_empty() {
             for at in [announced.sitemap, announced.feed] {
@@ -278,6 +279,7 @@ const IS_LATER: u8 = 1 << 3;
 const HAS_CONTENT_URL: u8 = 1 << 4;
 const HAS_IDENTITY: u8 = 1 << 5;
 const IS_ANNOUNCED: u8 = 1 << 6;
+const HAS_WORDING: u8 = 1 << 7;
 
 /// The visit of the URL `key`, its outlinks left empty.
 pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreError> {
@@ -314,6 +316,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
     let (round, past) = later.unwrap_or((1, Past::default()));
     let content_url = optional(more, HAS_CONTENT_URL, || Ok(from.text()?.to_owned()))?;
     let identity = optional(more, HAS_IDENTITY, || from.fixed().map(u64::from_be_bytes))?;
+    let wording = optional(more, HAS_WORDING, || from.fixed().map(u64::from_be_bytes))?;
     let announced = optional(more, IS_ANNOUNCED, || {
         let mut said = || Ok(Some(Timestamp(from.varint()?)).filter(|at| at.0 > 0));
         Ok(Announced { sitemap: said()?, feed: said()? })
@@ -343,6 +346,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         content_at,
         content_url,
         identity,
+        wording,
         announced,
         validators,
         past,

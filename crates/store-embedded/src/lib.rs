@@ -231,7 +231,7 @@ impl Store for EmbeddedStore {
         self.now().view.sites_with_pending(after, max)
     }
 
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+    fn holder(&self, content: ContentDigest, label: Option<PayloadDigest>) -> Result<Option<UrlKey>, StoreError> {
         self.now().view.holder(content, label)
     }
 

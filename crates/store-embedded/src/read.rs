@@ -125,9 +125,13 @@ impl View {
             .collect()
     }
 
-    pub(crate) fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+    pub(crate) fn holder(
+        &self,
+        content: ContentDigest,
+        label: Option<PayloadDigest>,
+    ) -> Result<Option<UrlKey>, StoreError> {
         let mut holder = self.read(&self.tables.contents, content.as_bytes())?;
-        if holder.is_none() && self.tables.has_labels {
+        if let Some(label) = label.filter(|_| holder.is_none() && self.tables.has_labels) {
             holder = self.read(&self.tables.holders, &label.0)?;
         }
         holder.map(|holder| url_key(&holder, "contents")).transpose()

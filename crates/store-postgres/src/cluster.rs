@@ -285,7 +285,7 @@ impl Worker for PostgresWorker {
         Ok(rows.iter().map(segments::site_and_serial).collect::<Result<_, _>>()?)
     }
 
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+    fn holder(&self, content: ContentDigest, label: Option<PayloadDigest>) -> Result<Option<UrlKey>, StoreError> {
         self.reader.holder(content, label)
     }
 

@@ -273,8 +273,13 @@ impl Reader {
         rows.iter().map(|row| Columns::of("site", row).site()).collect()
     }
 
-    pub(crate) fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
-        let digests = vec![content.as_bytes().to_vec(), label.0.to_vec()];
+    pub(crate) fn holder(
+        &self,
+        content: ContentDigest,
+        label: Option<PayloadDigest>,
+    ) -> Result<Option<UrlKey>, StoreError> {
+        let label = label.map(|label| label.0.to_vec());
+        let digests = Vec::from_iter([content.as_bytes().to_vec()].into_iter().chain(label));
         let rows = self.session.query("looking up a content", HOLDER, vec![Box::new(digests)])?;
         let key = rows.first().map(|row| {
             let mut columns = Columns::of("holder", row);

@@ -32,8 +32,10 @@ pub(crate) struct More {
     past: Past,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     content_url: Option<String>,
-    #[serde(default, rename = "wording", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     identity: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    wording: Option<u64>,
     #[serde(default, skip_serializing_if = "Announced::is_empty")]
     announced: Announced,
 }
@@ -41,21 +43,22 @@ pub(crate) struct More {
 impl More {
     /// As the column has it; `None` where there is nothing of it.
     pub(crate) fn of(visit: &Visit) -> Option<String> {
-        let Visit { validators, past, content_url, identity, announced, .. } = visit;
+        let Visit { validators, past, content_url, identity, wording, announced, .. } = visit;
         let is_first = *past == Past::default() && announced.is_empty();
         if validators.is_empty() && is_first && content_url.is_none() && identity.is_none() {
             return None;
         }
         let (validators, past, content_url) = (validators.clone(), past.clone(), content_url.clone());
-        let more = More { validators, past, content_url, identity: *identity, announced: *announced };
+        let (identity, wording, announced) = (*identity, *wording, *announced);
+        let more = More { validators, past, content_url, identity, wording, announced };
         // Texts, numbers and flags can always be written.
         serde_json::to_string(&more).ok()
     }
 
     /// The visit with what the column has.
     fn read(text: &str, visit: Visit) -> Result<Visit, serde_json::Error> {
-        let More { validators, past, content_url, identity, announced } = serde_json::from_str(text)?;
-        Ok(Visit { validators, past, content_url, identity, announced, ..visit })
+        let More { validators, past, content_url, identity, wording, announced } = serde_json::from_str(text)?;
+        Ok(Visit { validators, past, content_url, identity, wording, announced, ..visit })
     }
 }
 
@@ -196,6 +199,7 @@ impl<'r> Columns<'r> {
             content_at: self.next::<Option<i64>>()?.map(|at| Timestamp(from_plain(at))),
             content_url: None,
             identity: None,
+            wording: None,
             announced: Announced::default(),
             validators: Validators::default(),
             past: Past::default(),

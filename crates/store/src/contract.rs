@@ -353,7 +353,7 @@ fn not_reopened(fixture: &dyn Fixture) {
     let after = (store.totals().expect("totals"), store.scan(None, 10).expect("scan"), queue(&*store, links));
     assert_eq!(after, before);
     let label = PayloadDigest([1; 20]);
-    assert_eq!(store.holder(content, label).expect("holder"), Some(url(&address(&Outcome::Html)).key()));
+    assert_eq!(store.holder(content, Some(label)).expect("holder"), Some(url(&address(&Outcome::Html)).key()));
 }
 
 fn holders(fixture: &dyn Fixture) {
@@ -363,8 +363,12 @@ fn holders(fixture: &dyn Fixture) {
     for holder in [a, b] {
         store.commit(&Batch { holders: vec![(content, holder)], ..Batch::default() }).expect("commit");
     }
-    assert_eq!(store.holder(content, label).expect("holder"), Some(a));
-    assert_eq!(store.holder(ContentDigest::of(b"2"), label).expect("holder"), None, "the label alone says nothing");
+    assert_eq!(store.holder(content, Some(label)).expect("holder"), Some(a));
+    assert_eq!(
+        store.holder(ContentDigest::of(b"2"), Some(label)).expect("holder"),
+        None,
+        "the label alone says nothing"
+    );
 }
 
 fn seeds_and_segments(fixture: &dyn Fixture) {

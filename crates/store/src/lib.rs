@@ -198,11 +198,11 @@ pub trait Store: CrawlView {
     fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError>;
 
     /// The URL that first had this content. For contents recorded by earlier programs, stores know only the label of the payload; they find
-    /// those by `label`.
+    /// those by `label`, if it was computed.
     ///
     /// # Errors
     /// The store cannot be read.
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError>;
+    fn holder(&self, content: ContentDigest, label: Option<PayloadDigest>) -> Result<Option<UrlKey>, StoreError>;
 
     /// A snapshot of the state after the last commit. Later commits do not change it.
     ///

@@ -205,7 +205,7 @@ impl Store for MemoryStore {
         Ok(sites)
     }
 
-    fn holder(&self, content: ContentDigest, _label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+    fn holder(&self, content: ContentDigest, _label: Option<PayloadDigest>) -> Result<Option<UrlKey>, StoreError> {
         Ok(self.state().holders.get(&content).copied())
     }
 

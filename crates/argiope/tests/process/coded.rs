@@ -49,6 +49,16 @@ fn reply(request: &Request, round: u32) -> Reply {
 
 #[test]
 fn only_what_has_another_content_has_changed() {
+    check_rounds(&[]);
+}
+
+/// Its visits have no labels, except those of pages that are not whole.
+#[test]
+fn only_what_has_another_content_has_changed_in_a_crawl_without_an_archive() {
+    check_rounds(&["--no-archive"]);
+}
+
+fn check_rounds(arguments: &[&str]) {
     let round = Arc::new(AtomicU32::new(1));
     let of_site = round.clone();
     let served =
@@ -58,7 +68,7 @@ fn only_what_has_another_content_has_changed() {
         ));
     let dirs = tempfile::tempdir().unwrap();
     let dir = dirs.path().join("crawl");
-    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    run(crawl(&served, &dir, &["http://one.test/"]).args(arguments)).expect_code(0);
     for n in 2..6 {
         round.store(n, Ordering::Relaxed);
         run(&mut crawl(&served, &dir, &["--again", "--backoff", "0", "--max-backoff", "0"]));
@@ -75,6 +85,9 @@ fn only_what_has_another_content_has_changed() {
     let outcomes: Vec<&str> = of("/cut").iter().map(|visit| visit.outcome.as_str()).collect();
     assert_eq!(outcomes, ["html", "connection_error", "html", "connection_error", "html"]);
     assert!(of("/short").iter().all(|visit| visit.outcome.as_str() == "html"), "one part follows another");
+    if arguments.contains(&"--no-archive") {
+        return;
+    }
     ask("check", &dir, &[]);
 
     // What is shown after a round in which it broke off is whole.
@@ -84,4 +97,49 @@ fn only_what_has_another_content_has_changed() {
     run(Command::new(BINARY).arg("export").arg(&dir).arg("markdown").arg("-o").arg(&text)).expect_code(0);
     let cut = std::fs::read_to_string(text.join("one.test/cut.md")).unwrap();
     assert!(cut.contains("This is /cut."), "{cut}");
+}
+
+/// Once plain, then compressed: the same content in another place.
+#[test]
+fn a_page_that_moves_in_another_coding_has_moved() {
+    let has_moved = Arc::new(AtomicU32::new(0));
+    let of_site = has_moved.clone();
+    let reply = move |request: &Request| match (request.path(), of_site.load(Ordering::Relaxed)) {
+        ("/", 0) => Reply::html("<a href=/here>1</a>"),
+        ("/", _) => Reply::html("<a href=/there>1</a>"),
+        ("/here", 0) => Reply::html(PAGE),
+        ("/there", 1) => Reply::html(zipped(PAGE, 1)).header("Content-Encoding", "gzip"),
+        (path, _) => Reply::error(404, path),
+    };
+    let served = Served::start(Web::new().site("one.test", testweb::from_fn(reply)));
+    for arguments in [&[][..], &["--no-archive"]] {
+        has_moved.store(0, Ordering::Relaxed);
+        let dirs = tempfile::tempdir().unwrap();
+        let dir = dirs.path().join("crawl");
+        run(crawl(&served, &dir, &["http://one.test/"]).args(arguments)).expect_code(0);
+        has_moved.store(1, Ordering::Relaxed);
+        run(&mut crawl(&served, &dir, &["--again"]));
+        assert_eq!(kinds(&changes(&dir, &[])), [("/", "changed"), ("/here", "moved")], "{arguments:?}");
+    }
+}
+
+/// Where only one of two visits has words to compare, their contents are compared: the bytes that are sent differ each time.
+#[test]
+fn a_page_that_stays_has_not_changed_where_only_one_visit_counts_words() {
+    let answers = AtomicU32::new(0);
+    let reply = move |_: &Request| {
+        let answer = answers.fetch_add(1, Ordering::Relaxed);
+        Reply::html(zipped(PAGE, answer)).header("Content-Encoding", "gzip")
+    };
+    let served = Served::start(Web::new().site("one.test", testweb::from_fn(reply)));
+    for arguments in [&[][..], &["--no-archive"]] {
+        let dirs = tempfile::tempdir().unwrap();
+        let dir = dirs.path().join("crawl");
+        run(crawl(&served, &dir, &["http://one.test/"]).args(arguments)).expect_code(0);
+        for words in ["true", "true", "false", "false"] {
+            run(&mut crawl(&served, &dir, &["--again", &format!("--changes-in-text={words}")])).expect_code(0);
+            let told = changes(&dir, &[]);
+            assert!(told.is_empty(), "{arguments:?} {words}: {told:?}");
+        }
+    }
 }

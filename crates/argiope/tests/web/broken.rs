@@ -126,7 +126,7 @@ impl Store for Unreadable {
         self.0.sites_with_pending(after, max)
     }
 
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+    fn holder(&self, content: ContentDigest, label: Option<PayloadDigest>) -> Result<Option<UrlKey>, StoreError> {
         self.0.holder(content, label)
     }
 

@@ -8,8 +8,12 @@ use weburl::{CanonicalUrl, UrlKey};
 
 use super::{ChangesError, Line, compare, each_page};
 
-/// A content, by digest and length.
-type Content = (PayloadDigest, u64);
+/// A content. The labels of visits tell it only in the coding in which it was sent, but earlier programs kept nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Content {
+    Identity(u64),
+    Payload(PayloadDigest, u64),
+}
 
 /// The new places of pages. They are not new themselves.
 #[derive(Debug, Default)]
@@ -31,16 +35,20 @@ impl Moves {
             if change == Change::Moved {
                 let target = now.target.as_deref().and_then(CanonicalUrl::from_canonical);
                 moves.places.extend(target.map(|target| target.key()));
-            } else if let Some(content) = before.as_ref().and_then(content_of).filter(|_| change == Change::Gone) {
-                gone.entry(content).or_insert(now.key);
+            } else if change == Change::Gone {
+                for content in before.iter().flat_map(contents_of) {
+                    gone.entry(content).or_insert(now.key);
+                }
             }
             Ok(())
         })?;
         if !gone.is_empty() {
             each_page(view, &mut |entry| {
                 let Some((Change::New, _, now)) = compare(view, &entry, line)? else { return Ok(()) };
-                if let Some(gone) = content_of(&now).and_then(|content| gone.remove(&content)) {
-                    moves.by_content.insert(gone, now.key);
+                let from = contents_of(&now).find_map(|content| gone.get(&content).copied());
+                // A page has moved to one place.
+                if let Some(from) = from.filter(|from| !moves.by_content.contains_key(from)) {
+                    moves.by_content.insert(from, now.key);
                     moves.places.insert(now.key);
                 }
                 Ok(())
@@ -60,11 +68,10 @@ impl Moves {
     }
 }
 
-/// The content of the page that a visit found; an empty one says nothing, and neither does that of a redirect.
-fn content_of(visit: &Visit) -> Option<Content> {
-    visit
-        .digest
-        .filter(|_| visit.outcome.is_fetched())
-        .map(|digest| (digest, visit.length))
-        .filter(|(_, length)| *length > 0)
+/// The content of the page that a visit found, in each way in which it is known. An empty one says nothing, and neither does that of a redirect.
+fn contents_of(visit: &Visit) -> impl Iterator<Item = Content> {
+    let is_content = visit.outcome.is_fetched() && visit.length > 0;
+    let identity = visit.identity.map(Content::Identity);
+    let payload = visit.digest.map(|digest| Content::Payload(digest, visit.length));
+    identity.into_iter().chain(payload).filter(move |_| is_content)
 }

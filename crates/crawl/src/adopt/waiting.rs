@@ -63,7 +63,7 @@ impl Store for Waiting {
         self.below.sites_with_pending(after, max)
     }
 
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+    fn holder(&self, content: ContentDigest, label: Option<PayloadDigest>) -> Result<Option<UrlKey>, StoreError> {
         self.below.holder(content, label)
     }
 

@@ -188,6 +188,7 @@ impl State {
             digest: content.digest,
             limits: verdict::limits_reached(&fetch.fetched, source.purpose).union(content.limits),
             identity: content.identity,
+            wording: content.wording,
             at: fetched_at(&fetch).unwrap_or_else(|| self.dates.of(fetch.finished_at)),
             attempts: ended.attempts,
             judged_at: source.judges_from(),

@@ -72,6 +72,7 @@ pub(crate) fn settings() -> Settings {
         images: false,
         requisites: false,
         archive: false,
+        labels: true,
         details: false,
         structured: false,
         main_text: false,

@@ -194,7 +194,7 @@ impl AtEnd<'_> {
             }
             let body = self.scenario.web.pages.get(entry.candidate.url.as_str()).map(|page| body_of(&page.reply));
             if let (Some(label), Some(body)) = (visit.digest, body)
-                && self.store.holder(content_of(entry, &body), label)? != holders.get(&payload).copied()
+                && self.store.holder(content_of(entry, &body), Some(label))? != holders.get(&payload).copied()
             {
                 let detail = format!("the store has another holder of {}'s content", entry.candidate.url);
                 findings.add(Check::Duplicates, self.now, detail);

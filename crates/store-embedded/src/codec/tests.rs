@@ -235,7 +235,7 @@ fn records_read_back() {
     let no_kind = Visit { duplicate_kind: None, ..later_visit() };
     let with_etag = Validators { last_modified: None, ..later_visit().validators };
     let first = Visit { content_at: None, validators: with_etag, ..full_visit() };
-    let worded = Visit { identity: Some(7), ..later_visit() };
+    let worded = Visit { identity: Some(7), wording: Some(9), ..later_visit() };
     let elsewhere = Visit { content_url: Some("http://elsewhere.test/".to_owned()), ..later_visit() };
     let announced = Announced { sitemap: Some(Timestamp(8)), feed: None };
     let announced = Visit { announced, ..full_visit() };

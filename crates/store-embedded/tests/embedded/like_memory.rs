@@ -33,7 +33,7 @@ fn check(batches: &[Batch]) {
             assert_eq!(embedded.get(key).expect("get"), memory.get(key).expect("get"), "after batch {n}");
         }
         for digest in 0..5 {
-            let (content, label) = (ContentDigest::of(&[digest]), PayloadDigest([digest; 20]));
+            let (content, label) = (ContentDigest::of(&[digest]), Some(PayloadDigest([digest; 20])));
             assert_eq!(
                 embedded.holder(content, label).expect("holder"),
                 memory.holder(content, label).expect("holder")

@@ -200,10 +200,10 @@ fn contents_of_the_third_format_are_found_by_their_label() {
     drop(engine);
 
     let store = open(dir.path()).expect("open");
-    assert_eq!(store.holder(content, label).expect("holder"), Some(before));
-    assert_eq!(store.holder(content, PayloadDigest([9; 20])).expect("holder"), None);
+    assert_eq!(store.holder(content, Some(label)).expect("holder"), Some(before));
+    assert_eq!(store.holder(content, Some(PayloadDigest([9; 20]))).expect("holder"), None);
     store.commit(&Batch { holders: vec![(content, now)], ..Batch::default() }).expect("commit");
-    assert_eq!(store.holder(content, label).expect("holder"), Some(now), "the content says more");
+    assert_eq!(store.holder(content, Some(label)).expect("holder"), Some(now), "the content says more");
     drop(store);
     assert_eq!(version(dir.path()), 12);
 }

@@ -623,7 +623,7 @@ impl Store for Control {
         self.view.reader.sites_with_pending(after, max)
     }
 
-    fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+    fn holder(&self, content: ContentDigest, label: Option<PayloadDigest>) -> Result<Option<UrlKey>, StoreError> {
         self.view.reader.holder(content, label)
     }
 

@@ -18,7 +18,7 @@ fn check(place: &Place, batches: &[Batch]) {
         assert_eq!(store.commit(batch).expect("commit"), expect, "batch {n}");
         assert_eq!(content(&store), content(&memory), "after batch {n}");
         for digest in 0..5 {
-            let (content, label) = (ContentDigest::of(&[digest]), PayloadDigest([digest; 20]));
+            let (content, label) = (ContentDigest::of(&[digest]), Some(PayloadDigest([digest; 20])));
             assert_eq!(store.holder(content, label).expect("holder"), memory.holder(content, label).expect("holder"));
         }
         if n % 8 == 7 {

@@ -142,7 +142,8 @@ fn a_store_of_the_fourth_format_goes_on_and_contents_are_found_by_their_label() 
          UPDATE holder SET digest = decode(repeat('08', 20), 'hex')",
     );
     let store = place.open().expect("open");
-    let holder = |of: &[u8], label| store.holder(ContentDigest::of(of), PayloadDigest([label; 20])).expect("holder");
+    let holder =
+        |of: &[u8], label| store.holder(ContentDigest::of(of), Some(PayloadDigest([label; 20]))).expect("holder");
     let before = holder(b"another", 8);
     assert!(before.is_some());
     assert_eq!(holder(b"another", 9), None);

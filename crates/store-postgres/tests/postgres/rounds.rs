@@ -183,7 +183,7 @@ fn a_visit_that_repeats_what_is_not_there_counts_and_comes_to_an_end() {
     commit(&one, &fence, &visits(mine.iter().zip(1..).map(|(url, payload)| first(url, 0, payload)).collect()));
     again(&one, &mine[..1]);
     place.execute("UPDATE visit SET segment = NULL, record_offset = NULL, record_length = NULL WHERE digest = decode(repeat('01', 20), 'hex')");
-    let holder = |payload| one.holder(content(payload), digest(payload)).expect("holder");
+    let holder = |payload| one.holder(content(payload), Some(digest(payload))).expect("holder");
     assert_eq!((holder(1), holder(2)), (Some(mine[0].key()), Some(mine[1].key())));
     let repeat = |attempts| {
         let visit = Visit { attempts, content_at: Some(FIRST), ..of_round(2, recorded(&mine[0], 0, 1)) };

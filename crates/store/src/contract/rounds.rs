@@ -276,7 +276,7 @@ pub(super) fn contents_are_lost(fixture: &dyn Fixture) {
     end(&*store, &[confirmed(same), recorded(changed, Outcome::Html, 2)]);
     let holders = |store: &dyn Store| {
         let label = PayloadDigest([1; 20]);
-        contents.map(|(content, _)| store.holder(content, label).expect("holder").is_some())
+        contents.map(|(content, _)| store.holder(content, Some(label)).expect("holder").is_some())
     };
     assert_eq!(holders(&*store), [true; 3]);
     let moved = |text: &str, location| Moved { key: url(text).key(), at: first(text).at, location };
@@ -298,7 +298,7 @@ pub(super) fn contents_are_lost(fixture: &dyn Fixture) {
     store.commit(&losing).expect("commit");
     let label = PayloadDigest([1; 20]);
     for (content, _) in [contents[0], contents[2]] {
-        assert_eq!(store.holder(content, label).expect("holder"), Some(url(changed).key()));
+        assert_eq!(store.holder(content, Some(label)).expect("holder"), Some(url(changed).key()));
     }
     // Found again.
     store.commit(&Batch { moved: vec![moved(same, place)], ..Batch::default() }).expect("commit");

@@ -29,6 +29,7 @@ pub(super) fn records_round_trip(fixture: &dyn Fixture) {
         content_url: Some("http://elsewhere.test/?é".to_owned()),
         validators: Validators { etag: Some("\"é\"".to_owned()), last_modified: Some("long ago".to_owned()) },
         identity: Some(u64::MAX - 1),
+        wording: Some(u64::MAX),
         announced: Announced { sitemap: None, feed: Some(Timestamp(11)) },
         past: Past { visits: 3, changes: 2, first_at: Timestamp(1), changed_at: Timestamp(2), not_modified: 4 },
     };
