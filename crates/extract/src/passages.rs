@@ -20,29 +20,73 @@ pub struct Passages {
 /// Marks of the passages that a sample got last. Texts repeat phrases: without them a sample is sorted over and over for its repeats.
 const MARKS: usize = 256;
 
+/// Words whose passages are hashed at once: apart from the search for words, this takes a fraction of the time.
+const WORDS_AT_ONCE: usize = 256;
+
+/// Words before one with which it makes a passage.
+const WORDS_BEFORE: usize = 2;
+
 /// The passages of a text, and its [fingerprint](simhash): both need its words.
 #[must_use]
 pub fn with_fingerprint(text: &str) -> (Passages, u64) {
-    let mut passages = Passages::default();
-    let (mut before, mut words, mut max) = ([0; 2], 0, u32::MAX);
-    let mut marks = [u32::MAX; MARKS];
-    let fingerprint = simhash::of_words(text, |word, is_number| {
-        if is_number {
-            return;
+    let mut sampler = Sampler::default();
+    let fingerprint = simhash::of_words(text, |word, is_number| sampler.push(word, is_number));
+    (sampler.finish(), fingerprint)
+}
+
+/// A sample that is being taken.
+struct Sampler {
+    passages: Passages,
+    /// Hashes below this one may be among the smallest.
+    max: u32,
+    marks: [u32; MARKS],
+    /// The last words, numbers left out.
+    words: [u64; WORDS_AT_ONCE],
+    length: usize,
+}
+
+impl Default for Sampler {
+    fn default() -> Self {
+        let passages = Passages::default();
+        Sampler { passages, max: u32::MAX, marks: [u32::MAX; MARKS], words: [0; WORDS_AT_ONCE], length: 0 }
+    }
+}
+
+impl Sampler {
+    /// Without a branch for numbers, which nobody can foresee.
+    #[inline]
+    fn push(&mut self, word: u64, is_number: bool) {
+        self.words[self.length] = word;
+        self.length += usize::from(!is_number);
+        if self.length == WORDS_AT_ONCE {
+            self.take();
         }
-        let hash = hash([before[0], before[1], word]);
-        before = [before[1], word];
-        words += 1;
-        if words > 2 && hash < max && std::mem::replace(&mut marks[hash as usize % MARKS], hash) != hash {
-            passages.sample.push(hash);
-            if passages.sample.len() == 2 * PASSAGES_MAX {
-                max = passages.shorten().unwrap_or(max);
+    }
+
+    /// Takes the passages of the words so far. The last words begin the next ones.
+    fn take(&mut self) {
+        let words = &self.words[..self.length];
+        self.passages.count = self.passages.count.saturating_add(words.len().saturating_sub(WORDS_BEFORE) as u32);
+        for passage in words.array_windows() {
+            let hash = hash(*passage);
+            let mark = &mut self.marks[hash as usize % MARKS];
+            if hash < self.max && std::mem::replace(mark, hash) != hash {
+                self.passages.sample.push(hash);
+                if self.passages.sample.len() == 2 * PASSAGES_MAX {
+                    self.max = self.passages.shorten().unwrap_or(self.max);
+                }
             }
         }
-    });
-    passages.shorten();
-    passages.count = u32::try_from(words).unwrap_or(u32::MAX).saturating_sub(2);
-    (passages, fingerprint)
+        let kept = self.length.saturating_sub(WORDS_BEFORE)..self.length;
+        self.length = kept.len();
+        self.words.copy_within(kept, 0);
+    }
+
+    fn finish(mut self) -> Passages {
+        self.take();
+        self.passages.shorten();
+        self.passages
+    }
 }
 
 impl Passages {
