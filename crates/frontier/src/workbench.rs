@@ -4,7 +4,7 @@
 //! address holds the sites on it; taking a site takes its address too, so the limit per site and the limit per address
 //! both hold without scanning. All operations cost the logarithm of the number of sites.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -12,11 +12,15 @@ use foldhash::HashMap;
 use model::{Network, Timestamp};
 use weburl::SiteKey;
 
-/// A visit that takes this long or longer counts for as long as it took: its site lets each other site of its address have as much time first.
+/// A visit that takes this long or longer counts for as long as it took: its site lets each other site of its address have as much time first,
+/// as far as these come before it would be done.
 pub const SLOW_VISIT_MIN: Duration = Duration::from_secs(2);
 
 /// The longest that a slow site lets others go first.
 const BEHIND_MAX: Duration = Duration::from_secs(600);
+
+/// So many others are counted: for more, each slow site waits as long as it ever does.
+const OTHERS_MAX: usize = 300;
 
 /// The unit that shares a delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,8 +74,17 @@ pub struct Workbench {
 struct Place {
     group: Group,
     due: Timestamp,
-    /// Until when it lets others of its address go first.
-    behind: Option<Timestamp>,
+    slow: Option<Slow>,
+}
+
+/// The place of a site whose last visit was slow.
+#[derive(Clone, Copy, Debug)]
+struct Slow {
+    due: Timestamp,
+    /// How long its last visit took.
+    took: Duration,
+    /// How long it lets others of its address go first at most.
+    until: Timestamp,
 }
 
 /// The place of a site that wants a visit.
@@ -83,21 +96,23 @@ pub struct Waiting {
     pub due: Timestamp,
     /// When its group is due.
     pub group_due: Timestamp,
-    /// Until when it lets others of its group go first, if some wait.
-    pub behind: Option<Timestamp>,
     /// The group has as many visits under way as it may.
     pub is_taken: bool,
-    /// The next visit of the group is its own.
-    pub is_first: bool,
+    /// From when on the next visit of the group is its own; `None` if others of its group come first.
+    pub first_from: Option<Timestamp>,
 }
 
 #[derive(Debug, Default)]
 struct Entry {
     due: Timestamp,
     in_flight: usize,
+    /// The one whose visit began last.
+    last: Option<Visitor>,
     visitors: BTreeSet<(Timestamp, Visitor)>,
-    /// Those whose last visit was slow: until when they let others go first, and when they are due.
-    slow: BTreeSet<(Timestamp, Visitor, Timestamp)>,
+    /// Those whose last visit was slow, by the time until which they let others go first.
+    slow: BTreeMap<(Timestamp, Visitor), Slow>,
+    /// The same by the time when they are due.
+    slow_due: BTreeMap<(Timestamp, Visitor), Slow>,
 }
 
 impl Workbench {
@@ -119,36 +134,33 @@ impl Workbench {
         self.offer_after(site, group, due, Duration::ZERO);
     }
 
-    /// The same for a site whose last visit took so long. If that was slow, and other sites of its address wait, these come first.
+    /// The same for a site whose last visit took so long. If that was slow, others of its address come first that wait now, or are due before a visit
+    /// that takes as long would be done.
     pub fn offer_after(&mut self, site: impl Into<Visitor>, group: Group, due: Timestamp, took: Duration) {
         let site = site.into();
         self.withdraw(site);
         let quiet_until = self.quiet_until;
         let is_slow = took >= SLOW_VISIT_MIN && matches!(group, Group::Address(_));
-        let mut behind = None;
+        let mut slow = None;
         self.change(group, |entry| {
             entry.due = entry.due.max(quiet_until);
             if is_slow {
-                let others = entry.visitors.len() + entry.slow.len() + entry.in_flight;
-                let wait = took.saturating_mul(u32::try_from(others).unwrap_or(u32::MAX)).min(BEHIND_MAX);
-                let until = due + wait;
-                behind = Some(until);
-                entry.slow.insert((until, site, due));
+                let until = due + took.saturating_mul(entry.others_before(site, due, took)).min(BEHIND_MAX);
+                let place = *slow.insert(Slow { due, took, until });
+                entry.slow.insert((until, site), place);
+                entry.slow_due.insert((due, site), place);
             } else {
                 entry.visitors.insert((due, site));
             }
         });
-        self.waiting.insert(site, Place { group, due, behind });
+        self.waiting.insert(site, Place { group, due, slow });
     }
 
     /// Takes a site off the workbench, if it is there.
     pub fn withdraw(&mut self, site: impl Into<Visitor>) {
         let site = site.into();
-        if let Some(Place { group, due, behind }) = self.waiting.remove(&site) {
-            self.change(group, |entry| match behind {
-                Some(until) => _ = entry.slow.remove(&(until, site, due)),
-                None => _ = entry.visitors.remove(&(due, site)),
-            });
+        if let Some(place) = self.waiting.remove(&site) {
+            self.change(place.group, |entry| entry.remove(site, place));
         }
     }
 
@@ -156,28 +168,28 @@ impl Workbench {
     pub fn pick(&mut self, now: Timestamp) -> Option<(Visitor, Group)> {
         self.forget_idle(now);
         let (_, group) = *self.ready.first().filter(|(due, _)| *due <= now)?;
-        let mut picked = None;
-        self.change(group, |entry| {
-            if let Some((_, site)) = entry.pop_first() {
-                entry.in_flight += 1;
-                picked = Some(site);
-            }
-        });
-        let site = picked?;
-        self.waiting.remove(&site);
-        Some((site, group))
+        let (_, site) = self.groups.get(&group)?.first()?;
+        self.begin(site).map(|group| (site, group))
     }
 
     /// Takes a certain site, with its group, if both are due and the group is free. The visit must be ended by [`Workbench::end`].
     pub fn take(&mut self, site: impl Into<Visitor>, now: Timestamp) -> Option<Group> {
         let site = site.into();
-        let Waiting { group, due, group_due, is_taken, .. } = self.waiting(site)?;
+        let Waiting { due, group_due, is_taken, .. } = self.waiting(site)?;
         if is_taken || due.max(group_due) > now {
             return None;
         }
-        self.withdraw(site);
-        self.change(group, |entry| entry.in_flight += 1);
-        Some(group)
+        self.begin(site)
+    }
+
+    fn begin(&mut self, site: Visitor) -> Option<Group> {
+        let place = self.waiting.remove(&site)?;
+        self.change(place.group, |entry| {
+            entry.remove(site, place);
+            entry.in_flight += 1;
+            entry.last = Some(site);
+        });
+        Some(place.group)
     }
 
     /// Ends a visit that [`Workbench::pick`] began. The group is not due before `due`.
@@ -222,15 +234,14 @@ impl Workbench {
     #[must_use]
     pub fn waiting(&self, site: impl Into<Visitor>) -> Option<Waiting> {
         let site = site.into();
-        let Place { group, due, behind } = *self.waiting.get(&site)?;
+        let Place { group, due, .. } = *self.waiting.get(&site)?;
         let entry = self.groups.get(&group)?;
         Some(Waiting {
             group,
             due,
             group_due: entry.due,
             is_taken: entry.in_flight >= self.visits_max(group),
-            behind: behind.filter(|_| !entry.visitors.is_empty()),
-            is_first: entry.first().is_some_and(|(_, first)| first == site),
+            first_from: entry.first().filter(|(_, first)| *first == site).map(|(from, _)| from),
         })
     }
 
@@ -273,19 +284,39 @@ impl Entry {
         (self.in_flight < visits_max).then(|| self.due.max(due))
     }
 
-    /// The next site, and when it is due. A slow one waits for others only while some wait.
+    /// The next site, and when it is due. Of the slow ones, it is the one that lets others go first for the shortest time, or the one that has
+    /// been due the longest, if it would be done before another comes.
     fn first(&self) -> Option<(Timestamp, Visitor)> {
-        let others = self.visitors.first().copied();
-        let slow = self.slow.first().map(|(until, site, due)| (others.map_or(*due, |_| *until), *site));
-        others.into_iter().chain(slow).min_by_key(|(due, _)| *due)
+        let slow = [self.slow.first_key_value(), self.slow_due.first_key_value()].into_iter().flatten();
+        slow.fold(self.visitors.first().copied(), |first, ((_, site), slow)| {
+            let is_kept = first.is_some_and(|(at, _)| at < self.end_of(slow.due, slow.took));
+            let at = if is_kept { slow.until } else { slow.due };
+            first.filter(|(before, _)| *before <= at).or(Some((at, *site)))
+        })
     }
 
-    fn pop_first(&mut self) -> Option<(Timestamp, Visitor)> {
-        let first = self.first()?;
-        if !self.visitors.remove(&first) {
-            self.slow.pop_first();
+    /// When a visit would be done that is due then, and takes so long.
+    fn end_of(&self, due: Timestamp, took: Duration) -> Timestamp {
+        self.due.max(due) + took
+    }
+
+    /// How many others come before such a visit of a site would be done, as far as they count.
+    fn others_before(&self, site: Visitor, due: Timestamp, took: Duration) -> u32 {
+        let end = (self.end_of(due, took), Visitor::Site(SiteKey(0)));
+        let waiting = self.visitors.range(..end).map(|_| ()).chain(self.slow_due.range(..end).map(|_| ()));
+        let is_another_under_way = self.in_flight > 0 && self.last != Some(site);
+        let others = waiting.take(OTHERS_MAX).count() + usize::from(is_another_under_way);
+        u32::try_from(others).unwrap_or(u32::MAX)
+    }
+
+    fn remove(&mut self, site: Visitor, place: Place) {
+        match place.slow {
+            Some(Slow { due, until, .. }) => {
+                self.slow.remove(&(until, site));
+                self.slow_due.remove(&(due, site));
+            }
+            None => _ = self.visitors.remove(&(place.due, site)),
         }
-        Some(first)
     }
 }
 
@@ -328,6 +359,83 @@ mod tests {
         assert!((8..=12).contains(&slow) && visits.values().all(|n| (290..=310).contains(n)), "{slow} {visits:?}");
     }
 
+    /// How often each site of an address is visited within so many seconds: how long a visit takes, and how long the site waits after it, in tenths
+    /// of a second.
+    fn visits_within(seconds: u32, sites: &[(u32, u32)]) -> Vec<u32> {
+        let (mut bench, mut now, tenth) = (bench(), Timestamp(0), Duration::from_millis(100));
+        let mut visits = vec![0; sites.len()];
+        (0..).zip(sites).for_each(|(site, _)| bench.offer(SiteKey(site), ADDRESS, now));
+        while now < Timestamp(0) + tenth * seconds * 10 {
+            let (site, group) = bench.pick(now).expect("one is due");
+            let at = (0..).position(|n| site == Visitor::Site(SiteKey(n))).expect("a site");
+            let (took, wait) = (tenth * sites[at].0, tenth * sites[at].1);
+            now = now + took;
+            bench.end(group, now);
+            bench.offer_after(site, group, now + wait, took);
+            visits[at] += 1;
+            now = now.max(bench.next_due().expect("all wait"));
+        }
+        visits
+    }
+
+    #[test]
+    fn slow_sites_leave_time_to_each_other_by_how_slow_they_are() {
+        let visits = visits_within(6_000, &[&[(600, 10)][..], &[(20, 10); 9]].concat());
+        assert!((9..=11).contains(&visits[0]) && visits[1..].iter().all(|n| (270..=310).contains(n)), "{visits:?}");
+    }
+
+    #[test]
+    fn a_slow_site_does_not_wait_for_sites_that_come_after_it_is_done() {
+        // Its neighbours have long delays, so its address has nothing to do for most of the time.
+        let visits = visits_within(3_000, &[&[(25, 10)][..], &[(3, 3_000); 19]].concat());
+        assert!(visits[0] > 700 && visits[1..].iter().all(|n| *n == 10), "{visits:?}");
+        // However slow these are themselves.
+        let visits = visits_within(3_000, &[&[(600, 10)][..], &[(20, 3_000); 9]].concat());
+        assert!(visits[0] > 30 && visits[1..].iter().all(|n| (8..=10).contains(n)), "{visits:?}");
+    }
+
+    #[test]
+    fn what_others_let_a_slow_site_wait_for_ends_with_them() {
+        let (mut bench, second) = (bench(), Duration::from_secs(1));
+        let at = |seconds: u32| Timestamp(0) + second * seconds;
+        (1..10).for_each(|site| bench.offer(SiteKey(site), ADDRESS, at(0)));
+        bench.offer_after(SiteKey(0), ADDRESS, at(0), second * 60);
+        // All the others are due at once, and then not for long.
+        for n in 0..9 {
+            let (site, group) = bench.pick(at(2 * n)).expect("another");
+            assert_ne!(site, Visitor::Site(SiteKey(0)));
+            bench.end(group, at(2 * n + 2));
+            bench.offer_after(site, group, at(300), second * 2);
+        }
+        assert_eq!(bench.pick(at(18)), Some((Visitor::Site(SiteKey(0)), ADDRESS)));
+    }
+
+    #[test]
+    fn a_slow_site_lets_each_other_go_first_once_whichever_has_its_turn() {
+        let at = |seconds: u32| Timestamp(0) + Duration::from_secs(1) * seconds;
+        let [slow, other] = [1, 2].map(SiteKey);
+        for is_own in [true, false] {
+            let mut bench = bench();
+            bench.offer(slow, ADDRESS, at(0));
+            bench.offer(other, ADDRESS, at(0));
+            assert_eq!(bench.pick(at(0)), Some((slow.into(), ADDRESS)));
+            if !is_own {
+                bench.end(ADDRESS, at(0));
+                assert_eq!(bench.pick(at(0)), Some((other.into(), ADDRESS)));
+            }
+            bench.offer_after(slow, ADDRESS, at(0), Duration::from_secs(30));
+            bench.end(ADDRESS, at(0));
+            bench.offer(other, ADDRESS, at(0));
+            let turn = (0..100).find(|second| {
+                let (site, group) = bench.pick(at(*second)).expect("one is due");
+                bench.end(group, at(second + 1));
+                bench.offer(site, group, at(second + 1));
+                site == slow.into()
+            });
+            assert_eq!(turn, Some(31), "{is_own}");
+        }
+    }
+
     #[test]
     fn a_slow_site_waits_for_nobody_where_nobody_waits() {
         let mut bench = bench();
@@ -335,10 +443,17 @@ mod tests {
         bench.offer(SiteKey(2), ADDRESS, Timestamp(50));
         bench.offer_after(SiteKey(1), ADDRESS, Timestamp(10), slow);
         let waiting = bench.waiting(SiteKey(1)).expect("it waits");
-        assert_eq!((waiting.due, waiting.behind, waiting.is_first), (Timestamp(10), Some(Timestamp(10) + slow), false));
+        assert_eq!((waiting.due, waiting.first_from), (Timestamp(10), None));
         assert_eq!((bench.pick(Timestamp(20)), bench.next_due()), (None, Some(Timestamp(50))));
         bench.withdraw(SiteKey(2));
-        assert_eq!((bench.next_due(), bench.waiting(SiteKey(1)).unwrap().behind), (Some(Timestamp(10)), None));
+        assert_eq!(
+            (bench.next_due(), bench.waiting(SiteKey(1)).unwrap().first_from),
+            (Some(Timestamp(10)), Some(Timestamp(10)))
+        );
+        // The other comes when it would be done: it takes its turn before.
+        bench.offer(SiteKey(2), ADDRESS, Timestamp(10) + slow);
+        assert_eq!(bench.waiting(SiteKey(1)).unwrap().first_from, Some(Timestamp(10)));
+        bench.withdraw(SiteKey(2));
         assert!(bench.pick(Timestamp(20)).is_some() && bench.is_empty());
         bench.offer_after(SiteKey(1), Group::Site(SiteKey(1)), Timestamp(10), slow);
         bench.offer_after(SiteKey(1), Group::Site(SiteKey(1)), Timestamp(10), slow);

@@ -315,8 +315,7 @@ impl State {
         match waits.max_by_key(|(_, until)| *until) {
             Some((reason, until)) if until > now => Some(Held::until(reason, until)),
             // Others of its address may come and go until then.
-            _ if waiting.behind.is_some_and(|until| until > now) => Some(Reason::Address.into()),
-            _ if !waiting.is_first => Some(Reason::Address.into()),
+            _ if waiting.first_from.is_none_or(|from| from > now) => Some(Reason::Address.into()),
             _ if !self.has_room() => Some(Reason::Busy.into()),
             _ => None,
         }
