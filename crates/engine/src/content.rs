@@ -448,7 +448,8 @@ fn look_into_document(
         parts,
     };
     // The words of a part are not those of the page.
-    if settings.changes_in_text && content.identity.is_some() {
+    let broke_off = matches!(response.truncated, Some(Truncation::Time | Truncation::Disconnect));
+    if settings.changes_in_text && !broke_off {
         content.wording = wording::of_page(html.title.as_deref(), &html.text);
     }
     if settings.details {
@@ -557,3 +558,6 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
         _ => Finding::Sitemap { pages: resolver.urls, sitemaps: Vec::new(), announced },
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,12 +70,16 @@ pub fn is_cut(visit: &Visit) -> bool {
     cut_by.into_iter().any(|limit| visit.limits.contains(limit))
 }
 
-/// Makes a failure of a visit whose body broke off, if the URL had a content before: it does not say what the content is now, and the one before
-/// stays. Where the page before had broken off, too, one part follows another: some servers announce more than they ever send. `last` is the
-/// visit before. Called before [`follow`].
+/// Makes a failure of a visit whose body broke off, if the URL had a whole content before: it does not say what the content is now, and the one
+/// before stays. Where the page before had broken off, too, one part follows another, whatever failed between: some servers announce more than
+/// they ever send. `last` is the visit before. Called before [`follow`].
 pub fn fail_if_broken_off(visit: &mut Visit, last: &Visit) {
     let Some(outcome) = broken_off(visit) else { return };
-    let had_content = if last.outcome.is_fetched() { broken_off(last).is_none() } else { last.content_at.is_some() };
+    let had_content = match last.outcome.is_fetched() {
+        true => broken_off(last).is_none(),
+        // A failure keeps the identity of the content before, which a part has not.
+        false => last.content_at.is_some() && last.identity.is_some(),
+    };
     if visit.outcome.is_fetched() && had_content {
         visit.outcome = outcome;
         let note = "the content from before stays";
@@ -139,8 +143,8 @@ pub fn follow(visit: &mut Visit, last: &Visit, was_asked_in_any_case: bool) -> b
     if !visit.outcome.is_fetched() {
         visit.content_at = if had_content { Some(last.content_at.unwrap_or(last.at)) } else { last.content_at };
         visit.content_url = last.content_url.clone();
-        // They are those of the content. Without them the tag of the next visit would be one that changed by itself.
-        visit.validators = last.validators.clone();
+        // All are those of the content.
+        (visit.validators, visit.identity, visit.wording) = (last.validators.clone(), last.identity, last.wording);
     }
     let is_first = last.past.visits == 0;
     let has_changed = !matches!(change, Change::Unchanged | Change::Failed);
@@ -162,7 +166,9 @@ pub fn follow(visit: &mut Visit, last: &Visit, was_asked_in_any_case: bool) -> b
             _ => 0,
         },
     };
-    if is_same && visit.outcome != Outcome::NotModified && visit.validators.etag != last.validators.etag {
+    // Behind a failure, the content may be another.
+    let is_compared = had_content && visit.outcome != Outcome::NotModified;
+    if is_same && is_compared && visit.validators.etag != last.validators.etag {
         visit.validators.etag = None;
     }
     change == Change::Changed && says_the_same && !is_cut(last) && !is_cut(visit)
@@ -313,8 +319,13 @@ mod tests {
             (cut(Limit::Time), page(1, "a"), Outcome::Timeout),
             (cut(Limit::Disconnect), cut(Limit::Disconnect), Outcome::Html),
             (cut(Limit::Disconnect), Visit { digest: page(3, "a").digest, ..cut(Limit::Time) }, Outcome::Html),
-            (cut(Limit::Disconnect), Visit { content_at: Some(AT), ..failed.clone() }, Outcome::ConnectionError),
+            (
+                cut(Limit::Disconnect),
+                Visit { content_at: Some(AT), identity: Some(1), ..failed.clone() },
+                Outcome::ConnectionError,
+            ),
             // Part of a page is more than nothing, and what a limit cuts is cut each time.
+            (cut(Limit::Disconnect), Visit { content_at: Some(AT), ..failed.clone() }, Outcome::Html),
             (cut(Limit::Disconnect), failed, Outcome::Html),
             (cut(Limit::Length), page(1, "a"), Outcome::Html),
             (page(2, "a"), page(1, "a"), Outcome::Html),
@@ -325,6 +336,53 @@ mod tests {
             follow(&mut visit, &last, true);
             let is_other = last.outcome.is_fetched() && last.digest != now.digest;
             assert_eq!(visit.past.changes > 0, outcome == Outcome::Html && is_other, "{now:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_content_that_was_whole_stays_where_the_next_one_breaks_off_whatever_failed_between() {
+        let failed = Visit::without_fetch(page(1, "").key, Outcome::Timeout, String::new(), AT);
+        let whole = |content: u8| Visit { identity: Some(content.into()), ..page(content, "a") };
+        let part = |content: u8| Visit { limits: Limit::Disconnect.into(), ..page(content, "a") };
+        let fetched = Outcome::Html;
+        for (visits, outcomes) in [
+            (vec![part(1), gone(), part(2), part(3)], vec![fetched; 2]),
+            (vec![part(1), failed.clone(), gone(), part(2)], vec![fetched]),
+            (vec![whole(1), gone(), part(2), part(3)], vec![Outcome::ConnectionError; 2]),
+            (vec![whole(1), part(2), failed.clone(), part(3)], vec![Outcome::ConnectionError; 2]),
+            (vec![part(1), failed.clone(), whole(2), part(3), failed], vec![fetched, Outcome::ConnectionError]),
+        ] {
+            let (mut last, mut found) = (visits[0].clone(), Vec::new());
+            for mut visit in visits[1..].iter().cloned() {
+                fail_if_broken_off(&mut visit, &last);
+                follow(&mut visit, &last, true);
+                found.extend(Some(visit.outcome).filter(|_| visit.status == 200));
+                last = visit;
+            }
+            assert_eq!(found, outcomes, "{visits:?}");
+        }
+    }
+
+    #[test]
+    fn a_content_that_changed_behind_a_failure_has_changed_and_keeps_its_tag() {
+        let failed = Visit::without_fetch(page(1, "").key, Outcome::Timeout, String::new(), AT);
+        let of = |content: u8, identity: Option<u64>, etag: &str| Visit { identity, ..page(content, etag) };
+        for (before, now, next, changes, tags) in [
+            (of(1, Some(1), "a"), of(1, Some(1), "a"), of(1, Some(1), "a"), 0, [Some("a"), Some("a")]),
+            (of(1, Some(1), "a"), of(2, Some(2), "b"), of(2, Some(2), "b"), 1, [Some("b"), Some("b")]),
+            // Of an earlier version: it cannot be compared.
+            (of(1, None, "a"), of(2, Some(2), "b"), of(2, Some(2), "b"), 0, [Some("b"), Some("b")]),
+            // A tag that changes by itself is found out by the next visit.
+            (of(1, Some(1), "a"), of(1, Some(1), "b"), of(1, Some(1), "c"), 0, [Some("b"), None]),
+        ] {
+            let mut last = before.clone();
+            let kept = [failed.clone(), now.clone(), next].map(|mut visit| {
+                follow(&mut visit, &last, true);
+                last = visit;
+                last.validators.etag.clone()
+            });
+            assert_eq!(kept[1..].iter().map(Option::as_deref).collect::<Vec<_>>(), tags, "{before:?} {now:?}");
+            assert_eq!(last.past.changes, changes, "{before:?} {now:?}");
         }
     }
 

@@ -79,7 +79,11 @@ impl Change {
             (Presence::There, Presence::There) if now.has_content_of(before) => Change::Unchanged,
             (Presence::There, Presence::There) => Change::Changed,
             (Presence::Gone | Presence::Moved, Presence::There) if before.content_at.is_some() => Change::Back,
-            (Presence::Failed, Presence::There) if before.content_at.is_some() => Change::Unchanged,
+            (Presence::Failed, Presence::There) if before.content_at.is_some() => {
+                // Of visits of earlier versions it is not known.
+                let is_another = before.identity.is_some() && now.identity.is_some() && !now.has_identity_of(before);
+                if is_another { Change::Changed } else { Change::Unchanged }
+            }
             (_, Presence::There) => Change::New,
             (Presence::There, Presence::Gone) => Change::Gone,
             (Presence::Failed | Presence::Moved, Presence::Gone) if before.content_at.is_some() => Change::Gone,
@@ -193,6 +197,14 @@ mod tests {
             (Some(moved(1, "/a")), page(1), Change::Back),
             (Some(moved(0, "/a")), page(1), Change::New),
             (Some(failed(1)), page(1), Change::Unchanged),
+            (Some(Visit { identity: Some(1), ..failed(1) }), page(2), Change::Unchanged),
+            (Some(Visit { identity: Some(1), ..failed(1) }), Visit { identity: Some(1), ..page(2) }, Change::Unchanged),
+            (Some(Visit { identity: Some(1), ..failed(1) }), Visit { identity: Some(2), ..page(2) }, Change::Changed),
+            (
+                Some(Visit { identity: Some(1), wording: Some(3), ..failed(1) }),
+                Visit { identity: Some(2), wording: Some(3), ..page(2) },
+                Change::Unchanged,
+            ),
             (Some(failed(0)), page(1), Change::New),
             (Some(failed(1)), gone(1), Change::Gone),
             (Some(failed(0)), gone(0), Change::Unchanged),

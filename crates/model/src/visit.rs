@@ -66,10 +66,11 @@ pub struct Visit {
     pub content_url: Option<String>,
     /// The validators of the content.
     pub validators: Validators,
-    /// The body without its content coding, as a number. `None` of a body that is not whole, and of visits of earlier versions.
+    /// The body without its content coding, as a number. `None` of a body that is not whole, and of visits of earlier versions. Without a content
+    /// now: that of the last one.
     pub identity: Option<u64>,
-    /// The words of a page, as a number, where only a change of its text counts as a change (`extract::wording`). `None` of a body that is not
-    /// whole.
+    /// The words of a page, as a number, where only a change of its text counts as a change (`extract::wording`). `None` of a body that broke off.
+    /// Without a content now: that of the last one.
     pub wording: Option<u64>,
     /// What the site says of changes since this visit.
     pub announced: Announced,
@@ -140,11 +141,16 @@ impl Visit {
     /// Whether the content equals that of `earlier`: in what counts of both, or in each byte that was sent.
     #[must_use]
     pub fn has_content_of(&self, earlier: &Visit) -> bool {
-        let is_the_same = |one: Option<u64>, other| one.is_some() && one == other;
-        is_the_same(self.wording, earlier.wording)
-            || is_the_same(self.identity, earlier.identity)
+        self.has_identity_of(earlier)
             || self.outcome == Outcome::NotModified
             || self.payload().is(earlier.payload())
+    }
+
+    /// Whether the words are the same, where they count, or the bodies without their content coding.
+    #[must_use]
+    pub fn has_identity_of(&self, earlier: &Visit) -> bool {
+        let is_the_same = |one: Option<u64>, other| one.is_some() && one == other;
+        is_the_same(self.wording, earlier.wording) || is_the_same(self.identity, earlier.identity)
     }
 
     /// What identifies the payload that the visit found.

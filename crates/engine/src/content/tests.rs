@@ -1,0 +1,61 @@
+//! What identifies a content.
+
+use std::time::Duration;
+
+use model::{Exchange, Headers, TaskId, Timestamp};
+use weburl::CanonicalRules;
+
+use super::*;
+use crate::step::tests::settings;
+
+/// A page of which this came.
+fn page(body: &'static str, truncated: Option<Truncation>) -> FetchOutcome {
+    let url = CanonicalUrl::parse("http://a.test/", &CanonicalRules::default()).expect("a URL");
+    let exchange = Exchange {
+        url: url.clone(),
+        method: Method::Get,
+        address: None,
+        started_at: Timestamp(1),
+        request_head: Default::default(),
+        request_body: Default::default(),
+        response_head: Default::default(),
+        payload: body.into(),
+        truncated,
+    };
+    let response = Response {
+        status: 200,
+        headers: Headers(vec![("Content-Type".to_owned(), "text/html".to_owned())]),
+        body: body.into(),
+        truncated,
+        is_undecoded: false,
+        note: None,
+    };
+    FetchOutcome {
+        id: TaskId(0),
+        url,
+        exchanges: vec![exchange],
+        fetched: Fetched::Response(response),
+        rendering: None,
+        started_at: Timestamp(1),
+        finished_at: Timestamp(1),
+        response_time: Duration::ZERO,
+    }
+}
+
+#[test]
+fn a_part_of_a_page_has_neither_identity_nor_words_and_what_a_limit_cut_has_its_words() {
+    let settings = |changes_in_text| Settings { changes_in_text, ..settings() };
+    let numbers = |truncated, changes_in_text| {
+        let page = page("<title>Spiders</title><p>They wait.", truncated);
+        let content = look_into_answer(&page, Purpose::Page, &settings(changes_in_text));
+        (content.identity, content.wording)
+    };
+    let (identity, words) = numbers(None, true);
+    assert!(identity.is_some() && words.is_some() && identity != words);
+    assert_eq!(numbers(None, false), (identity, None));
+    for broke_off in [Truncation::Disconnect, Truncation::Time] {
+        assert_eq!([numbers(Some(broke_off), false), numbers(Some(broke_off), true)], [(None, None); 2]);
+    }
+    let cut = Some(Truncation::Length);
+    assert_eq!([numbers(cut, false), numbers(cut, true)], [(None, None), (None, words)]);
+}
