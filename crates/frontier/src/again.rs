@@ -102,15 +102,25 @@ fn broken_off(visit: &Visit) -> Option<Outcome> {
 pub fn condition(last: &Visit, is_probe: bool, pages_of_site: u64) -> Validators {
     let turns = (pages_of_site / 2).clamp(*PROBED_ONE_IN.start(), *PROBED_ONE_IN.end());
     let turn = u64::from(last.past.unchanged()).wrapping_add(last.key.url) % turns;
-    let has_whole_content = last.payload().is_known()
-        && last.outcome.is_fetched()
-        && last.duplicate_of.is_none()
-        && !is_cut(last)
-        && !last.past.is_lost();
-    if !has_whole_content || is_probe || turn == turns - 1 {
+    if !has_whole_content(last) || is_probe || turn == turns - 1 {
         return Validators::default();
     }
     sendable(&last.validators)
+}
+
+/// True if a request for the page of the last visit without validators tests whether its site is right about changes: it has a content that may
+/// differ, and validators that may be the same.
+#[must_use]
+pub fn is_test(last: &Visit) -> bool {
+    has_whole_content(last) && !sendable(&last.validators).is_empty()
+}
+
+fn has_whole_content(last: &Visit) -> bool {
+    last.payload().is_known()
+        && last.outcome.is_fetched()
+        && last.duplicate_of.is_none()
+        && !is_cut(last)
+        && !last.past.is_lost()
 }
 
 /// The visit of an unchanged content.

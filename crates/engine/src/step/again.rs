@@ -32,7 +32,7 @@ impl State {
         let front = self.front(site)?;
         let is_probe = !front.is_probed || front.state.misleads();
         let validators = again::condition(last, is_probe, front.state.pages_fetched());
-        front.is_probed |= !last.validators.is_empty();
+        front.is_probed |= again::is_test(last);
         Some(Box::new(validators)).filter(|validators| !validators.is_empty())
     }
 
@@ -52,14 +52,15 @@ impl State {
             let misleads = again::follow(visit, &last, !is_conditional);
             let is_whole = !again::is_cut(&last) && !again::is_cut(visit);
             let has_changed = !is_conditional && is_whole && Change::between(Some(&last), visit) == Change::Changed;
+            let sent = again::sendable(&last.validators);
             if misleads {
                 front.state.set_misleads();
             } else if has_changed
                 && !front.state.misleads()
-                && !last.validators.is_empty()
+                && !sent.is_empty()
                 && matches!(front.truth, Truth::Unknown)
             {
-                front.truth = Truth::Wanted(page.url.clone(), Box::new(last.validators.clone()));
+                front.truth = Truth::Wanted(page.url.clone(), Box::new(sent));
             }
         }
         record.last = Some(last);

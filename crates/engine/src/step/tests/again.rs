@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{ArchiveLocation, Candidate, Outcome, PayloadDigest, Queued, Timestamp, Validators, Visit};
+use model::{ArchiveLocation, Candidate, Limit, Outcome, Past, PayloadDigest, Queued, Timestamp, Validators, Visit};
 use store::{Committed, Relaxed};
 
 use super::driven::{Driven, url};
@@ -31,13 +31,18 @@ fn known(path: &str) -> Queued {
 
 /// A crawl whose seed was fetched, and these known pages that wait to be visited again.
 fn crawl(settings: Settings, paths: &[&str]) -> Driven {
+    crawl_of(settings, paths.iter().map(|path| known(path)).collect())
+}
+
+fn crawl_of(settings: Settings, pages: Vec<Queued>) -> Driven {
     let mut crawl = Driven::begin(settings, &[SEED]);
     crawl.resolved(SEED, Ok(&[1]));
     crawl.answered("http://a.test/robots.txt", 404, &[], "");
     crawl.wait(SECOND);
-    let relaxed = paths.iter().map(|path| {
-        let queued = known(path);
-        Relaxed { key: queued.candidate.url.key(), was: queued.candidate.position(), queued: Some(queued) }
+    let relaxed = pages.into_iter().map(|queued| Relaxed {
+        key: queued.candidate.url.key(),
+        was: queued.candidate.position(),
+        queued: Some(queued),
     });
     let committed = Committed { relaxed: relaxed.collect(), ..Committed::default() };
     crawl.happen(Event::Committed { records: Vec::new(), committed });
@@ -109,6 +114,45 @@ fn a_site_that_says_nothing_has_changed_where_it_has_is_not_believed() {
         assert_eq!(asked(&crawl).expect("a page").1, None);
         answer(&mut crawl, 200, "\"1\"").expect("a visit");
     }
+}
+
+#[test]
+fn a_page_that_can_show_nothing_is_no_test_of_its_site() {
+    let cut = |visit: &mut Visit| visit.limits = Limit::Length.into();
+    let is_gone = |visit: &mut Visit| (visit.outcome, visit.status) = (Outcome::HttpError, 404);
+    let failed = |visit: &mut Visit| (visit.outcome, visit.status) = (Outcome::HttpError, 500);
+    let is_lost = |visit: &mut Visit| visit.past.not_modified = Past::LOST;
+    let is_copy = |visit: &mut Visit| visit.repeat(url("http://a.test/other").key());
+    let says_nothing = |visit: &mut Visit| visit.validators = Validators::default();
+    let says_all = |visit: &mut Visit| visit.validators.etag = Some("*".to_owned());
+    let changes: [&dyn Fn(&mut Visit); 7] = [&cut, &is_gone, &failed, &is_lost, &is_copy, &says_nothing, &says_all];
+    for (n, change) in changes.into_iter().enumerate() {
+        let mut pages = ["1", "2", "3"].map(known);
+        pages.sort_by_key(|queued| queued.candidate.position());
+        change(pages[0].again.as_mut().expect("it is known"));
+        let mut crawl = crawl_of(settings(), pages.to_vec());
+        for (at, is_asked_in_any_case) in [true, true, false].into_iter().enumerate() {
+            let (target, tag) = asked(&crawl).expect("a page");
+            assert_eq!(target, pages[at].candidate.url.to_string());
+            assert_eq!(tag.is_none(), is_asked_in_any_case, "{n}: page {at}");
+            answer(&mut crawl, if tag.is_some() { 304 } else { 404 }, "").expect("a visit");
+        }
+    }
+}
+
+#[test]
+fn no_site_is_tested_with_what_is_no_entity_tag() {
+    let pages = ["1", "2"].map(known).map(|mut queued| {
+        // As an earlier version kept it.
+        queued.again.as_mut().expect("it is known").validators.etag = Some("*".to_owned());
+        queued
+    });
+    let mut crawl = crawl_of(settings(), pages.to_vec());
+    for _ in 0..2 {
+        assert_eq!(asked(&crawl).expect("a page").1, None);
+        answer(&mut crawl, 200, "\"2\"").expect("a visit");
+    }
+    assert_eq!(asked(&crawl), None, "an honest server has to answer 304 to it");
 }
 
 #[test]
