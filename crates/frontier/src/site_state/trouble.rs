@@ -61,8 +61,10 @@ pub(super) struct Sweep {
     pub(super) is_repeated: bool,
     /// What the site answered.
     pub(super) answered: Answered,
-    /// How many pages failed in a way that counts as the site's.
+    /// How many pages failed in a way that counts as the site's, since one was answered.
     pub(super) pages_failed: u32,
+    /// The same in the sweeps before, as far as each of them had such failures.
+    pub(super) pages_failed_before: u32,
     /// A failure of a page put it aside.
     pub(super) is_aside_for_page: bool,
     /// What it answered in all sweeps.
@@ -144,7 +146,12 @@ impl Sweep {
 
     /// True if the site answered, and not beside failing pages alone.
     fn succeeded(&self) -> bool {
-        self.answered.speaks_for(if self.pages_failed > 0 { Purpose::Page } else { Purpose::Requisite })
+        self.answered.speaks_for(if self.pages_failing() > 0 { Purpose::Page } else { Purpose::Requisite })
+    }
+
+    /// How many pages failed since one was answered.
+    fn pages_failing(&self) -> u32 {
+        self.pages_failed.saturating_add(self.pages_failed_before)
     }
 
     /// Leaves a URL behind. False if it cannot be remembered.
@@ -193,17 +200,14 @@ impl SiteState {
         self.sweep.answered.add(purpose);
         self.sweep.answered_ever.add(purpose);
         self.failing_since = None;
-        let is_left_alone = self.record.due_at > at + self.delay(politeness);
-        if !self.sweep.succeeded() {
-            // Files interrupt the failures of files alone.
-            self.record.failures_in_a_row = self.record.failures_in_a_row.min(self.sweep.pages_failed);
-            if !is_left_alone && !self.sweep.is_aside_for_page {
-                self.record.aside = None;
-            }
-            return;
+        if purpose == Purpose::Page {
+            (self.sweep.pages_failed, self.sweep.pages_failed_before, self.sweep.is_aside_for_page) = (0, 0, false);
         }
-        self.record.failures_in_a_row = u32::from(is_left_alone);
-        if !is_left_alone {
+        let is_left_alone = self.record.due_at > at + self.delay(politeness);
+        // Files interrupt the failures of files alone.
+        let failing = self.record.failures_in_a_row.min(self.sweep.pages_failing());
+        self.record.failures_in_a_row = failing.max(is_left_alone.into());
+        if !is_left_alone && !self.sweep.is_aside_for_page {
             self.record.aside = None;
         }
     }
@@ -250,11 +254,12 @@ impl SiteState {
             Trouble::Own => true,
         };
         if !is_own {
+            let was_aside = self.is_aside(failed.at);
             self.failed(failed, politeness);
             self.sweep.failure = Some(failed.failure.clone());
             if purpose == Purpose::Page {
                 self.sweep.pages_failed = self.sweep.pages_failed.saturating_add(1);
-                self.sweep.is_aside_for_page |= self.is_aside(failed.at);
+                self.sweep.is_aside_for_page |= !was_aside && self.is_aside(failed.at);
             }
             return attempts.max(1);
         }
@@ -437,19 +442,30 @@ impl SiteState {
             self.sweep.takes_put_off = true;
             return true;
         }
-        let succeeded = self.sweep.succeeded();
-        let Sweep { attempts, answered, answered_ever, failure, left, fruitless, chance, .. } =
-            std::mem::take(&mut self.sweep);
+        let (succeeded, pages_failing) = (self.sweep.succeeded(), self.sweep.pages_failing());
+        let Sweep {
+            attempts,
+            answered,
+            answered_ever,
+            failure,
+            left,
+            fruitless,
+            chance,
+            pages_failed,
+            mut is_aside_for_page,
+            ..
+        } = std::mem::take(&mut self.sweep);
         let fruitless = if succeeded { 0 } else { fruitless + 1 };
         let failures = self.record.failures_in_a_row;
-        if succeeded && self.record.aside.is_none() {
-            // What failed did so by itself.
+        let failed_by_themselves = succeeded && self.record.aside.is_none();
+        if failed_by_themselves {
             self.record.failures_in_a_row = 0;
         }
         match failure.filter(|_| !succeeded && failures > 0) {
             // It may have few URLs, none of which it answers.
             Some(failure) if politeness.is_in_trouble(Trouble::Unreached, failures) && !self.is_aside(now) => {
                 self.put_aside(&failure, now, politeness);
+                is_aside_for_page |= pages_failed > 0;
             }
             Some(_) => {
                 self.wait_until(now + politeness.backoff_after(Trouble::Unreached, failures, None), Reason::BackOff);
@@ -461,6 +477,10 @@ impl SiteState {
         (self.sweep.answered_before, self.sweep.answered_ever) = (answered, answered_ever);
         self.sweep.left_before = left;
         (self.sweep.fruitless, self.sweep.chance) = (fruitless, chance);
+        // Where no page failed in a whole sweep, none is left that does.
+        if pages_failed > 0 && !failed_by_themselves {
+            (self.sweep.pages_failed_before, self.sweep.is_aside_for_page) = (pages_failing, is_aside_for_page);
+        }
         true
     }
 }

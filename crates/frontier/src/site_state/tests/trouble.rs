@@ -382,3 +382,102 @@ fn files_that_are_answered_do_not_end_the_trouble_of_pages() {
     site.reached((Purpose::Requisite, 0), Duration::ZERO, S(101), &politeness);
     assert_eq!(site.aside().map(|aside| aside.round), Some(1));
 }
+
+/// A site whose pages fail and whose images are answered.
+struct Half {
+    site: SiteState,
+    politeness: Politeness,
+}
+
+impl Half {
+    fn new() -> Self {
+        Half { site: state(), politeness: Politeness::default() }
+    }
+
+    fn page_fails(&mut self, at: u64) {
+        self.site.url_failed((Purpose::Page, 0), &failed(Trouble::Answer, None, at), &self.politeness);
+    }
+
+    fn is_answered(&mut self, purpose: Purpose, at: u64) {
+        self.site.reached((purpose, 0), Duration::from_millis(1), S(at), &self.politeness);
+    }
+
+    /// The end of a sweep that left something behind.
+    fn sweep_ends(&mut self, at: u64) {
+        self.site.loaded(Vec::new(), true);
+        self.site.leave_behind(1, 1);
+        assert!(self.site.begin_sweep(S(at), &self.politeness));
+    }
+
+    /// The number of its waits in trouble.
+    fn round(&self) -> Option<u32> {
+        self.site.aside().map(|aside| aside.round)
+    }
+}
+
+#[test]
+fn a_site_whose_pages_all_fail_is_given_up_whatever_else_it_answers_in_each_sweep() {
+    let mut half = Half::new();
+    let (mut at, mut rounds) = (0, Vec::new());
+    while !half.site.is_given_up() && rounds.len() < 100 {
+        half.page_fails(at);
+        half.is_answered(Purpose::Requisite, at + 1);
+        half.sweep_ends(at + 2);
+        rounds.push(half.round());
+        at = (at + 3).max(half.site.due_at().0 / 1_000_000);
+    }
+    assert!(half.site.is_given_up(), "{rounds:?}");
+    assert_eq!(rounds[4..8], [None, Some(1), Some(2), Some(3)]);
+}
+
+#[test]
+fn the_trouble_of_pages_goes_on_in_the_next_sweep() {
+    for page_fails_first in [true, false] {
+        let mut half = Half::new();
+        (0..8).for_each(|at| half.page_fails(at));
+        assert_eq!(half.round(), Some(1));
+        half.page_fails(100);
+        half.sweep_ends(101);
+        if page_fails_first {
+            half.page_fails(200);
+        }
+        half.is_answered(Purpose::Requisite, 201);
+        let failures = half.site.failures_in_a_row();
+        assert_eq!((half.round(), failures), (Some(1), if page_fails_first { 6 } else { 5 }));
+        half.is_answered(Purpose::Page, 202);
+        assert_eq!((half.round(), half.site.failures_in_a_row()), (None, 0));
+    }
+    // Pages that were answered before their trouble began do not end it.
+    let mut half = Half::new();
+    half.is_answered(Purpose::Page, 0);
+    for at in (1..=8).map(|n| 10 * n) {
+        half.page_fails(at);
+        half.is_answered(Purpose::Requisite, at + 1);
+    }
+    assert_eq!(half.round(), Some(1));
+    half.sweep_ends(200);
+    half.is_answered(Purpose::Requisite, 300);
+    assert_eq!(half.round(), Some(1));
+}
+
+#[test]
+fn the_trouble_of_pages_ends_where_no_page_is_left() {
+    let mut half = Half::new();
+    (0..8).for_each(|at| half.page_fails(at));
+    half.sweep_ends(100);
+    half.is_answered(Purpose::Requisite, 200);
+    half.sweep_ends(1_000);
+    assert_eq!(half.round(), Some(1), "one may have been left");
+    half.is_answered(Purpose::Requisite, 2_000);
+    assert_eq!((half.round(), half.site.failures_in_a_row()), (None, 0));
+}
+
+#[test]
+fn a_page_that_was_under_way_does_not_put_a_site_aside_for_its_sake() {
+    let mut half = Half::new();
+    half.site.url_failed((Purpose::Requisite, 0), &failed(Trouble::TooFast, Some(100), 0), &half.politeness);
+    half.page_fails(1);
+    assert_eq!(half.round(), Some(1));
+    half.is_answered(Purpose::Requisite, 101);
+    assert_eq!(half.round(), None);
+}
