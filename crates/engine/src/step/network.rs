@@ -47,7 +47,7 @@ pub(super) struct OwnNetwork {
 /// Where a site failed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
-    /// At its address.
+    /// At its addresses: the least of them, whichever of them is in use. So all sites with the same addresses are at one place.
     Network(Network),
     /// At the look-up of its name.
     Name(SiteKey),
@@ -156,9 +156,9 @@ impl State {
         self.network.last_failure = Some(format!("{named}: {}", failure.detail));
         let sites = self.sites.len() + self.asides.len();
         let front = self.front(site);
-        let address = front.as_ref().filter(|_| failure.kind != FailureKind::NameServer);
-        let address = address.and_then(|front| front.state.address());
-        let place = address.map_or(Place::Name(site), |address| Place::Network(Network::of(address)));
+        let addresses = front.as_ref().filter(|_| failure.kind != FailureKind::NameServer);
+        let address = addresses.and_then(|front| front.state.addresses.as_ref()?.iter().min());
+        let place = address.map_or(Place::Name(site), |address| Place::Network(Network::of(*address)));
         let was_reached = front.is_some_and(|front| front.state.was_reached());
         self.network.is_down(now, (site, place), was_reached, sites)
     }

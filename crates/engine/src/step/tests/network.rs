@@ -218,3 +218,28 @@ fn what_this_program_breaks_says_nothing_of_the_network() {
     }
     assert_eq!(crawl.state.network_down_since(), None);
 }
+
+#[test]
+fn sites_of_the_same_addresses_are_at_one_place_whichever_is_in_use() {
+    let seeds: Vec<String> = (0..8).flat_map(|n| (0..9).map(move |page| format!("http://s{n}.test/{page}"))).collect();
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    let mut crawl = Driven::begin(settings(), &seeds);
+    for second in 0..100 {
+        for name in crawl.names.iter().map(|name| format!("{name}/")).collect::<Vec<_>>() {
+            crawl.resolved(&name, Ok(&[1, 2, 3]));
+        }
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            match second < 40 {
+                true if asked.ends_with("/robots.txt") => crawl.answered(&asked, 404, &[], ""),
+                true => crawl.answered(&asked, 200, &[], ""),
+                false => crawl.failed(&asked, FailureKind::Connect),
+            }
+        }
+        assert_eq!(
+            crawl.state.network_down_since(),
+            None,
+            "after {second} seconds: it may be the machine of the sites"
+        );
+        crawl.wait(SECOND);
+    }
+}
