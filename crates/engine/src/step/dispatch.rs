@@ -112,13 +112,12 @@ impl State {
         self.check_limits(now);
         self.end_unreached(now);
         self.go_on_with_turns(now);
-        while self.ending.is_none() && self.has_room() && self.is_turn_due(now) {
-            let probed = self.network.take_found();
-            if let Some((site, group)) = probed.and_then(|site| Some((site, self.bench.take(site, now)?))) {
+        while self.ending.is_none() && self.has_room() {
+            if let Some((site, group)) = self.take_found(now) {
                 self.visit(now, site, group);
                 continue;
             }
-            if !self.network.may_try(now) {
+            if !self.is_turn_due(now) || !self.network.may_try(now) {
                 break;
             }
             match self.bench.pick(now) {
@@ -200,8 +199,7 @@ impl State {
     fn set_alarm(&mut self, now: Timestamp) {
         let may_begin = self.has_room() && self.ending.is_none();
         // Where nothing is due, an end is waited for.
-        let due = self.bench.next_due().filter(|_| may_begin);
-        let due = due.map(|due| self.network.quiet_until().map_or(due, |quiet| due.max(quiet)));
+        let due = self.next_turn().filter(|_| may_begin);
         let back = self.asides.next_due().filter(|due| may_begin && *due > now);
         let end = self.settings.time_max.filter(|_| self.ending.is_none()).map(|max| self.started_at + max);
         let at_once = self.has_judged_enough().then_some(now);

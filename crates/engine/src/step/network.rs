@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use foldhash::HashSet;
+use frontier::Group;
 use model::{Failure, FailureKind, Network, Timestamp};
 use weburl::SiteKey;
 
@@ -104,9 +105,16 @@ impl OwnNetwork {
         }
     }
 
-    /// The site whose turn it is as part of a probe, once.
-    pub(super) fn take_found(&mut self) -> Option<SiteKey> {
-        self.down.as_mut()?.found.take()
+    /// The site whose turn it is as part of a probe.
+    pub(super) fn found(&self) -> Option<SiteKey> {
+        self.down?.found
+    }
+
+    /// That site has had its turn, or wants none.
+    pub(super) fn found_had_its_turn(&mut self) {
+        if let Some(down) = &mut self.down {
+            down.found = None;
+        }
     }
 
     /// Some site has answered.
@@ -161,6 +169,25 @@ impl State {
         let place = address.map_or(Place::Name(site), |address| Place::Network(Network::of(*address)));
         let was_reached = front.is_some_and(|front| front.state.was_reached());
         self.network.is_down(now, (site, place), was_reached, sites)
+    }
+
+    /// Takes the turn of the site whose name a probe found, where it is due and its address is free. Until then it waits.
+    pub(super) fn take_found(&mut self, now: Timestamp) -> Option<(SiteKey, Group)> {
+        let site = self.network.found()?;
+        let group = self.bench.take(site, now);
+        if group.is_some() || !self.bench.is_waiting(site) {
+            self.network.found_had_its_turn();
+        }
+        Some((site, group?))
+    }
+
+    /// When the next turn is due: while the network is down, the next probe, or what belongs to the last one.
+    pub(super) fn next_turn(&self) -> Option<Timestamp> {
+        let due = self.bench.next_due()?;
+        let Some(quiet) = self.network.quiet_until() else { return Some(due) };
+        let found = self.network.found().and_then(|site| self.bench.waiting(site)).filter(|found| !found.is_taken);
+        let found = found.map(|found| found.due.max(found.group_due));
+        Some(due.max(quiet).min(found.unwrap_or(Timestamp::MAX)))
     }
 
     /// Since when no site at all can be reached.
@@ -218,8 +245,10 @@ mod tests {
         }
         let tried: Vec<u64> = (0..=120).filter(|second| network.may_try(S(*second))).collect();
         assert_eq!(tried, [3, 5, 10, 20, 50, 110]);
-        assert_eq!(network.take_found(), None);
+        assert_eq!(network.found(), None);
         network.found_name(SiteKey(2));
-        assert_eq!((network.take_found(), network.take_found()), (Some(SiteKey(2)), None));
+        assert_eq!((network.found(), network.found()), (Some(SiteKey(2)), Some(SiteKey(2))));
+        network.found_had_its_turn();
+        assert_eq!(network.found(), None);
     }
 }

@@ -306,8 +306,10 @@ impl State {
             let is_own = front.state.in_flight > 0 || matches!(waiting.group, Group::Site(_));
             return Some(if is_own { Reason::UnderWay } else { Reason::Address }.into());
         }
+        // Its turn belongs to the last probe, and comes before that of others.
+        let is_found = self.network.found() == Some(front.state.key);
         let waits = [
-            (Reason::Network, self.network.quiet_until()),
+            (Reason::Network, self.network.quiet_until().filter(|_| !is_found)),
             (Reason::AddressDelay, Some(waiting.group_due)),
             (front.state.waits_for(), Some(waiting.due)),
         ];
@@ -315,7 +317,7 @@ impl State {
         match waits.max_by_key(|(_, until)| *until) {
             Some((reason, until)) if until > now => Some(Held::until(reason, until)),
             // Others of its address may come and go until then.
-            _ if waiting.first_from.is_none_or(|from| from > now) => Some(Reason::Address.into()),
+            _ if !is_found && waiting.first_from.is_none_or(|from| from > now) => Some(Reason::Address.into()),
             _ if !self.has_room() => Some(Reason::Busy.into()),
             _ => None,
         }

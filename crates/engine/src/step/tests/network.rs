@@ -243,3 +243,37 @@ fn sites_of_the_same_addresses_are_at_one_place_whichever_is_in_use() {
         crawl.wait(SECOND);
     }
 }
+
+#[test]
+fn a_site_whose_name_a_probe_found_has_its_turn_as_soon_as_its_address_is_free() {
+    let sites: Vec<String> = (0..10).map(|n| format!("http://s{n}.test/")).collect();
+    let (busy, found) = (&sites[0], &sites[9]);
+    let seeds: Vec<String> = sites.iter().flat_map(|site| (0..99).map(move |page| format!("{site}{page}"))).collect();
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    let mut crawl = Driven::begin(Settings { patience: SECOND * 3_600, ..settings() }, &seeds);
+    // The name of the last one is not found yet. Then no site answers; one does not even fail.
+    for (site, last) in sites[..9].iter().zip(1..) {
+        crawl.resolved(site, Ok(&[last]));
+    }
+    for second in 0..70 {
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            match second < 10 {
+                true if asked.ends_with("/robots.txt") => crawl.answered(&asked, 404, &[], ""),
+                true => crawl.answered(&asked, 200, &[], ""),
+                false if asked.starts_with(busy) => {}
+                false => crawl.failed(&asked, FailureKind::Timeout),
+            }
+        }
+        crawl.wait(SECOND);
+    }
+    let is_down = crawl.state.network_down_since().is_some();
+    assert!(is_down && crawl.alarm.is_some_and(|probe| probe > crawl.now + SECOND * 30), "{:?}", crawl.alarm);
+    let under_way = crawl.asked().first().expect("the busy one").to_string();
+    assert!(under_way.starts_with(busy), "{under_way}");
+    crawl.resolved(found, Ok(&[1]));
+    assert_eq!(crawl.asked(), [&*under_way], "at the same address");
+    crawl.failed(&under_way, FailureKind::Timeout);
+    assert!(crawl.alarm.is_some_and(|turn| turn < crawl.now + SECOND * 2), "{:?}", crawl.alarm);
+    crawl.wait(SECOND * 2);
+    assert_eq!(crawl.asked(), [format!("{found}robots.txt")]);
+}
