@@ -83,6 +83,29 @@ fn with_unwanted_content_too() {
 }
 
 #[test]
+fn parts_of_pages_are_derived_the_same_requested_or_not() {
+    for (header, outcome) in [(&["--header", "Range: bytes=0-99"][..], "html"), (&[], "http_error")] {
+        let site = from_fn(|request| match request.path() {
+            "/robots.txt" => Reply::error(404, ""),
+            "/" => Reply::html("<a href=/page>page</a>"),
+            path => {
+                let part = format!("<title>{path}</title><p>The spider waits. <a href=/>back</a>");
+                Reply::new(206)
+                    .header("Content-Type", "text/html")
+                    .header("Content-Range", format!("bytes 0-{}/1000", part.len() - 1))
+                    .body(part)
+            }
+        });
+        let crawled = Crawled::of(Web::new().site("small.test", site), "http://small.test/", header);
+        let before = all_rows(crawled.dir());
+        let part = before[PAGES].iter().find(|row| row["url"] == "http://small.test/page").expect("a row");
+        assert_eq!(part["outcome"], outcome, "{part:?}");
+        assert_eq!(crawled.run("derive", &["--all"]).code, 0);
+        assert_eq!(all_rows(crawled.dir()), before, "{header:?}");
+    }
+}
+
+#[test]
 fn each_file_that_is_missing_or_damaged_is_made_again() {
     let crawled = crawl_every_outcome(&["--segment-size", "4KB"]);
     let before = all_rows(crawled.dir());

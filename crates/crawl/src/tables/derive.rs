@@ -393,12 +393,19 @@ impl<'a> Deriver<'a> {
         };
         let rendering = seen.map(|seen| Box::new(rendering(visit.at, seen, html)));
         let bytes_max = self.settings.limits.body_bytes_max;
-        let outcome = recorded_outcome(&candidate.url, visit.at, method_of(&visit), &answer, rendering, bytes_max);
+        let mut outcome = recorded_outcome(&candidate.url, visit.at, method_of(&visit), &answer, rendering, bytes_max);
+        if visit.outcome.is_fetched() {
+            // If it was a part, it was a page since it was requested so (`--header`).
+            outcome.exchanges.iter_mut().for_each(|exchange| exchange.request_head = REQUEST_OF_PART.into());
+        }
         let content = look_into(&outcome, Purpose::Page, &self.settings);
         let details = content.details.map(|details| Arc::new(Details { extra, ..*details }));
         Ok(Visited { candidate, visit, details })
     }
 }
+
+/// As much of a request as an answer with a part depends on.
+const REQUEST_OF_PART: &[u8] = b"GET / HTTP/1.1\r\nRange: bytes=0-\r\n\r\n";
 
 /// Whether a record begins there. Where it is damaged, so is the segment.
 fn begins_record(path: &Path, offset: u64) -> Result<bool, ReadError> {
