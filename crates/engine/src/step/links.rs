@@ -30,6 +30,7 @@ fn visit_of(image: Loaded, candidate: &Candidate) -> (Visit, Option<Box<Details>
         content_type: content.content_type,
         length: content.length,
         digest: content.digest,
+        identity: content.identity,
         limits: content.limits,
         attempts: 1,
         judged_at: candidate.judges_from(),
@@ -276,5 +277,22 @@ impl State {
                 is_new
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weburl::CanonicalRules;
+
+    use super::*;
+    use crate::Content;
+
+    #[test]
+    fn an_image_that_a_browser_loaded_is_known_by_its_content() {
+        let url = CanonicalUrl::parse("http://a.test/a.svg", &CanonicalRules::default()).expect("a URL");
+        let content = Content { identity: Some(7), length: 3, ..Content::default() };
+        let image = Loaded { url: url.clone(), at: Timestamp(1), status: 200, content };
+        let (visit, _) = visit_of(image, &Candidate::seed(url));
+        assert_eq!((visit.outcome, visit.identity, visit.length), (Outcome::Binary, Some(7), 3));
     }
 }
