@@ -14,9 +14,10 @@ pub(crate) fn is_part(response: &Response) -> bool {
     response.status == 206 && !response.headers.get("content-range").is_some_and(is_whole)
 }
 
-/// Whether a Content-Range has all bytes: `bytes 0-99/100` (RFC 9110 §14.4).
+/// Whether a Content-Range has all bytes: `bytes 0-99/100` (RFC 9110 §14.4). The case of the unit does not matter (§14.1).
 fn is_whole(field: &str) -> bool {
-    let parts = field.trim().strip_prefix("bytes ").and_then(|range| range.split_once('/'));
+    let range = field.trim().split_once(' ').filter(|(unit, _)| unit.eq_ignore_ascii_case("bytes"));
+    let parts = range.and_then(|(_, range)| range.split_once('/'));
     let bytes =
         parts.and_then(|(range, length)| Some((range.trim().split_once('-')?, length.trim().parse::<u64>().ok()?)));
     bytes.is_some_and(|((first, last), length)| {
@@ -33,6 +34,9 @@ mod tests {
         for (field, expect) in [
             ("bytes 0-99/100", true),
             (" bytes 0-0/1 ", true),
+            ("Bytes 0-99/100", true),
+            ("BYTES 0-98/100", false),
+            ("bytes=0-99/100", false),
             ("bytes 0-98/100", false),
             ("bytes 1-99/100", false),
             ("bytes 0-99/*", false),
