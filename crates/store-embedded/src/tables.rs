@@ -147,12 +147,12 @@ impl Tables {
         Ok(tables)
     }
 
-    /// Begins a new part of each table in memory whose part is full, of those that get most: the queue, and files of robots.txt. The
-    /// engine's own thread does so only between merges, during which they would grow; of parts that wait to be written out the engine has four, and
-    /// then holds commits up.
+    /// Begins a new part of each table in memory whose part is full, of those that get most: the queue, visits, their outlinks, and files of
+    /// robots.txt. The engine's own thread does so only between merges, during which they would grow; of parts that wait to be written out the
+    /// engine has four, and then holds commits up.
     pub(crate) fn bound_memory(&self) -> fjall::Result<()> {
         self.queue.bound_memory()?;
-        bound(&self.robots, SMALL_BUFFER_BYTES)
+        [&self.visits, &self.outlinks, &self.robots].into_iter().try_for_each(|table| bound(table, SMALL_BUFFER_BYTES))
     }
 
     /// A batch that is on disk when its commit returns.
@@ -184,5 +184,32 @@ impl Tables {
     /// An error of the engine met while `doing` something.
     pub(crate) fn failed(&self, doing: &'static str) -> impl Fn(fjall::Error) -> StoreError {
         move |error| error::engine(&self.dir, &self.place, doing, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As while the engine's own thread merges.
+    #[test]
+    fn large_tables_begin_a_new_part_in_memory_though_no_thread_writes_them_out() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let tables = Tables::open(dir.path(), Place::own(dir.path()), &Options::default(), Use::Reading).expect("open");
+        let large = [&tables.visits, &tables.outlinks, &tables.robots];
+        for n in 0..40_u8 {
+            let mut batch = tables.batch();
+            large.into_iter().for_each(|table| batch.insert(table, [n], vec![n; 100_000]));
+            batch.commit().and_then(|()| tables.bound_memory()).expect("a commit");
+        }
+        for table in large {
+            assert!(table.tree.active_memtable().size() <= SMALL_BUFFER_BYTES + 100_000, "{:?}", table.name());
+            assert_eq!(
+                table.get([0]).expect("an answer").map(|value| value.len()),
+                Some(100_000),
+                "{:?}",
+                table.name()
+            );
+        }
     }
 }
