@@ -26,6 +26,8 @@ pub(super) struct Asides {
     forgotten: Option<Timestamp>,
     /// From when on there was nothing else to do than to wait for them.
     waiting_since: Option<Timestamp>,
+    /// Since when the one fails that began to fail last, and was put aside.
+    failing_since: Timestamp,
 }
 
 struct InTrouble {
@@ -91,6 +93,9 @@ impl State {
         if let Some(mut front) = self.leave_front(site) {
             let left_behind = front.state.take_left_behind();
             self.asides.insert(site, front.state.due_at(), left_behind);
+            // From the end of its visit: one that asked to be left alone for a minute is asked again.
+            let since = front.state.failing_since().map(|since| since + front.visit_took);
+            self.asides.failing_since = self.asides.failing_since.max(since.unwrap_or_default());
         }
     }
 
@@ -138,12 +143,15 @@ impl State {
         if self.has_had_pages() {
             return since + patience;
         }
-        self.first_page_expected().min(self.tried_since + patience)
+        self.failing_since() + PATIENCE_BEFORE_FIRST_PAGE.min(patience)
     }
 
-    /// Until when a page must have come, or a run ends of which all sites fail.
-    pub(super) fn first_page_expected(&self) -> Timestamp {
-        self.tried_since + PATIENCE_BEFORE_FIRST_PAGE
+    /// Since when all sites fail that are out of front, in a run that has fetched nothing. Where one has answered, each may have for a while.
+    fn failing_since(&self) -> Timestamp {
+        match self.network.was_reached() {
+            true => self.tried_since.max(self.asides.failing_since),
+            false => self.tried_since,
+        }
     }
 
     /// When a run that has fetched nothing ends, if nothing happens until then. `None` if that is not known, or if some site with something to
@@ -155,7 +163,7 @@ impl State {
         if self.has_had_pages() || may_come || self.sites.len() + self.asides.len() <= self.parked.len() {
             return None;
         }
-        let mut ends_at = self.first_page_expected();
+        let mut ends_at = self.failing_since() + PATIENCE_BEFORE_FIRST_PAGE;
         for slot in self.sites.values() {
             let Slot::Here(front) = slot else { return None };
             if front.parked.is_some() || front.state.is_aside(now) {

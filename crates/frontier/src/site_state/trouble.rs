@@ -128,13 +128,16 @@ impl Chance {
 
 /// The URLs of a site that failed when their turn came.
 #[derive(Debug)]
-pub struct LeftBehind(Sweep);
+pub struct LeftBehind {
+    sweep: Sweep,
+    failing_since: Option<Timestamp>,
+}
 
 impl LeftBehind {
     /// True if no URL has failed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        !self.0.leaves_something() && !self.0.is_repeated
+        !self.sweep.leaves_something() && !self.sweep.is_repeated
     }
 }
 
@@ -330,7 +333,7 @@ impl SiteState {
         self.record.aside.is_some() && self.aside_until > now
     }
 
-    /// Since when each request to it failed, of those since it came into memory. `None` if the last one did not.
+    /// Since when each request to it failed, as far as it is remembered. `None` if the last one did not.
     #[must_use]
     pub fn failing_since(&self) -> Option<Timestamp> {
         self.failing_since
@@ -423,12 +426,12 @@ impl SiteState {
     /// The state of the failed URLs, for when the site comes back to the front.
     #[must_use]
     pub fn take_left_behind(&mut self) -> LeftBehind {
-        LeftBehind(std::mem::take(&mut self.sweep))
+        LeftBehind { sweep: std::mem::take(&mut self.sweep), failing_since: self.failing_since }
     }
 
     /// Continues where the site was when it left the front.
-    pub fn go_on_behind(&mut self, LeftBehind(sweep): LeftBehind) {
-        self.sweep = sweep;
+    pub fn go_on_behind(&mut self, LeftBehind { sweep, failing_since }: LeftBehind) {
+        (self.sweep, self.failing_since) = (sweep, failing_since);
     }
 
     /// Goes back to the start of the queue if only URLs that were put off or left behind remain. True if it did.

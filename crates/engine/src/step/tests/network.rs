@@ -277,3 +277,39 @@ fn a_site_whose_name_a_probe_found_has_its_turn_as_soon_as_its_address_is_free()
     crawl.wait(SECOND * 2);
     assert_eq!(crawl.asked(), [format!("{found}robots.txt")]);
 }
+
+#[test]
+fn a_site_that_asks_to_be_left_alone_for_a_minute_is_asked_again_before_a_run_without_a_page_ends() {
+    // What fails of 100 pages, how, and how many requests the run comes to within how many seconds since then.
+    for (fails, status, wait, requests, seconds) in [
+        (81..82, 429, "60", 101, 62..100),
+        (81..82, 503, "60", 101, 62..100),
+        (81..999, 429, "60", 82, 59..63),
+        // Where nothing can come within that minute, nothing is waited for.
+        (81..999, 429, "90", 81, 0..1),
+    ] {
+        let seeds: Vec<String> = (0..100).map(|n| format!("http://a.test/{n}")).collect();
+        let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+        let mut crawl = Driven::begin(settings(), &seeds);
+        let (mut requested, mut failed_at, mut ended_at) = (0, None, None);
+        for second in 0..400 {
+            if !crawl.names.is_empty() {
+                crawl.resolved(SITES[0], Ok(&[1]));
+            }
+            for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+                requested += u32::from(!asked.ends_with("/robots.txt"));
+                if fails.contains(&requested) {
+                    failed_at.get_or_insert(second);
+                    crawl.answered(&asked, status, &[("retry-after", wait)], "");
+                } else {
+                    crawl.answered(&asked, 404, &[], "");
+                }
+            }
+            ended_at = ended_at.or(crawl.end.is_some().then_some(second));
+            crawl.wait(SECOND);
+        }
+        let took = ended_at.expect("it ended") - failed_at.expect("it failed");
+        assert_eq!(requested, requests, "{fails:?} {status} {wait}");
+        assert!(seconds.contains(&took), "{fails:?} {status} {wait}: {took}");
+    }
+}
