@@ -121,6 +121,10 @@ impl Layer for PostgresStore {
     fn below(&self) -> &dyn CrawlView {
         &self.view
     }
+
+    fn shown_with_queue(&self, sites: &[SiteKey]) -> Result<BTreeSet<SiteKey>, StoreError> {
+        self.view.with_queue(sites)
+    }
 }
 
 impl CrawlView for PostgresView {
@@ -154,6 +158,10 @@ impl CrawlView for PostgresView {
 
     fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
         self.reader.sites(after, max)
+    }
+
+    fn with_queue(&self, sites: &[SiteKey]) -> Result<BTreeSet<SiteKey>, StoreError> {
+        self.reader.with_queue(sites)
     }
 
     fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {

@@ -35,6 +35,9 @@ const SITES_WITH_PENDING: &str = "WITH RECURSIVE waiting AS (
         FROM waiting w WHERE w.site_key IS NOT NULL)
     SELECT site_key FROM waiting WHERE site_key IS NOT NULL LIMIT $2";
 
+const WITH_QUEUE: &str =
+    "SELECT k.site FROM unnest($1::bigint[]) AS k(site) WHERE EXISTS (SELECT FROM queue q WHERE q.site_key = k.site)";
+
 /// The columns of a visit `v`, as [`Columns::visit`] reads them.
 macro_rules! visit {
     () => {
@@ -215,6 +218,12 @@ impl Reader {
         let Some(first) = following(after) else { return Ok(Vec::new()) };
         let parameters = vec![Box::new(ordered(first)) as _, Box::new(limit(max)) as _];
         let rows = self.session.query("reading the sites with a queue", SITES_WITH_PENDING, parameters)?;
+        rows.iter().map(|row| Ok(SiteKey(from_ordered(Columns::of("queue", row).next()?)))).collect()
+    }
+
+    pub(crate) fn with_queue(&self, sites: &[SiteKey]) -> Result<BTreeSet<SiteKey>, StoreError> {
+        let sites: Vec<i64> = sites.iter().map(|site| ordered(site.0)).collect();
+        let rows = self.session.query("reading which sites have a queue", WITH_QUEUE, vec![Box::new(sites)])?;
         rows.iter().map(|row| Ok(SiteKey(from_ordered(Columns::of("queue", row).next()?)))).collect()
     }
 

@@ -131,7 +131,10 @@ fn found_once(fixture: &dyn Fixture) {
     assert_eq!(committed.fresh, vec![a.clone()]);
     assert_eq!(find(&*store, std::slice::from_ref(&a)), Committed::default());
     assert_eq!(queue(&*store, "http://a.test/"), ["http://a.test/1"]);
-    assert_eq!(store.sites_with_pending(None, 10).expect("sites"), vec![a.url.site().key()]);
+    let [site, other] = [a.url.site().key(), url("http://b.test/").site().key()];
+    assert_eq!(store.sites_with_pending(None, 10).expect("sites"), vec![site]);
+    assert_eq!(store.with_queue(&[other, site]).expect("sites"), [site].into());
+    assert_eq!(store.with_queue(&[]).expect("sites"), [].into());
 }
 
 fn queue_order(fixture: &dyn Fixture) {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Outcome, Position, Queued, SiteRecord, Visit};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
+use crate::queued::sites_with_queue;
 use crate::{CrawlView, Dates, Entry, Mark, Outlines, Segment, Slice, StoreError, Totals};
 
 /// A view that passes calls on to another view, and replaces some of them.
@@ -18,6 +19,14 @@ pub trait Layer: Send + Sync {
     /// The store cannot be read.
     fn shown_pending(&self, site: SiteKey, after: Option<Position>, max: usize) -> Result<Vec<Queued>, StoreError> {
         self.below().pending(site, after, max)
+    }
+
+    /// [`CrawlView::with_queue`] as this view shows it: by [`Layer::shown_pending`].
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn shown_with_queue(&self, sites: &[SiteKey]) -> Result<BTreeSet<SiteKey>, StoreError> {
+        sites_with_queue(sites, |site| self.shown_pending(site, None, 1))
     }
 
     /// What [`CrawlView::get`] and [`CrawlView::scan`] show of an entry.
@@ -111,6 +120,10 @@ impl<T: Layer> CrawlView for T {
 
     fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError> {
         self.below().sites(after, max)
+    }
+
+    fn with_queue(&self, sites: &[SiteKey]) -> Result<BTreeSet<SiteKey>, StoreError> {
+        self.shown_with_queue(sites)
     }
 
     fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {

@@ -15,6 +15,7 @@ mod error;
 mod layer;
 mod memory;
 mod outline;
+mod queued;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,6 +31,7 @@ use model::{ContentDigest, Outcome, PayloadDigest, Position, SiteRecord, Visit};
 pub use outline::{Mark, Outline, Outlines, Slice};
 
 pub use model::Queued;
+pub use queued::{aside_with_queue, queued};
 
 /// URLs that are read at once where all are.
 const ENTRIES_AT_ONCE: usize = 1_000;
@@ -126,6 +128,14 @@ pub trait CrawlView: Send + Sync {
     /// # Errors
     /// The store cannot be read.
     fn sites(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteRecord>, StoreError>;
+
+    /// Those of some sites that have a queue.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn with_queue(&self, sites: &[SiteKey]) -> Result<BTreeSet<SiteKey>, StoreError> {
+        queued::sites_with_queue(sites, |site| self.pending(site, None, 1))
+    }
 
     /// The seeds, in the given order, and the redirect targets of seeds.
     ///

@@ -1,7 +1,7 @@
 //! What a URL waits for: its place in the queue of its site, and what holds the site up.
 
-use model::{Candidate, Position, Purpose, Queued};
-use store::{CrawlView, Entry};
+use model::Purpose;
+use store::{Entry, queued};
 use weburl::{SiteKey, UrlKey};
 
 use super::asked::Asked;
@@ -54,18 +54,6 @@ fn in_queue(asked: &Asked<'_>, entry: &Entry, site: &SiteNow<'_>) -> anyhow::Res
     why.extend(site.end_of(url));
     why.extend(site.why(before.unwrap_or(queued_max) + 1, before.is_none()));
     Ok(why)
-}
-
-/// A URL in the queue of its site: at its place, which comes right behind the one before.
-fn queued(store: &dyn CrawlView, candidate: &Candidate) -> anyhow::Result<Option<Queued>> {
-    let key = candidate.url.key();
-    let place = candidate.position();
-    let before = match place.url.checked_sub(1) {
-        Some(url) => Some(Position { url, ..place }),
-        None => place.rank.checked_sub(1).map(|rank| Position { rank, url: u64::MAX }),
-    };
-    let first = store.pending(key.site, before, 1)?.into_iter().next();
-    Ok(first.filter(|queued| queued.candidate.url.key() == key))
 }
 
 /// How many URLs of its site come before a URL.

@@ -7,7 +7,7 @@ use printable::counted;
 use settings::options::Options;
 use settings::plan::Plan;
 use settings::units::{Span, human_bytes};
-use store::{CrawlView, Totals};
+use store::{CrawlView, Entry, StoreError, Totals, queued};
 use weburl::CanonicalUrl;
 
 use super::{Change, seeds_of};
@@ -22,9 +22,9 @@ pub(super) struct Seeds {
     pub(super) added: u64,
     /// Those that it has as seeds.
     given: u64,
-    /// Those that it has found and not visited yet.
+    /// Those in the queue: not visited yet, or to be visited again.
     waiting: u64,
-    /// Those that it has visited, or that were refused.
+    /// Those that it has visited, or that were refused, and that do not wait.
     found: u64,
     /// Those that its rules exclude, and the rules.
     excluded: Vec<(CanonicalUrl, String)>,
@@ -45,12 +45,12 @@ impl Seeds {
         let mut judged = Seeds::default();
         for seed in seeds {
             let known = view.get(seed.key())?;
-            match filter.judge_seed(&seed) {
+            match (known, filter.judge_seed(&seed)) {
                 _ if before.contains(&seed) => judged.given += 1,
-                _ if known.as_ref().is_some_and(|entry| entry.visit.is_none()) => judged.waiting += 1,
-                _ if known.is_some() => judged.found += 1,
-                Ok(()) => judged.added += 1,
-                Err(rule) => judged.excluded.push((seed, rule.to_string())),
+                (Some(known), _) if waits(view, &known)? => judged.waiting += 1,
+                (Some(_), _) => judged.found += 1,
+                (None, Ok(())) => judged.added += 1,
+                (None, Err(rule)) => judged.excluded.push((seed, rule.to_string())),
             }
         }
         judged.excluded.sort();
@@ -77,6 +77,12 @@ impl Seeds {
         }
         notes
     }
+}
+
+/// Whether a URL waits for a visit: its first, or another in this round.
+fn waits(view: &dyn CrawlView, known: &Entry) -> Result<bool, StoreError> {
+    // It may also be in the queue for its links alone.
+    Ok(known.visit.is_none() || queued(view, &known.candidate)?.is_some_and(|queued| queued.again.is_some()))
 }
 
 /// What somebody should know of a change, in sentences: what becomes of seeds, and what of a budget is spent.
@@ -136,7 +142,7 @@ fn budgets(before: &Settings, after: &Settings, totals: &Totals, is_running: boo
 
 #[cfg(test)]
 mod tests {
-    use model::{Candidate, Outcome, Timestamp, Visit};
+    use model::{Candidate, Outcome, Round, Timestamp, Visit};
     use store::{Batch, MemoryStore, Store};
     use weburl::CanonicalRules;
 
@@ -186,6 +192,16 @@ mod tests {
             assert_eq!(counting.affected().to_string(), said, "{urls:?}");
             assert_eq!(foreseen(&change, &options, &store, true).expect("a change"), notes, "{urls:?}");
         }
+        // In a second round, a URL that has a visit is in the queue again.
+        let round = Some(Round { number: 2, began_at: Timestamp(2), is_choosing: false });
+        store
+            .commit(&Batch { round, again: vec![url("http://a.test/2").key()], ..Batch::default() })
+            .expect("a commit");
+        let told = foreseen(&seeds(&["http://a.test/1", "http://a.test/2"]), &options, &store, true);
+        assert_eq!(
+            told.expect("a change"),
+            ["1 URL is in the queue already", "1 URL is known already, and not visited again"]
+        );
         let many = (0..8).map(|n| format!("http://a.test/{n}.pdf")).collect();
         let told = foreseen(&Change::Seeds(many), &options, &store, true).expect("a change");
         assert_eq!((told.len(), told.last().map(String::as_str)), (6, Some("3 more are excluded")));
