@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use dataset::originals::Originals;
 use extract::media_type::sniff;
 use model::{Outcome, Purpose, Visit, essence};
-use store::{CrawlView, Entry};
+use store::{CrawlView, Entry, aside_with_queue};
 use weburl::{SiteKey, UrlKey};
 
 use crate::picture::{PICTURE_PAGES_MAX, PageNode};
@@ -325,12 +325,13 @@ pub(crate) fn of_sites(
             return Ok(OfSites { slowest: slowest.ranked(), in_trouble: in_trouble.ranked() });
         };
         after = Some(last.site.key());
+        let waiting = aside_with_queue(store, &sites)?;
         for site in sites {
             let response_ms = u64::try_from(site.response_time.as_millis()).unwrap_or(u64::MAX);
             for limit in site.robots.iter().flat_map(|robots| robots.limits().iter()) {
                 limits.add(limit.as_str(), seed_sites.contains(&site.site.key()));
             }
-            if let Some(aside) = &site.aside {
+            if let Some(aside) = site.aside.as_ref().filter(|_| waiting.contains(&site.site.key())) {
                 // The first that is due comes first.
                 in_trouble.offer(u64::MAX - site.due_at.0, || SiteInTrouble {
                     site: site.site.to_string(),

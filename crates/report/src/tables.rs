@@ -374,7 +374,7 @@ fn depths(statistics: &Statistics) -> Table {
 }
 
 fn sites_in_trouble(statistics: &Statistics) -> Table {
-    let titles = [("site", Text), ("not asked before", Text), ("fetched", Number), ("what failed last", Text)];
+    let titles = [("site", Text), ("asked again from", Text), ("fetched", Number), ("what failed last", Text)];
     let note = "their URLs stay open";
     ranked(("in-trouble", "Sites in trouble", note), titles, &statistics.sites_in_trouble, |row| {
         [json!(shown(&row.site)), json!(row.until), json!(row.fetched), json!(shown(&row.reason))]

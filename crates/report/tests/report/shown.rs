@@ -1,6 +1,6 @@
 //! The report as text, as JSON, and as the bytes of a page.
 
-use model::{Aside, Failure, FailureKind, Outcome, SiteRecord, Timestamp};
+use model::{Aside, Candidate, Failure, FailureKind, Outcome, SiteRecord, Timestamp};
 use report::{html, text};
 use store::{Batch, Store};
 
@@ -45,10 +45,14 @@ fn sites_in_trouble_are_named_with_reason_and_date() {
         let aside = Some(Aside { until: due_at, round: 1, reason });
         SiteRecord { due_at, aside, pages_fetched: 4, ..SiteRecord::new(url(&format!("http://{host}/")).site()) }
     };
-    let sites = vec![site("late.test", "2026-11-30T14:29:00Z"), site("soon.test", "2026-11-29T14:29:00Z")];
-    crawl.store.commit(&Batch { sites, ..Batch::default() }).expect("a commit");
+    let mut sites = vec![site("late.test", "2026-11-30T14:29:00Z"), site("soon.test", "2026-11-29T14:29:00Z")];
+    let found = ["http://late.test/", "http://soon.test/"].map(|seed| Candidate::seed(url(seed))).to_vec();
+    // It has no URL that waits, as after `steer DIR remove`.
+    sites.push(site("removed.test", "2026-11-28T14:29:00Z"));
+    crawl.store.commit(&Batch { sites, found, ..Batch::default() }).expect("a commit");
     let statistics = crawl.statistics();
     let text = text(&statistics);
+    assert!(text.contains("asked again from"), "{text}");
     let row = "http://soon.test 2026-11-29T14:29:00.000Z 4 connect to soon.test: refused";
     assert!(text.lines().any(|line| line.split_whitespace().eq(row.split(' '))), "{text}");
     let told = serde_json::to_value(&statistics).expect("JSON");
