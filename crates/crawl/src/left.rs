@@ -1,7 +1,8 @@
 //! What the URLs wait for that an ended run leaves, and what lets them go on.
 
-use engine::Waiting;
-use model::SiteRecord;
+use std::collections::{HashSet, VecDeque};
+
+use engine::{End, Waiting};
 use printable::{Printable, counted};
 use serde::Serialize;
 use settings::site_name::SiteName;
@@ -56,35 +57,38 @@ impl Left {
     /// # Errors
     /// The store cannot be read.
     pub(crate) fn of(store: &dyn Store, rules: &Rules, pending: u64) -> Result<Self, StoreError> {
-        let mut sites = [0_u64; KINDS.len()];
-        each_site(store, rules, &mut |_, kind| {
-            sites[kind as usize] += 1;
-            Ok(true)
-        })?;
+        let mut sites = KINDS.map(|_| Vec::new());
+        each_site(store, rules, |site, kind| sites[kind as usize].push(site))?;
         // Those of the kind with most sites are the rest.
-        let rest = (0..KINDS.len()).max_by_key(|kind| sites[*kind]).unwrap_or_default();
+        let rest = (0..KINDS.len()).max_by_key(|kind| sites[*kind].len()).unwrap_or_default();
         let (mut urls, mut read) = ([0_u64; KINDS.len()], 0);
-        if sites.iter().filter(|sites| **sites > 0).count() > 1 {
-            each_site(store, rules, &mut |site, kind| {
-                if kind as usize != rest {
-                    let count = queue_of(store, site, READ_MAX - read)?;
-                    urls[kind as usize] += count;
-                    read += count;
+        for kind in (0..KINDS.len()).filter(|kind| *kind != rest) {
+            for site in &sites[kind] {
+                let count = queue_of(store, *site, READ_MAX - read)?;
+                urls[kind] += count;
+                read += count;
+                if read >= READ_MAX {
+                    break;
                 }
-                Ok(read < READ_MAX)
-            })?;
+            }
         }
         urls[rest] = pending.saturating_sub(read);
         let share = |kind: Waits| {
-            let (sites, urls) = (sites[kind as usize], urls[kind as usize]);
+            let (sites, urls) = (sites[kind as usize].len() as u64, urls[kind as usize]);
             Share { sites, urls: (read < READ_MAX).then_some(urls) }
         };
         Ok(Left { in_trouble: share(Waits::Trouble), spent: share(Waits::Spent), on_hold: share(Waits::Hold) })
     }
 
-    /// What is left of a run that ended since sites are in trouble, a sentence for each kind.
+    /// What is left of a run that ended so, a sentence for each kind.
     #[must_use]
-    pub fn after_waiting(&self, waiting: &Waiting, directory: &str) -> Vec<String> {
+    pub fn in_words(&self, end: &End, directory: &str) -> Vec<String> {
+        let waiting = if let End::Waiting(waiting) = end { self.after_waiting(waiting) } else { None };
+        waiting.into_iter().chain(self.kept_back(directory)).collect()
+    }
+
+    /// What waits for sites in trouble.
+    fn after_waiting(&self, waiting: &Waiting) -> Option<String> {
         let Share { sites, .. } = self.in_trouble;
         let urls = self.in_trouble.in_words();
         let trouble = match waiting.due {
@@ -93,16 +97,16 @@ impl Left {
                 counted(sites, "site")
             ),
             None => {
-                let last = waiting.last_failure.as_deref().map(|failure| format!(" (the last was {failure})"));
+                let last = waiting.last_failure.as_ref().map(|failure| format!(" (the last was {failure})"));
                 let last = Printable(&last.unwrap_or_default()).to_string();
                 format!("{urls} left: no site at all can be reached from this machine{last}; the same command goes on")
             }
         };
-        (sites > 0).then_some(trouble).into_iter().chain(self.kept_back(directory)).collect()
+        (sites > 0).then_some(trouble)
     }
 
     /// What waits for a change of the settings, a sentence for each kind.
-    pub fn kept_back(&self, directory: &str) -> impl Iterator<Item = String> {
+    fn kept_back(&self, directory: &str) -> impl Iterator<Item = String> {
         let left = |share: &Share| format!("{} left, of {}", share.in_words(), counted(share.sites, "site"));
         let spent = (self.spent.sites > 0).then(|| {
             let left = left(&self.spent);
@@ -122,34 +126,47 @@ impl Share {
     }
 }
 
-impl Rules {
-    /// A site that was never asked has no record.
-    fn of(&self, site: SiteKey, record: Option<&SiteRecord>) -> Waits {
-        let fetched = record.map_or(0, |record| record.pages_fetched);
-        match self.pages_per_site_max {
-            _ if self.hold.iter().flat_map(SiteName::keys).any(|key| key == site) => Waits::Hold,
-            Some(max) if fetched >= max => Waits::Spent,
-            _ => Waits::Trouble,
-        }
-    }
-}
-
-/// Goes through the sites with a queue, as long as `take` wants more.
-fn each_site(
-    store: &dyn Store,
-    rules: &Rules,
-    take: &mut dyn FnMut(SiteKey, Waits) -> Result<bool, StoreError>,
-) -> Result<(), StoreError> {
+/// Goes through the sites with a queue, in the order of their keys.
+fn each_site(store: &dyn Store, rules: &Rules, mut take: impl FnMut(SiteKey, Waits)) -> Result<(), StoreError> {
+    let held: HashSet<SiteKey> = rules.hold.iter().flat_map(SiteName::keys).collect();
+    let mut fetched = Fetched { store, records: VecDeque::new(), are_all_read: false };
     let mut after = None;
     loop {
         let sites = store.sites_with_pending(after, READ_AT_ONCE)?;
         let Some(last) = sites.last() else { return Ok(()) };
         after = Some(*last);
         for site in sites {
-            if !take(site, rules.of(site, store.site(site)?.as_ref()))? {
-                return Ok(());
-            }
+            let kind = match rules.pages_per_site_max {
+                _ if held.contains(&site) => Waits::Hold,
+                Some(max) if fetched.of(site)? >= max => Waits::Spent,
+                _ => Waits::Trouble,
+            };
+            take(site, kind);
         }
+    }
+}
+
+/// How many pages were fetched of sites that are asked for in the order of their keys.
+struct Fetched<'s> {
+    store: &'s dyn Store,
+    /// Records that were read, the next first.
+    records: VecDeque<(SiteKey, u64)>,
+    are_all_read: bool,
+}
+
+impl Fetched<'_> {
+    /// A site that was never asked has no record.
+    fn of(&mut self, site: SiteKey) -> Result<u64, StoreError> {
+        if !self.are_all_read && self.records.back().is_none_or(|(last, _)| *last < site) {
+            let before = site.0.checked_sub(1).map(SiteKey);
+            let records = self.store.sites(before, READ_AT_ONCE)?;
+            self.are_all_read = records.len() < READ_AT_ONCE;
+            self.records = records.into_iter().map(|record| (record.site.key(), record.pages_fetched)).collect();
+        }
+        while self.records.front().is_some_and(|(key, _)| *key < site) {
+            self.records.pop_front();
+        }
+        Ok(self.records.front().filter(|(key, _)| *key == site).map_or(0, |(_, fetched)| *fetched))
     }
 }
 
@@ -167,14 +184,17 @@ fn queue_of(store: &dyn Store, site: SiteKey, max: u64) -> Result<u64, StoreErro
 
 #[cfg(test)]
 mod tests {
-    use model::{Candidate, Timestamp};
-    use store::{Batch, MemoryStore};
-    use weburl::CanonicalUrl;
+    use engine::Unreached;
+    use model::{Candidate, ContentDigest, PayloadDigest, SiteRecord, Timestamp};
+    use store::{Batch, Committed, CrawlView, Layer, MemoryStore};
+    use weburl::{CanonicalUrl, UrlKey};
 
     use super::*;
 
-    fn waiting(due: Option<Timestamp>) -> Waiting {
-        Waiting { sites: 1, due, last_failure: Some("http://a.test: connection refused".to_owned()) }
+    fn waiting(due: Option<Timestamp>) -> End {
+        let site = CanonicalUrl::from_canonical("http://a.test/").expect("a URL").site();
+        let last_failure = Some(Unreached { site, detail: "connection refused".to_owned() });
+        End::Waiting(Waiting { sites: 1, due, last_failure })
     }
 
     /// A store with so many URLs of each of some sites, of which so many pages were fetched.
@@ -199,7 +219,7 @@ mod tests {
         let share = |sites, urls| Share { sites, urls: Some(urls) };
         let all = Left { in_trouble: share(1, 1), spent: share(2, 49), on_hold: share(1, 2) };
         assert_eq!(left(&Rules { hold, pages_per_site_max: Some(5) }), all);
-        let told = all.after_waiting(&waiting(Some(Timestamp(0))), "web");
+        let told = all.in_words(&waiting(Some(Timestamp(0))), "web");
         assert_eq!(
             told,
             [
@@ -208,10 +228,11 @@ mod tests {
                 "2 URLs left, of 1 site on hold: `argiope steer web release SITE` lets one go on",
             ]
         );
+        assert_eq!(all.in_words(&End::Held, "web"), told[1..]);
         let unlimited = left(&Rules::default());
         assert_eq!(unlimited, Left { in_trouble: share(4, 52), spent: share(0, 0), on_hold: share(0, 0) });
         assert_eq!(
-            unlimited.after_waiting(&waiting(None), "web"),
+            unlimited.in_words(&waiting(None), "web"),
             [
                 "52 URLs left: no site at all can be reached from this machine (the last was http://a.test: connection refused); the same \
               command goes on"
@@ -219,11 +240,54 @@ mod tests {
         );
     }
 
+    /// A store that gives out no single record of a site: from a database, each would be a question.
+    struct ByMany(MemoryStore);
+
+    impl Layer for ByMany {
+        fn below(&self) -> &dyn CrawlView {
+            &self.0
+        }
+
+        fn shown_site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {
+            panic!("a question about {key:?} alone")
+        }
+    }
+
+    impl Store for ByMany {
+        fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
+            self.0.commit(batch)
+        }
+
+        fn sites_with_pending(&self, after: Option<SiteKey>, max: usize) -> Result<Vec<SiteKey>, StoreError> {
+            self.0.sites_with_pending(after, max)
+        }
+
+        fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+            self.0.holder(content, label)
+        }
+
+        fn view(&self) -> Result<Box<dyn CrawlView>, StoreError> {
+            self.0.view()
+        }
+    }
+
+    #[test]
+    fn records_of_many_sites_are_read_together() {
+        let names: Vec<String> = (0..3 * READ_AT_ONCE).map(|n| format!("s{n}.test")).collect();
+        // Every third has a record; every sixth has spent its budget.
+        let fetched = |n: usize| if n.is_multiple_of(6) { 9 } else { u64::from(n.is_multiple_of(3)) };
+        let sites: Vec<_> = names.iter().enumerate().map(|(n, name)| (name.as_str(), 1, fetched(n))).collect();
+        let rules = Rules { hold: vec!["s0.test".parse().expect("a site")], pages_per_site_max: Some(5) };
+        let left = Left::of(&ByMany(store(&sites)), &rules, 3_000).expect("a store");
+        let share = |sites| Share { sites, urls: Some(sites) };
+        assert_eq!(left, Left { in_trouble: share(2_500), spent: share(499), on_hold: share(1) });
+    }
+
     #[test]
     fn urls_that_are_too_many_are_not_counted() {
         let in_trouble = Share { sites: 3, urls: None };
         let left = Left { in_trouble, spent: Share { sites: 2, urls: None }, on_hold: Share::default() };
-        let told = left.after_waiting(&waiting(Some(Timestamp(0))), "web");
+        let told = left.in_words(&waiting(Some(Timestamp(0))), "web");
         assert!(told[0].starts_with("many URLs left, of 3 sites in trouble"), "{told:?}");
         assert!(told[1].starts_with("many URLs left, of 2 sites whose budget is spent"), "{told:?}");
         assert_eq!(told.len(), 2);

@@ -1,7 +1,8 @@
 //! Why not a page was fetched, seed by seed.
 
 use engine::Waiting;
-use printable::Printable;
+use printable::{Printable, counted};
+use settings::site_name::SiteName;
 use store::{CrawlView, StoreError};
 use weburl::CanonicalUrl;
 
@@ -10,73 +11,121 @@ use crate::trouble::trouble_of;
 /// Seeds named with their reason.
 const SEEDS_TOLD_MAX: usize = 20;
 
-/// A line for each seed, the first ones; `directory` names the crawl in advice.
-///
-/// # Errors
-/// The store cannot be read.
-pub fn in_words(store: &dyn CrawlView, waiting: Option<&Waiting>, directory: &str) -> Result<Vec<String>, StoreError> {
-    let seeds = store.seeds()?;
-    let last_failure = waiting.and_then(|waiting| waiting.last_failure.as_deref());
-    let mut lines = Vec::new();
-    for seed in seeds.iter().take(SEEDS_TOLD_MAX) {
-        lines.push(match store.get(seed.key())?.and_then(|entry| entry.visit) {
-            Some(visit) => {
-                let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
-                let reason = if visit.reason.is_empty() { String::new() } else { format!(": {}", visit.reason) };
-                format!("{seed}: {}{status}{}", visit.outcome, Printable(&reason))
-            }
-            None => {
-                let record = store.site(seed.key().site)?;
-                let of_site = record.and_then(|record| trouble_of(&record));
-                // While the network seems to be down, no failure is held against a site.
-                let of_network = last_failure.filter(|failure| is_about(failure, seed)).map(str::to_owned);
-                let reason = of_site.or(of_network).unwrap_or_else(|| "it was not reached in this run".to_owned());
-                format!("{seed}: {}; it stays open", Printable(&reason))
-            }
-        });
-    }
-    if let Some(more @ 1..) = seeds.len().checked_sub(SEEDS_TOLD_MAX) {
-        lines.push(format!("no page was fetched of {more} more seeds either: see `argiope explain {directory} URL`"));
-    }
-    Ok(lines)
+/// What a run leaves that has fetched nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Unfetched<'a> {
+    /// The sites on hold.
+    pub hold: &'a [SiteName],
+    /// What it waits for, if that has ended it.
+    pub waiting: Option<&'a Waiting>,
 }
 
-/// Whether the words of a failure name the host of a URL.
-fn is_about(failure: &str, url: &CanonicalUrl) -> bool {
-    let site = url.site().to_string();
-    let host = site.split_once("://").map_or(&*site, |(_, host)| host);
-    let host = host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(host, _)| host);
-    failure.split([' ', '/', ',', ':']).any(|word| word == host)
+impl Unfetched<'_> {
+    /// A line for each seed, the first ones; `directory` names the crawl in advice.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn in_words(&self, store: &dyn CrawlView, directory: &str) -> Result<Vec<String>, StoreError> {
+        let seeds = store.seeds()?;
+        let mut lines = Vec::new();
+        for seed in seeds.iter().take(SEEDS_TOLD_MAX) {
+            let entry = store.get(seed.key())?;
+            let attempts = entry.as_ref().map_or(0, |entry| entry.attempts);
+            lines.push(match entry.and_then(|entry| entry.visit) {
+                Some(visit) => {
+                    let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
+                    let reason = if visit.reason.is_empty() { String::new() } else { format!(": {}", visit.reason) };
+                    format!("{seed}: {}{status}{}", visit.outcome, Printable(&reason))
+                }
+                None => format!("{seed}: {}; it stays open", Printable(&self.why_open(store, seed, attempts)?)),
+            });
+        }
+        if let Some(more @ 1..) = seeds.len().checked_sub(SEEDS_TOLD_MAX) {
+            lines.push(format!(
+                "no page was fetched of {more} more seeds either: see `argiope explain {directory} URL`"
+            ));
+        }
+        Ok(lines)
+    }
+
+    /// Why a seed has no outcome of which this many requests have failed.
+    fn why_open(&self, store: &dyn CrawlView, seed: &CanonicalUrl, attempts: u8) -> Result<String, StoreError> {
+        let site = seed.key().site;
+        if self.hold.iter().flat_map(SiteName::keys).any(|held| held == site) {
+            return Ok("its site is on hold".to_owned());
+        }
+        let of_site = store.site(site)?.and_then(|record| trouble_of(&record));
+        // While the network seems to be down, no failure is held against a site.
+        let is_down = self.waiting.is_some_and(|waiting| waiting.due.is_none());
+        let last = self.waiting.and_then(|waiting| waiting.last_failure.as_ref());
+        Ok(match (of_site, last) {
+            (Some(trouble), _) => trouble,
+            (None, Some(last)) if last.site.key() == site => last.detail.clone(),
+            _ if attempts > 0 => format!("{} failed", counted(attempts.into(), "request")),
+            (None, Some(last)) if is_down => format!("no site can be reached (the last was {last})"),
+            (None, _) => "it was not reached in this run".to_owned(),
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{Candidate, Outcome, SiteRecord, Timestamp, Visit};
+    use engine::Unreached;
+    use model::{Candidate, Outcome, Purpose, SiteRecord, Timestamp, Visit};
     use store::{Batch, MemoryStore, Store};
 
     use super::*;
 
-    #[test]
-    fn each_seed_has_a_line() {
-        let store = MemoryStore::new();
+    const SEEDS: [&str; 6] = [
+        "http://gone.test/",
+        "http://held.test/",
+        "http://late.silent.test:81/",
+        "http://silent.test/",
+        "http://tried.test/",
+        "http://[::1]/",
+    ];
+
+    /// What is said of the seeds, of which one has a visit and one was requested.
+    fn told(hold: &[&str], waiting: Option<(Option<Timestamp>, &str)>) -> Vec<String> {
         let url = |text: &str| CanonicalUrl::from_canonical(text).expect("a URL");
-        let seeds = ["http://silent.test/", "http://gone.test/", "http://late.silent.test:81/"].map(url);
-        let visit = Visit::without_fetch(seeds[1].key(), Outcome::DomainError, "no address".to_owned(), Timestamp(0));
+        let seeds = SEEDS.map(url);
+        let visit = Visit::without_fetch(seeds[0].key(), Outcome::DomainError, "no address".to_owned(), Timestamp(0));
         let found = seeds.iter().cloned().map(Candidate::seed).collect();
         let sites = seeds.iter().map(|seed| SiteRecord::new(seed.site())).collect();
+        let store = MemoryStore::new();
         store.commit(&Batch { seeds: seeds.to_vec(), found, sites, ..Batch::default() }).expect("a commit");
-        store.commit(&Batch { visits: vec![visit], ..Batch::default() }).expect("a commit");
-        let last_failure = Some("name silent.test: no answer from the name servers within 5s".to_owned());
-        let waiting = Waiting { sites: 2, due: None, last_failure };
-        let mut told = in_words(&store, Some(&waiting), "web").expect("a store");
-        told.sort();
+        let attempts = vec![(seeds[4].key(), Purpose::Page, 2)];
+        store.commit(&Batch { visits: vec![visit], attempts, ..Batch::default() }).expect("a commit");
+        let hold: Vec<SiteName> = hold.iter().map(|site| site.parse().expect("a site")).collect();
+        let waiting = waiting.map(|(due, site)| {
+            let detail = "no answer from the name servers within 5s".to_owned();
+            Waiting { sites: 5, due, last_failure: Some(Unreached { site: url(site).site(), detail }) }
+        });
+        Unfetched { hold: &hold, waiting: waiting.as_ref() }.in_words(&store, "web").expect("a store")
+    }
+
+    #[test]
+    fn each_seed_has_its_reason_where_no_site_can_be_reached() {
+        let last = "no answer from the name servers within 5s";
+        let none = format!("no site can be reached (the last was http://silent.test: {last})");
         assert_eq!(
-            told,
+            told(&["held.test"], Some((None, "http://silent.test/"))),
             [
-                "http://gone.test/: domain_error: no address",
-                "http://late.silent.test:81/: it was not reached in this run; it stays open",
-                "http://silent.test/: name silent.test: no answer from the name servers within 5s; it stays open",
+                "http://gone.test/: domain_error: no address".to_owned(),
+                "http://held.test/: its site is on hold; it stays open".to_owned(),
+                format!("http://late.silent.test:81/: {none}; it stays open"),
+                format!("http://silent.test/: {last}; it stays open"),
+                "http://tried.test/: 2 requests failed; it stays open".to_owned(),
+                format!("http://[::1]/: {none}; it stays open"),
             ]
         );
+        assert_eq!(told(&[], Some((None, "http://[::1]/")))[5], format!("http://[::1]/: {last}; it stays open"));
+    }
+
+    #[test]
+    fn a_seed_of_a_run_that_ended_before_its_turn_was_not_reached() {
+        let told = told(&[], Some((Some(Timestamp(0)), "http://silent.test/")));
+        assert_eq!(told[2], "http://late.silent.test:81/: it was not reached in this run; it stays open");
+        assert_eq!(told[4], "http://tried.test/: 2 requests failed; it stays open");
     }
 }

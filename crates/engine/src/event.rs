@@ -1,5 +1,6 @@
 //! Events, and the commands that answer them.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use bytes::Bytes;
@@ -267,10 +268,25 @@ pub enum End {
 pub struct Waiting {
     /// Sites in trouble.
     pub sites: u64,
-    /// When the first of them is due, as a date; `None` if the machine's own network is down.
+    /// When the first of them is due, as a date; `None` if no site at all can be reached.
     pub due: Option<Timestamp>,
-    /// The last failure of an unreachable site, in words.
-    pub last_failure: Option<String>,
+    /// The site that could not be reached last.
+    pub last_failure: Option<Unreached>,
+}
+
+/// A site that could not be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreached {
+    /// The site.
+    pub site: Site,
+    /// What failed, in words.
+    pub detail: String,
+}
+
+impl fmt::Display for Unreached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.site, self.detail)
+    }
 }
 
 /// Everything to record of one event.

@@ -36,7 +36,7 @@ pub use content::{Content, Finding};
 pub use cut::limits_of;
 pub use details::{Details, HtmlDetails, ImageDetails, LinkDetails};
 pub use document::look_into;
-pub use event::{Command, End, Event, Fetch, Record, Waiting};
+pub use event::{Command, End, Event, Fetch, Record, Unreached, Waiting};
 pub use hook::{Admit, Answer, Extra, Hook, Hooks};
 pub use keep::Keep;
 pub use named::name_sites;

@@ -14,12 +14,12 @@ use crawl::resume::{Basis, resumed_plan};
 use crawl::retry;
 use crawl::stream::{Asked, Field, StreamTo, Target};
 use crawl::summary::{Summary, TimeSpent};
-use crawl::unfetched;
+use crawl::unfetched::Unfetched;
 use crawl::{
     Again, Begin, Builder, CrawlDir, Ended, Handle, Notice, Outlook, Recorded, SeedList, Session, SinkError, Tried,
 };
+use engine::End;
 use engine::clock::Clock;
-use engine::{End, Waiting};
 use model::{Outcome, Visit};
 use printable::counted;
 use settings::options::Options;
@@ -181,7 +181,6 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     if !basis.holds(&dir)? {
         (plan, seeds, _) = planned()?;
     }
-    let options = plan.options.clone();
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let only = args.only.iter().map(|text| plan::pattern("only", text)).collect::<anyhow::Result<_>>()?;
     let again = Again { older_than: args.older_than.map(|span| span.0), only, now: Clock::start().date() };
@@ -216,20 +215,15 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         }
         false => printed::print(&told),
     };
+    if summary.fetched == 0 && matches!(ended.end, End::Done | End::Waiting(_)) {
+        tell_why_nothing_came(&dir, &ended.end)?;
+    }
+    let left = summary.left.iter().flat_map(|left| left.in_words(&ended.end, &summary.directory));
+    left.for_each(|line| console::say!("{line}"));
     let code = match ended.end {
-        End::Done if summary.fetched == 0 => {
-            tell_why_nothing_came(&dir, &options, None)?;
-            exit::FAILED
-        }
+        End::Done | End::Waiting(_) if summary.fetched == 0 => exit::FAILED,
         End::Done => exit::DONE,
-        End::Waiting(waiting) => {
-            if summary.fetched == 0 {
-                tell_why_nothing_came(&dir, &options, Some(&waiting))?;
-            }
-            let left = summary.left.as_ref().map(|left| left.after_waiting(&waiting, &summary.directory));
-            left.iter().flatten().for_each(|line| console::say!("{line}"));
-            if summary.fetched == 0 { exit::FAILED } else { exit::STOPPED }
-        }
+        End::Waiting(_) | End::Held => exit::STOPPED,
         End::Limit(name) => match summary.waiting() {
             0 => exit::DONE,
             waiting => {
@@ -237,11 +231,6 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
                 exit::STOPPED
             }
         },
-        End::Held => {
-            let left = summary.left.iter().flat_map(|left| left.kept_back(&summary.directory));
-            left.for_each(|line| console::say!("{line}"));
-            exit::STOPPED
-        }
         End::Stopped => {
             console::say!("stopped; the same command goes on where this one ended");
             exit::STOPPED
@@ -281,8 +270,11 @@ fn tell_visits(store: &dyn Store, token: &str, recorded: &Recorded<'_>) -> Resul
 }
 
 /// Says what became of the seeds, since not a page was fetched.
-fn tell_why_nothing_came(dir: &CrawlDir, options: &Options, waiting: Option<&Waiting>) -> anyhow::Result<()> {
-    let told = unfetched::in_words(&*dir.open_to_read(options)?, waiting, &dir.root().display().to_string())?;
+fn tell_why_nothing_came(dir: &CrawlDir, end: &End) -> anyhow::Result<()> {
+    let options = dir.options()?;
+    let waiting = if let End::Waiting(waiting) = end { Some(waiting) } else { None };
+    let unfetched = Unfetched { hold: &options.hold, waiting };
+    let told = unfetched.in_words(&*dir.open_to_read(&options)?, &dir.root().display().to_string())?;
     told.iter().for_each(|line| tell(Level::Error, format_args!("{line}")));
     Ok(())
 }

@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use console::message::tell_all;
 use console::progress::Show;
-use crawl::{End, Session};
+use crawl::{End, Ended, Session};
 use pages::{Line, Request, Resumed, Saved, Saving};
 use printable::{Printable, counted};
 use service::metrics::Watched;
@@ -66,11 +66,12 @@ pub fn run(args: PagesArgs) -> anyhow::Result<ExitCode> {
     let unwatched = Watched { show: Show::None, metrics: None };
     let threads = Session::threads(&saving.plan);
     let (session, run) = saving.session(|lines| print(lines).context("standard output"));
-    let end = watch(session, threads, unwatched)?.end;
+    let Ended { end, left, .. } = watch(session, threads, unwatched)?;
     let saved = match run.finish(&end)? {
         Saved::None(reason) => bail!(reason),
         Saved::Pages(saved) => counted(saved, "page"),
     };
+    left.iter().flat_map(|left| left.in_words(&end, &root)).for_each(|line| console::say!("{line}"));
     let code = tell_end(&end);
     printed::print(&format!("{saved} saved in {pages}; the state of the crawl is in {root}\n"))?;
     Ok(ExitCode::from(code))
@@ -95,14 +96,7 @@ fn tell_end(end: &End) -> u8 {
             console::say!("--{name} reached; not all pages are there");
             exit::STOPPED
         }
-        End::Waiting(_) => {
-            console::say!("sites in trouble are left; the same command goes on");
-            exit::STOPPED
-        }
-        End::Held => {
-            console::say!("sites on hold are left");
-            exit::STOPPED
-        }
+        End::Waiting(_) | End::Held => exit::STOPPED,
         End::Stopped => {
             console::say!("stopped; the same command goes on where this one ended");
             exit::STOPPED

@@ -1,8 +1,8 @@
 //! The pause between fetches, from the server's side.
 
-use testweb::{Pages, Web};
+use testweb::{Pages, Reply, Web, from_fn};
 
-use crate::run::Course;
+use crate::run::{Course, text};
 
 #[test]
 fn at_least_a_second_lies_between_fetches() {
@@ -19,4 +19,20 @@ fn at_least_a_second_lies_between_fetches() {
         let pause_us = pair[1].start_us - pair[0].end_us.expect("answered");
         assert!(pause_us >= 1_000_000, "{pause_us} µs between {} and {}", pair[0].target, pair[1].target);
     }
+}
+
+#[test]
+fn urls_that_are_left_are_told_by_what_they_wait_for() {
+    let well =
+        Pages::new().html("/", "<a href=/a>a</a><a href=/b>b</a><a href=http://down.test/>c</a>").html("/a", "a");
+    let down = from_fn(|_| Reply::error(503, "down"));
+    let course = Course::on(Web::new().site("well.test", well).site("down.test", down));
+    let limits = ["--delay", "0", "--patience", "0", "--backoff", "5ms", "--max-backoff", "20ms", "--scope", "any"];
+    let limits = [&limits[..], &["--max-pages-per-site", "2", "--no-sitemaps"]].concat();
+    let output = course.run(&[&["http://well.test/", "data", "1"], &limits[..]].concat());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let trouble = "1 URL left, of 1 site in trouble: the first is due at ";
+    let spent = "1 URL left, of 1 site whose budget is spent: they wait for a larger --max-pages-per-site\n";
+    assert!(said.contains(trouble) && said.contains(spent), "{said}");
 }

@@ -8,6 +8,7 @@ use model::{Failure, FailureKind, Network, Timestamp};
 use weburl::SiteKey;
 
 use super::State;
+use crate::Unreached;
 
 /// So many sites must fail that were reached before, one after the other and none answering, or all there are if they are fewer: but not
 /// less than [`SITES_MIN`], since of one or two sites nobody can tell.
@@ -41,8 +42,8 @@ pub(super) struct OwnNetwork {
     down: Option<Down>,
     /// Something was reached in this run.
     was_reached: bool,
-    /// How a site failed last that could not be reached.
-    last_failure: Option<String>,
+    /// The site that could not be reached last.
+    last_failure: Option<Unreached>,
 }
 
 /// Where a site failed.
@@ -77,8 +78,8 @@ impl OwnNetwork {
         self.was_reached
     }
 
-    /// The last failure of an unreachable site, in words.
-    pub(super) fn last_failure(&self) -> Option<String> {
+    /// The site that could not be reached last.
+    pub(super) fn last_failure(&self) -> Option<Unreached> {
         self.last_failure.clone()
     }
 
@@ -160,14 +161,15 @@ impl State {
                 return false;
             }
         }
-        let named = self.front(site).map(|front| front.state.site().to_string()).unwrap_or_default();
-        self.network.last_failure = Some(format!("{named}: {}", failure.detail));
         let sites = self.sites.len() + self.asides.len();
         let front = self.front(site);
+        let unreached =
+            front.as_ref().map(|front| Unreached { site: front.state.site().clone(), detail: failure.detail.clone() });
         let addresses = front.as_ref().filter(|_| failure.kind != FailureKind::NameServer);
         let address = addresses.and_then(|front| front.state.addresses.as_ref()?.iter().min());
         let place = address.map_or(Place::Name(site), |address| Place::Network(Network::of(*address)));
         let was_reached = front.is_some_and(|front| front.state.was_reached());
+        self.network.last_failure = unreached.or(self.network.last_failure.take());
         self.network.is_down(now, (site, place), was_reached, sites)
     }
 

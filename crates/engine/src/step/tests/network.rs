@@ -7,7 +7,7 @@ use model::{FailureKind, Resolved};
 
 use super::driven::Driven;
 use super::settings;
-use crate::{End, Event, Settings};
+use crate::{End, Event, Settings, Waiting};
 
 const SECOND: Duration = Duration::from_secs(1);
 const SITES: [&str; 3] = ["http://a.test/", "http://b.test/", "http://c.test/"];
@@ -91,7 +91,9 @@ fn seconds_of_a_run(fail: impl Fn(&mut Driven, &str)) -> u64 {
     let mut crawl = Driven::begin(settings(), &["http://a.test/"]);
     crawl.resolved("http://a.test/", Ok(&[1]));
     for second in 0..1_000 {
-        if crawl.end.is_some() {
+        if let Some(end) = &crawl.end {
+            let End::Waiting(Waiting { due, .. }) = end else { panic!("{end:?}") };
+            assert!(due.is_some(), "its robots.txt was answered, so the site can be reached");
             return second;
         }
         for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
