@@ -3,9 +3,7 @@
 use std::fmt::Write;
 
 use crawl::summary::{RoundSoFar, Run, Summary, TimeSpent};
-use crawl::trouble::Named;
-use model::{Limit, Outcome};
-use printable::{Printable, counted};
+use model::Limit;
 use settings::units::human_bytes;
 
 /// What a run took of the processor is not shown if it was less, in seconds: shares of that say nothing.
@@ -41,24 +39,16 @@ pub fn to_text(summary: &Summary) -> String {
     }
     for (outcome, count) in &summary.outcomes {
         // A value of JSON ignores the width.
-        let (count, open) = (count.to_string(), open(summary, outcome));
+        let count = count.to_string();
+        let open = summary.open_in_words(outcome).map(|told| format!("   {told}")).unwrap_or_default();
         let _ = writeln!(out, "  {outcome:<17} {count:>9}{open}");
     }
     if summary.frontier > 0 {
-        let tried = summary.passing.as_ref().map_or(0, |passing| passing.tried);
-        let told = match (tried, summary.frontier.saturating_sub(tried)) {
-            // They may not have been looked at.
-            (0, _) => "not visited yet, or failed so far".to_owned(),
-            (tried, 0) => format!("{tried} failed so far, and will be tried again"),
-            (tried, new) => format!("{new} not visited yet; {tried} failed so far, and will be tried again"),
-        };
+        let told = summary.frontier_in_words();
         let _ = writeln!(out, "  {:<17} {:>9}   {told}", "frontier", summary.frontier);
     }
-    for Named { site, due, reason } in summary.in_trouble.iter().flat_map(|trouble| &trouble.named) {
-        let _ = writeln!(out, "  in trouble {site}: {}; asked again from {due} on", Printable(reason));
-    }
-    if let Some(more @ 1..) = summary.in_trouble.as_ref().map(|all| all.sites.saturating_sub(all.named.len() as u64)) {
-        let _ = writeln!(out, "  in trouble {} more", counted(more, "site"));
+    for told in summary.troubled_in_words() {
+        let _ = writeln!(out, "  {told}");
     }
     if summary.sitemaps > 0 {
         let _ = writeln!(out, "  {:<17} {:>9}   URLs, but no pages", "sitemaps", summary.sitemaps);
@@ -76,19 +66,6 @@ pub fn to_text(summary: &Summary) -> String {
     }
     let _ = writeln!(out, "in {}", summary.directory);
     out
-}
-
-/// How many URLs with an outcome are not final, and what asks for those again that are.
-fn open(summary: &Summary, outcome: &str) -> String {
-    if outcome == Outcome::GivenUp.as_str() {
-        return "   `--retry given_up` asks for them again".to_owned();
-    }
-    let Some(open) = summary.passing.as_ref().and_then(|passing| passing.outcomes.get(outcome)) else {
-        return String::new();
-    };
-    let told = [(open.waiting, "to be visited again"), (open.known, "known from an earlier visit")];
-    let told = told.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
-    format!("   not final: {}", told.collect::<Vec<_>>().join(", "))
 }
 
 /// What limits and trap rules left out, a line each.

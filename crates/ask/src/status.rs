@@ -8,7 +8,7 @@ use crawl::opened::Opened;
 use crawl::outlook::DatedWaits;
 use crawl::passing::Passing;
 use crawl::summary::Summary;
-use crawl::trouble::InTrouble;
+use crawl::trouble::Troubled;
 use crawl::{Changed, LiveView, SiteWaits};
 use engine::clock::Clock;
 use model::{Limits, Timestamp};
@@ -77,7 +77,7 @@ pub struct Survey {
     /// When it was made, if another process made it for a question before.
     #[serde(skip)]
     at: Option<Timestamp>,
-    in_trouble: Option<InTrouble>,
+    troubled: Troubled,
     passing: Option<Passing>,
     lost: Option<u64>,
     freshness: Option<Freshness>,
@@ -108,7 +108,7 @@ impl Survey {
         let is_first = totals.round.number == 1;
         Ok(Survey {
             at: None,
-            in_trouble: if totals.pending > 0 { InTrouble::of(opened.view())? } else { None },
+            troubled: Troubled::of(opened.view(), &totals)?,
             passing: Passing::of(opened.view(), &totals)?,
             // Many URLs are read for it, which a crawl that runs should not pay for.
             lost: if opened.is_running() { None } else { lost(opened.view(), &totals)?.filter(|lost| *lost > 0) },
@@ -130,7 +130,7 @@ impl Status {
     ///
     /// # Errors
     /// As [`Status::of`].
-    pub fn with(opened: &Opened, Survey { at, in_trouble, passing, lost, freshness }: Survey) -> anyhow::Result<Self> {
+    pub fn with(opened: &Opened, Survey { at, troubled, passing, lost, freshness }: Survey) -> anyhow::Result<Self> {
         let totals = opened.view().totals()?;
         let end = match totals.pending {
             _ if opened.is_running() => "running",
@@ -162,7 +162,8 @@ impl Status {
             orphaned: orphaned.into_iter().map(|Orphan { name, bytes, .. }| SegmentStatus { name, bytes }).collect(),
             summary: Summary {
                 of_workers: opened.is_of_workers()?,
-                in_trouble,
+                in_trouble: troubled.in_trouble,
+                given_up: troubled.given_up,
                 passing,
                 lost,
                 ..Summary::new(end, &totals, opened.dir.root())

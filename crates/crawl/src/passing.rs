@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::{Outcome, Purpose, says_what_is_there};
+use model::{Outcome, Purpose, Queued, says_what_is_there};
 use serde::{Deserialize, Serialize};
 use store::{CrawlView, Entry, StoreError, Totals, with_current_visit};
+use weburl::SiteKey;
 
 /// Entries read from the state at once.
 const ENTRIES_AT_ONCE: usize = 1_000;
@@ -14,9 +15,10 @@ const READ_MAX: u64 = 200_000;
 /// What is open of URLs that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passing {
-    /// URLs that were requested without success, and wait for another request. They were never visited to the end.
+    /// URLs that were requested without success, and wait for another request. They were never visited to the end. Sitemaps and requisites
+    /// count too, as they do among the URLs in the frontier.
     pub tried: u64,
-    /// The others, by the outcome of the last visit.
+    /// Pages that were visited before, by the outcome of the last visit.
     pub outcomes: BTreeMap<String, Open>,
 }
 
@@ -30,7 +32,7 @@ pub struct Open {
 }
 
 impl Passing {
-    /// Those of the pages of a crawl; `None` where there are none, or too many to be read.
+    /// Those of a crawl; `None` where too many would have to be read.
     ///
     /// # Errors
     /// The state cannot be read.
@@ -48,7 +50,7 @@ impl Passing {
         for outcome in failures().filter(|outcome| !is_first && totals.count(*outcome) > 0) {
             passing.read_failed(view, outcome)?;
         }
-        Ok((passing != Passing::default()).then_some(passing))
+        Ok(Some(passing))
     }
 
     fn read_queues(&mut self, view: &dyn CrawlView) -> Result<(), StoreError> {
@@ -57,23 +59,27 @@ impl Passing {
             let sites = view.sites(after, ENTRIES_AT_ONCE)?;
             let Some(last) = sites.last() else { return Ok(()) };
             after = Some(last.site.key());
-            for site in &sites {
+            let keys: Vec<SiteKey> = sites.iter().map(|site| site.site.key()).collect();
+            for site in view.with_queue(&keys)? {
                 let mut position = None;
                 loop {
-                    let queue = view.pending(site.site.key(), position, ENTRIES_AT_ONCE)?;
+                    let queue = view.pending(site, position, ENTRIES_AT_ONCE)?;
                     let Some(last) = queue.last() else { break };
                     position = Some(last.candidate.position());
-                    for queued in queue.iter().filter(|queued| queued.candidate.purpose == Purpose::Page) {
-                        match queued.again.as_deref() {
-                            Some(last) if last.outcome.is_failure() && !says_what_is_there(last) => {
-                                self.outcomes.entry(last.outcome.to_string()).or_default().waiting += 1;
-                            }
-                            None if queued.visited.is_none() => self.tried += u64::from(queued.attempts > 0),
-                            Some(_) | None => {}
-                        }
-                    }
+                    queue.iter().for_each(|queued| self.read(queued));
                 }
             }
+        }
+    }
+
+    fn read(&mut self, queued: &Queued) {
+        let is_page = queued.candidate.purpose == Purpose::Page;
+        match queued.again.as_deref() {
+            Some(last) if is_page && last.outcome.is_failure() && !says_what_is_there(last) => {
+                self.outcomes.entry(last.outcome.to_string()).or_default().waiting += 1;
+            }
+            None if queued.visited.is_none() => self.tried += u64::from(queued.attempts > 0),
+            Some(_) | None => {}
         }
     }
 
@@ -123,12 +129,17 @@ mod tests {
         let url = |path: &str| CanonicalUrl::from_canonical(&format!("http://a.test/{path}")).expect("a URL");
         let commit = |batch: Batch| store.commit(&batch).expect("a commit");
         let paths = ["there", "late", "twice", "gone", "new"];
-        let found = paths.map(|path| Candidate::seed(url(path))).to_vec();
+        let mut found = paths.map(|path| Candidate::seed(url(path))).to_vec();
+        found.push(Candidate { purpose: Purpose::Sitemap, ..Candidate::seed(url("sitemap.xml")) });
         commit(Batch { found, sites: vec![SiteRecord::new(url("").site())], ..Batch::default() });
-        let told = || Passing::of(&store, &store.totals().expect("totals")).expect("a state");
-        assert_eq!(told(), None);
+        let of = |totals: &Totals| Passing::of(&store, totals).expect("a state");
+        let told = || of(&store.totals().expect("totals"));
+        assert_eq!(told(), Some(Passing::default()), "all were counted, and none has failed");
+        assert_eq!(of(&Totals { pending: READ_MAX + 1, ..Totals::default() }), None, "they are too many");
         commit(Batch { attempts: vec![(url("new").key(), Purpose::Page, 2)], ..Batch::default() });
         assert_eq!(told(), Some(Passing { tried: 1, ..Passing::default() }));
+        commit(Batch { attempts: vec![(url("sitemap.xml").key(), Purpose::Sitemap, 3)], ..Batch::default() });
+        assert_eq!(told(), Some(Passing { tried: 2, ..Passing::default() }), "the frontier has sitemaps too");
 
         let visit = |path: &str, round: u32, (outcome, status): (Outcome, u16)| {
             let visit = Visit::without_fetch(url(path).key(), outcome, String::new(), Timestamp(u64::from(round)));
@@ -142,10 +153,10 @@ mod tests {
         let round = Some(Round { number: 2, began_at: Timestamp(2), is_choosing: false });
         commit(Batch { again, round, ..Batch::default() });
         let timeouts = |waiting, known| BTreeMap::from([(Outcome::Timeout.to_string(), Open { waiting, known })]);
-        assert_eq!(told(), Some(Passing { tried: 1, outcomes: timeouts(1, 0) }), "one of the first round");
+        assert_eq!(told(), Some(Passing { tried: 2, outcomes: timeouts(1, 0) }), "one of the first round");
 
         let second = [("there", html), ("late", late), ("twice", late), ("gone", missing)];
         commit(Batch { visits: second.map(|(path, answer)| visit(path, 2, answer)).to_vec(), ..Batch::default() });
-        assert_eq!(told(), Some(Passing { tried: 1, outcomes: timeouts(0, 1) }), "404 is an answer");
+        assert_eq!(told(), Some(Passing { tried: 2, outcomes: timeouts(0, 1) }), "404 is an answer");
     }
 }

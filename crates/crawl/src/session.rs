@@ -34,7 +34,7 @@ use crate::steer::{self, Change, OrderId, Steering};
 use crate::stream::{Stream, StreamTo};
 use crate::tables::{Deriver, Writer};
 use crate::tried::Tried;
-use crate::trouble::InTrouble;
+use crate::trouble::Troubled;
 use crate::{Begin, CrawlDir, Notice, Scheduler, SignIn, fill, jar, keyring, parts};
 
 /// What makes a session one of several workers on a crawl, whose shared state is the store of the session.
@@ -124,8 +124,8 @@ pub struct Ended {
     pub before: Totals,
     /// The totals now.
     pub totals: Totals,
-    /// The waiting sites in trouble.
-    pub in_trouble: Option<InTrouble>,
+    /// The sites in trouble, and those that were given up.
+    pub troubled: Troubled,
     /// What the URLs left wait for; only where sites in trouble or on hold ended the run.
     pub left: Option<Left>,
     /// The URLs whose last request failed; only where sites in trouble ended the run, and not too many wait.
@@ -479,7 +479,7 @@ impl Session {
             let totals = self.store.totals()?;
             let leaves = leaves.filter(|_| totals.pending > 0);
             let end = if end == End::Done { leaves.unwrap_or(end) } else { end };
-            let in_trouble = if totals.pending > 0 { InTrouble::of(self.store.as_ref())? } else { None };
+            let troubled = Troubled::of(self.store.as_ref(), &totals)?;
             let rules = self.steering.as_ref().map(|steering| steering.keeps_back()).unwrap_or_default();
             let left = match end {
                 End::Waiting(_) | End::Held => Some(Left::of(self.store.as_ref(), &rules, totals.pending)?),
@@ -487,7 +487,7 @@ impl Session {
             };
             let is_waiting = matches!(end, End::Waiting(_));
             let passing = if is_waiting { Passing::of(self.store.as_ref(), &totals)? } else { None };
-            Ok(Ended { end, before: self.before, totals, in_trouble, left, passing, progress: at_end, took, notices })
+            Ok(Ended { end, before: self.before, totals, troubled, left, passing, progress: at_end, took, notices })
         };
         tokio::task::spawn_blocking(close).await.map_err(|error| anyhow!("internal error: closing: {error}"))?
     }

@@ -12,7 +12,7 @@ use store::Totals;
 
 use crate::left::Left;
 use crate::passing::Passing;
-use crate::trouble::InTrouble;
+use crate::trouble::{GivenUp, InTrouble};
 use crate::{CrawlDir, Ended};
 
 /// Where a crawl stands.
@@ -29,10 +29,13 @@ pub struct Summary {
     /// Sites in trouble, whose URLs are in the frontier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_trouble: Option<InTrouble>,
+    /// Sites that were given up, whose URLs ended as `given_up`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_up: Option<GivenUp>,
     /// What the URLs in the frontier wait for; only of a run that sites in trouble or on hold have ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left: Option<Left>,
-    /// URLs whose last request failed in a way that may pass; only where it was asked for, and where there are some.
+    /// URLs whose last request failed in a way that may pass; only where it was asked for, and where they are not too many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passing: Option<Passing>,
     /// URLs whose response the archive has lost; only where it was asked for, and where there are some.
@@ -191,6 +194,7 @@ impl Summary {
             of_workers: false,
             end: end.to_owned(),
             in_trouble: None,
+            given_up: None,
             left: None,
             passing: None,
             lost: None,
@@ -230,7 +234,8 @@ impl Summary {
         let run = Run::between(&ended.before, &ended.totals, ended.took, &ended.progress);
         Summary {
             limit,
-            in_trouble: ended.in_trouble.clone(),
+            in_trouble: ended.troubled.in_trouble.clone(),
+            given_up: ended.troubled.given_up.clone(),
             left: ended.left.clone(),
             passing: ended.passing.clone(),
             run: Some(run),
@@ -257,6 +262,16 @@ impl Summary {
         }
     }
 
+    /// The command that asks for the URLs again that ended so.
+    #[must_use]
+    pub fn retry_command(&self, outcome: Outcome) -> String {
+        match (self.of_workers, self.end.as_str()) {
+            (true, _) => format!("argiope client steer retry {outcome}"),
+            (false, "running") => format!("argiope steer {} retry {outcome}", self.directory),
+            (false, _) => format!("argiope crawl -o {} --retry {outcome}", self.directory),
+        }
+    }
+
     /// The command that begins a round.
     #[must_use]
     pub fn again_command(&self) -> String {
@@ -264,6 +279,52 @@ impl Summary {
             true => "argiope client again".to_owned(),
             false => format!("argiope crawl -o {} --again", self.directory),
         }
+    }
+
+    /// How many URLs with an outcome are not final, and what asks for those again that are.
+    #[must_use]
+    pub fn open_in_words(&self, outcome: &str) -> Option<String> {
+        let open = self.passing.as_ref().and_then(|passing| passing.outcomes.get(outcome));
+        let not_final = open.map(|open| {
+            let counts = [(open.waiting, "to be visited again"), (open.known, "known from an earlier visit")];
+            let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+            format!("not final: {}", counts.collect::<Vec<_>>().join(", "))
+        });
+        let again = (outcome == Outcome::GivenUp.as_str())
+            .then(|| format!("`{}` asks for them again", self.retry_command(Outcome::GivenUp)));
+        let told: Vec<String> = not_final.into_iter().chain(again).collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+
+    /// How many of the URLs in the frontier have failed so far, if they were looked at.
+    #[must_use]
+    pub fn frontier_in_words(&self) -> String {
+        let tried = self.passing.as_ref().map(|passing| passing.tried);
+        match tried.map(|tried| (tried, self.frontier.saturating_sub(tried))) {
+            None => "not visited yet, or failed so far".to_owned(),
+            Some((0, _)) => "not visited yet".to_owned(),
+            Some((tried, 0)) => format!("{tried} failed so far, and will be tried again"),
+            Some((tried, new)) => format!("{new} not visited yet; {tried} failed so far, and will be tried again"),
+        }
+    }
+
+    /// Some of the sites in trouble, and of those that were given up; how many there are besides.
+    #[must_use]
+    pub fn troubled_in_words(&self) -> Vec<String> {
+        let more = |what: &str, sites: u64, named: usize| {
+            let more = sites.saturating_sub(named as u64);
+            (more > 0).then(|| format!("{what} {} more", counted(more, "site")))
+        };
+        let mut told = Vec::new();
+        if let Some(InTrouble { sites, named, .. }) = &self.in_trouble {
+            told.extend(named.iter().map(ToString::to_string));
+            told.extend(more("in trouble", *sites, named.len()));
+        }
+        if let Some(GivenUp { sites, named }) = &self.given_up {
+            told.extend(named.iter().map(ToString::to_string));
+            told.extend(more("given up", *sites, named.len()));
+        }
+        told
     }
 
     /// What the archive has lost.
@@ -298,4 +359,57 @@ impl Summary {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde passes it")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passing::Open;
+    use crate::trouble::NamedGivenUp;
+
+    fn summary(end: &str) -> Summary {
+        Summary { frontier: 3, ..Summary::new(end, &Totals::default(), Path::new("web")) }
+    }
+
+    #[test]
+    fn what_asks_for_urls_again_that_were_given_up_is_a_command_of_the_crawl() {
+        for (end, of_workers, command) in [
+            ("waiting", false, "argiope crawl -o web --retry given_up"),
+            ("running", false, "argiope steer web retry given_up"),
+            ("pending", true, "argiope client steer retry given_up"),
+        ] {
+            let told = Summary { of_workers, ..summary(end) }.open_in_words("given_up");
+            assert_eq!(told, Some(format!("`{command}` asks for them again")));
+        }
+        let outcomes = ["given_up", "timeout"].map(|outcome| (outcome, Open { waiting: 2, known: 1 })).into();
+        let summary = Summary { passing: Some(Passing { tried: 0, outcomes }), ..summary("done") };
+        let open = "not final: 2 to be visited again, 1 known from an earlier visit";
+        let again = "`argiope crawl -o web --retry given_up` asks for them again";
+        assert_eq!(summary.open_in_words("given_up"), Some(format!("{open}; {again}")));
+        assert_eq!((summary.open_in_words("timeout").as_deref(), summary.open_in_words("html")), (Some(open), None));
+    }
+
+    #[test]
+    fn urls_that_were_looked_at_and_have_not_failed_are_not_visited_yet() {
+        for (tried, told) in [
+            (None, "not visited yet, or failed so far"),
+            (Some(0), "not visited yet"),
+            (Some(1), "2 not visited yet; 1 failed so far, and will be tried again"),
+            (Some(3), "3 failed so far, and will be tried again"),
+        ] {
+            let passing = tried.map(|tried| Passing { tried, ..Passing::default() });
+            assert_eq!(Summary { passing, ..summary("pending") }.frontier_in_words(), told);
+        }
+    }
+
+    #[test]
+    fn sites_that_were_given_up_are_named_and_the_others_counted() {
+        let named = vec![NamedGivenUp { site: "http://a.test".to_owned(), reason: "status 503".to_owned() }];
+        let told = |sites| {
+            let given_up = Some(GivenUp { sites, named: named.clone() });
+            Summary { given_up, ..summary("done") }.troubled_in_words()
+        };
+        assert_eq!(told(1), ["given up http://a.test: status 503"]);
+        assert_eq!(told(3), ["given up http://a.test: status 503", "given up 2 sites more"]);
+    }
 }

@@ -134,6 +134,16 @@ pub fn outcome_of(kind: FailureKind) -> Outcome {
     }
 }
 
+/// The outcome of the URLs of a site that was given up for this reason. A name that does not resolve says so for each of them; other
+/// failures say that the site was given up.
+#[must_use]
+pub fn given_up(kind: FailureKind) -> Outcome {
+    match outcome_of(kind) {
+        outcome @ (Outcome::DomainError | Outcome::Excluded | Outcome::TlsError) => outcome,
+        _ => Outcome::GivenUp,
+    }
+}
+
 /// The wait asked for by a `Retry-After` field: seconds or a date (RFC 9110 §10.2.3). `None` if it is neither.
 fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();

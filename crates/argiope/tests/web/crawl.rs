@@ -86,7 +86,8 @@ impl Crawl {
         let expect = match before.rsplit([' ', '\n']).next().and_then(|fetched| fetched.parse().ok()) {
             _ if after.contains(" reached, ") => 3,
             Some(0_u64) => 1,
-            Some(_) if after.contains(" in trouble") => 3,
+            // Not the reason of a site that was given up.
+            Some(_) if ["\n  in trouble ", " in trouble: "].iter().any(|told| after.contains(told)) => 3,
             Some(_) => 0,
             None => panic!("{said}"),
         };

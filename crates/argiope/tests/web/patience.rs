@@ -202,9 +202,12 @@ async fn hosts_whose_name_server_fails_for_a_while_stay_open_and_are_fetched_whe
     let crawl = Crawl::routed(&seeds).at_once().with(&options);
     assert_eq!(crawl.begin().end().await.code, Some(1), "{}", crawl.said());
     assert_eq!(count(&crawl.found().outcomes()), [("frontier", HOSTS)].into(), "{}", crawl.said());
-    for seed in seeds.iter().take(20) {
-        assert!(crawl.said().contains(&format!("{seed}: ")), "{seed}: {}", crawl.said());
+    let said = crawl.said();
+    for seed in &seeds {
+        let line = said.lines().find(|line| line.contains(&format!("argiope: {seed}: "))).expect(&said);
+        assert!(line.contains("name h") && line.ends_with("; it stays open"), "{line}");
     }
+    assert!(!said.contains("was not reached"), "{said}");
     is_well.store(1, SeqCst);
     assert_eq!(crawl.again(&[]).begin().end().await.code, Some(0), "{}", crawl.said());
     assert_eq!(count(&crawl.found().outcomes()), [("html", HOSTS)].into(), "{}", crawl.said());
@@ -231,7 +234,38 @@ async fn a_site_that_is_given_up_ends_all_its_urls() {
     let crawl = Crawl::of(&server, &["http://small.test/"]).at_once().with(&["--no-sitemaps", "--give-up-after", "0"]);
     crawl.run().await;
     assert_eq!(count(&crawl.found().outcomes()), [("given_up", 42), ("html", 19)].into(), "{}", crawl.said());
-    assert!(crawl.said().contains(" 42   `--retry given_up` asks for them again"), "{}", crawl.said());
+    let said = crawl.said();
+    let again = format!(" 42   `argiope crawl -o {} --retry given_up` asks for them again\n", crawl.dir().display());
+    assert!(said.contains(&again), "{said}");
+    let (_, reason) = said.split_once("\n  given up http://small.test: in trouble for ").expect(&said);
+    assert!(reason.lines().next().is_some_and(|line| line.ends_with(": status 503")), "{said}");
+}
+
+/// Their first minute ends the run, before either site is in trouble.
+#[tokio::test(flavor = "multi_thread")]
+async fn seeds_whose_pages_hang_have_their_reasons_and_a_site_on_hold_is_told() {
+    let hangs = || {
+        from_fn(|request| match request.path() {
+            "/robots.txt" => Reply::text(""),
+            _ => Reply::html("late").delay(Duration::from_secs(600)),
+        })
+    };
+    let web = Web::new().site("one.test", hangs()).site("two.test", hangs()).site("held.test", hangs());
+    let server = serve(web).await;
+    let seeds = ["http://one.test/", "http://two.test/", "http://held.test/"];
+    let crawl =
+        Crawl::of(&server, &seeds).with(&["--hold", "held.test", "--first-byte-timeout", "20s", "--no-sitemaps"]);
+    assert_eq!(crawl.begin().end().await.code, Some(1), "{}", crawl.said());
+    let said = crawl.said();
+    let of = |seed: &str| said.lines().find(|line| line.contains(&format!("{seed}: "))).expect(&said);
+    for seed in &seeds[..2] {
+        assert!(
+            of(seed).contains("no whole head of an answer within 20s") || of(seed).contains(" failed; it stays open"),
+            "{said}"
+        );
+    }
+    assert!(of(seeds[2]).ends_with("its site is on hold; it stays open"), "{said}");
+    assert!(!said.contains("was not reached") && !said.contains("no site at all"), "{said}");
 }
 
 /// An answer whose connection ends before its body is whole.

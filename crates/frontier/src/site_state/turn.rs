@@ -1,6 +1,6 @@
 //! What a site's turn brings: its robots.txt, a URL to fetch, or an end without a fetch.
 
-use model::{Failure, Limit, Outcome, Position, Purpose, Queued, Timestamp};
+use model::{Limit, Outcome, Position, Purpose, Queued, Timestamp};
 use robots::Reason as Decided;
 
 use super::low_yield::Counts;
@@ -107,7 +107,7 @@ impl SiteState {
     /// The end of a URL that is not to be fetched; or what a fetch of it counts for.
     fn judge(&self, waiting: &Queued, rules: &SiteRules) -> Result<Counts, Settled> {
         if let Some(failure) = &self.record.given_up {
-            return Err(Settled::new(given_up_outcome(failure), failure.detail.clone()));
+            return Err(Settled::new(verdict::given_up(failure.kind), failure.detail.clone()));
         }
         if waiting.candidate.purpose == Purpose::Robots {
             // It is in the queue so that the site's robots.txt is asked for, which has been done.
@@ -166,12 +166,4 @@ impl SiteState {
 /// Whether a spent budget of pages holds up a URL.
 fn waits_for_budget(waiting: &Queued) -> bool {
     waiting.visited.is_none() && waiting.again.is_none() && waiting.candidate.purpose != Purpose::Requisite
-}
-
-/// A name that does not resolve says so for each of its URLs; other failures say that the site was given up.
-fn given_up_outcome(failure: &Failure) -> Outcome {
-    match verdict::outcome_of(failure.kind) {
-        outcome @ (Outcome::DomainError | Outcome::Excluded | Outcome::TlsError) => outcome,
-        _ => Outcome::GivenUp,
-    }
 }
