@@ -29,6 +29,8 @@ pub use crate::socket::runs;
 
 /// Asks for the files to be completed.
 const PUBLISH: &str = "publish\n";
+/// What one may do that got no answer to this, or to a question.
+const TRY_LATER: &str = "try again later";
 /// The reply when they are complete.
 const PUBLISHED: &str = "published\n";
 /// Asks for a view of the state.
@@ -59,10 +61,11 @@ const REQUEST_TIME_MAX: Duration = Duration::from_secs(5);
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// How long a process with a view may send no request: it may be busy with a large answer.
 const THINKS_MAX: Duration = Duration::from_secs(3_600);
-/// The longest that a crawl may take to complete its files.
-const PUBLISH_TIME_MAX: Duration = Duration::from_secs(300);
-/// How often is looked whether the process that is asked was stopped, in seconds; and how long it may be stopped.
-const LOOK_WHETHER_STOPPED_EVERY_S: u64 = 1;
+/// The longest that a crawl may take to answer, and so to complete its files; and to send the rest of an answer that has begun.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(300);
+const REST_TIME_MAX: Duration = Duration::from_secs(5);
+/// How often is looked whether the process that is asked was stopped; and how long it may be stopped.
+const LOOK_WHETHER_STOPPED_EVERY: Duration = Duration::from_secs(1);
 const STOPPED_TIME_MAX: Duration = Duration::from_secs(10);
 /// The longest reply to a publish request, in bytes.
 const ANSWER_BYTES_MAX: u64 = 4_096;
@@ -303,13 +306,13 @@ impl Drop for Live {
 /// # Errors
 /// Another version of this program runs it.
 pub fn view(root: &Path) -> anyhow::Result<Option<LiveView>> {
-    let Some(mut live) = asked(root, VIEW)? else { return Ok(None) };
-    // A busy crawl may take long to answer.
-    live.set_read_timeout(Some(PUBLISH_TIME_MAX))?;
+    let Some(mut live) = asked(root, VIEW, TRY_LATER)? else { return Ok(None) };
+    // A busy crawl may take long to answer the questions that follow, too.
+    live.set_read_timeout(Some(ANSWER_TIME_MAX))?;
     let _ = live.flush();
     match RemoteView::new(live) {
         Ok(view) => Ok(Some(LiveView::new(view))),
-        Err(error @ WireError::Version) => Err(error.into()),
+        Err(error @ (WireError::Version | WireError::Late)) => Err(error.into()),
         // It ended just now.
         Err(_) => Ok(None),
     }
@@ -320,7 +323,7 @@ pub fn view(root: &Path) -> anyhow::Result<Option<LiveView>> {
 /// # Errors
 /// The crawl could not complete them.
 pub fn publish(root: &Path) -> anyhow::Result<bool> {
-    let Some(said) = answer_to(root, PUBLISH)? else { return Ok(false) };
+    let Some(said) = answer_to(root, PUBLISH, TRY_LATER)? else { return Ok(false) };
     match said.as_str() {
         PUBLISHED => Ok(true),
         error => bail!("the running crawl cannot complete its dataset: {}", error.trim_end()),
@@ -347,7 +350,8 @@ fn ordered(root: &Path, request: &str) -> anyhow::Result<Option<InForce>> {
     if request.len() as u64 > REQUEST_BYTES_MAX {
         bail!(usage(format!("the change is longer than {REQUEST_BYTES_MAX} bytes: make it in parts")));
     }
-    let Some(said) = answer_to(root, request)? else { return Ok(None) };
+    let may_come = format!("it may still make the change: `argiope status {}` names those made", root.display());
+    let Some(said) = answer_to(root, request, &may_come)? else { return Ok(None) };
     let urls = said.strip_prefix(STEERED_URLS).and_then(|urls| urls.strip_suffix('\n')?.parse().ok());
     match (said.as_str(), said.strip_prefix(REFUSED)) {
         (STEERED, _) => Ok(Some(InForce { urls: None })),
@@ -358,23 +362,32 @@ fn ordered(root: &Path, request: &str) -> anyhow::Result<Option<InForce>> {
     }
 }
 
-/// A connection on which a running crawl begins to answer a request; `None` if none runs.
+/// A connection on which a running crawl has begun to answer a request; `None` if none runs.
 ///
 /// # Errors
-/// The process that crawls is stopped, and was for a while.
-fn asked(root: &Path, request: &str) -> anyhow::Result<Option<UnixStream>> {
+/// The process that crawls is stopped, and was for a while; or no answer comes in time.
+fn asked(root: &Path, request: &str, if_late: &str) -> anyhow::Result<Option<UnixStream>> {
     await_going_on(root)?;
     let Some(live) = connect(root, request) else { return Ok(None) };
-    // A busy crawl may take long to answer: the read has its own limit.
-    for _ in 0..PUBLISH_TIME_MAX.as_secs() / LOOK_WHETHER_STOPPED_EVERY_S {
-        let mut polled = [PollFd::new(&live, PollFlags::IN)];
-        let wait = Timespec { tv_sec: LOOK_WHETHER_STOPPED_EVERY_S.cast_signed(), tv_nsec: 0 };
-        if poll(&mut polled, Some(&wait)).is_ok_and(|ready| ready > 0) {
-            break;
+    await_answer(root, &live, ANSWER_TIME_MAX, if_late)?;
+    Ok(Some(live))
+}
+
+/// Waits until an answer begins, or the connection ends.
+fn await_answer(root: &Path, live: &UnixStream, time_max: Duration, if_late: &str) -> anyhow::Result<()> {
+    let clock = Clock::start();
+    let ends_at = clock.now() + time_max;
+    loop {
+        let left = ends_at.since(clock.now());
+        let wait = Timespec::try_from(left.min(LOOK_WHETHER_STOPPED_EVERY))?;
+        if poll(&mut [PollFd::new(live, PollFlags::IN)], Some(&wait)).is_ok_and(|ready| ready > 0) {
+            return Ok(());
+        }
+        if left.is_zero() {
+            bail!("the running crawl has not answered within {}: {if_late}", Span(time_max));
         }
         await_going_on(root)?;
     }
-    Ok(Some(live))
 }
 
 /// Waits while the process that crawls is stopped.
@@ -394,20 +407,15 @@ fn await_going_on(root: &Path) -> anyhow::Result<()> {
 }
 
 /// The answer of a running crawl to a request; `None` if none runs, it ended just now, or it cannot answer this.
-fn answer_to(root: &Path, request: &str) -> anyhow::Result<Option<String>> {
-    let Some(live) = asked(root, request)? else { return Ok(None) };
-    said(&live, PUBLISH_TIME_MAX)
-}
-
-/// What a running crawl says on a connection; `None` if it says nothing, or it ended just now.
-fn said(live: &UnixStream, time_max: Duration) -> anyhow::Result<Option<String>> {
-    live.set_read_timeout(Some(time_max))?;
+fn answer_to(root: &Path, request: &str, if_late: &str) -> anyhow::Result<Option<String>> {
+    let Some(live) = asked(root, request, if_late)? else { return Ok(None) };
+    live.set_read_timeout(Some(REST_TIME_MAX))?;
     let mut said = String::new();
     match live.take(ANSWER_BYTES_MAX).read_to_string(&mut said) {
         Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(None),
         // The system calls this a resource that is unavailable, as it does a thread that cannot begin.
         Err(error) if error.kind() == ErrorKind::WouldBlock => {
-            bail!("the running crawl has not answered within {}: try again later", Span(time_max))
+            bail!("the answer of the running crawl broke off: {if_late}")
         }
         read => read?,
     };
@@ -433,9 +441,16 @@ mod tests {
 
     #[test]
     fn a_crawl_that_does_not_answer_in_time_is_named_and_no_limit_of_the_system() {
-        let (live, _silent) = UnixStream::pair().expect("a pair");
-        let error = said(&live, Duration::from_millis(10)).expect_err("no answer");
+        let (live, mut silent) = UnixStream::pair().expect("a pair");
+        let root = tempfile::tempdir().expect("a directory");
+        let clock = Clock::start();
+        let began = clock.now();
+        let awaited = || await_answer(root.path(), &live, Duration::from_millis(10), TRY_LATER);
+        let error = awaited().expect_err("no answer");
         assert_eq!(error.to_string(), "the running crawl has not answered within 10ms: try again later");
+        assert!(clock.now().since(began) < LOOK_WHETHER_STOPPED_EVERY, "it waits no second time");
+        silent.write_all(b"p").expect("written");
+        awaited().expect("an answer begins");
     }
 
     #[test]

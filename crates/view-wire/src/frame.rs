@@ -14,13 +14,26 @@ const FRAME_BYTES_MAX: u32 = 1 << 30;
 pub enum WireError {
     /// The stream broke, or ended within a frame.
     #[error(transparent)]
-    Io(#[from] io::Error),
+    Io(io::Error),
+    /// Nothing came in the time that the stream allows.
+    #[error("the crawl has not answered in time")]
+    Late,
     /// A frame that is too long, or is no value.
     #[error("unexpected data in place of an answer: {0}")]
     Malformed(String),
     /// The other side is another version of the program.
     #[error("the crawl is run by another version of this program")]
     Version,
+}
+
+impl From<io::Error> for WireError {
+    fn from(error: io::Error) -> Self {
+        // Either, by the system (socket(7)).
+        match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => WireError::Late,
+            _ => WireError::Io(error),
+        }
+    }
 }
 
 /// Writes a value.

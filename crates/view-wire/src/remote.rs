@@ -15,7 +15,8 @@ const DOING: &str = "asking the running crawl";
 
 /// The state of a crawl that runs in another process, after one commit.
 pub struct RemoteView<S> {
-    stream: Mutex<S>,
+    /// `None` after an answer that did not come in time, or was none: what comes then may be the answer to an earlier question.
+    stream: Mutex<Option<S>>,
 }
 
 impl<S: Read + Write + Send> RemoteView<S> {
@@ -25,7 +26,7 @@ impl<S: Read + Write + Send> RemoteView<S> {
     /// The stream breaks, or another version of the program is at its other end.
     pub fn new(mut stream: S) -> Result<Self, WireError> {
         match read::<String>(&mut stream)? {
-            Some(greeting) if greeting == GREETING => Ok(RemoteView { stream: Mutex::new(stream) }),
+            Some(greeting) if greeting == GREETING => Ok(RemoteView { stream: Mutex::new(Some(stream)) }),
             Some(_) => Err(WireError::Version),
             None => Err(WireError::Io(std::io::ErrorKind::UnexpectedEof.into())),
         }
@@ -43,11 +44,15 @@ impl<S: Read + Write + Send> RemoteView<S> {
     }
 
     fn ask<T>(&self, question: &Question, wanted: impl FnOnce(Response) -> Option<T>) -> Result<T, StoreError> {
-        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = write(&mut *stream, question).and_then(|()| read::<Response>(&mut *stream));
+        let mut held = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(stream) = held.as_mut() else { return Err(failed("it has failed to answer before".to_owned())) };
+        let answer = write(stream, question).and_then(|()| read::<Response>(stream));
         let answer = answer.map_err(|error| match error {
             WireError::Io(error) => StoreError::Ended { detail: format!(" ({error})") },
-            error => failed(error.to_string()),
+            error => {
+                *held = None;
+                failed(error.to_string())
+            }
         });
         match answer? {
             Some(Response::Failed(error)) => Err(failed(error)),

@@ -10,7 +10,7 @@ use model::{
     ArchiveLocation, Aside, Candidate, Failure, FailureKind, Limit, Outcome, PayloadDigest, RobotsAnswer, RobotsRecord,
     SiteRecord, Timestamp, Visit,
 };
-use store::{Batch, CrawlView, MemoryStore, Segment, Slice, Store};
+use store::{Batch, CrawlView, MemoryStore, Segment, Slice, Store, StoreError};
 use view_wire::{RemoteView, serve};
 use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -110,6 +110,33 @@ fn every_answer_comes_through_as_it_is() {
         assert_eq!(remote.ask_scheduler("else".to_owned()).expect("an answer"), None);
         drop(remote);
         served.join().expect("no panic").expect("a good end");
+    });
+}
+
+/// A crawl that is slow goes on: to ask it once more, as one does of a crawl that has ended, would take as long again.
+#[test]
+fn an_answer_that_comes_too_late_is_no_end_of_the_crawl_and_answers_nothing_else() {
+    let (mut here, there) = UnixStream::pair().expect("a pair");
+    let (waits, store) = (there.try_clone().expect("a socket"), MemoryStore::new());
+    let (asked, is_asked) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        let served = scope.spawn(move || {
+            serve(&mut here, &store, &|question| {
+                // Until the other side has given up.
+                is_asked.recv().ok()?;
+                Some(question.to_owned())
+            })
+        });
+        let remote = RemoteView::new(there).expect("a view");
+        waits.set_read_timeout(Some(Duration::from_millis(50))).expect("set");
+        drop(waits);
+        for why in ["the crawl has not answered in time", "it has failed to answer before"] {
+            let error = remote.ask_scheduler("first".to_owned()).expect_err("no answer");
+            assert!(matches!(error, StoreError::Backend { .. }), "{error:?}");
+            assert_eq!(error.to_string(), format!("asking the running crawl: {why}"));
+        }
+        asked.send(()).expect("it waits");
+        served.join().expect("no panic").expect_err("nobody takes the answer");
     });
 }
 
