@@ -48,6 +48,9 @@ pub struct Audit {
     /// Segments of which all or the tail is set aside when the archive is opened.
     #[serde(skip)]
     set_aside: HashSet<String>,
+    /// Segments whose index does not agree with them.
+    #[serde(skip)]
+    misindexed: HashSet<String>,
 }
 
 /// One thing that is wrong.
@@ -101,7 +104,9 @@ impl Audit {
         }
         audit.pointers(store, archive)?;
         audit.taken_back(store, archive)?;
-        for robots::WithoutOriginal { segment, offset, url, date } in robots::without_original(archive) {
+        for robots::WithoutOriginal { segment, offset, url, date } in
+            robots::without_original(archive, &audit.misindexed)
+        {
             let problem = format!(
                 "the record repeats that of {date}, which is not in the archive: it has no content, and nothing brings it back"
             );
@@ -217,6 +222,7 @@ impl Audit {
             false => (Severity::Error, "is missing: --repair rebuilds it".to_owned()),
         };
         self.can_be_mended = true;
+        self.misindexed.insert(segment.name.clone());
         self.add(Finding::in_file(severity, &name, None, problem));
     }
 

@@ -1,6 +1,6 @@
 //! Records of robots.txt files. No visit points to them, so a repair compares what there was with what there is.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 
@@ -116,25 +116,21 @@ struct Line {
     offset: String,
 }
 
-/// The lines of the index of a segment that are wanted. Where there is no index, the segment is read.
-fn lines_of(archive: &Archive, segment: &Segment, is_wanted: impl Fn(&str) -> bool) -> Vec<Line> {
+/// The lines of the index of a segment that are wanted. Where there is no index, or one that does not agree with it, the segment is read.
+fn lines_of(
+    archive: &Archive,
+    misindexed: &HashSet<String>,
+    segment: &Segment,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Vec<Line> {
     let path = archive.path(segment);
-    let parsed = |line: &str| serde_json::from_str(line.splitn(3, ' ').nth(2)?).ok();
-    match File::open(index_path(&path)) {
-        Ok(index) => {
-            let lines = BufReader::new(index).lines().map_while(Result::ok);
-            lines.filter(|line| is_wanted(line)).filter_map(|line| parsed(&line)).collect()
-        }
-        Err(_) => {
-            let lines = warc::index(&path).unwrap_or_default();
-            lines
-                .iter()
-                .map(ToString::to_string)
-                .filter(|line| is_wanted(line))
-                .filter_map(|line| parsed(&line))
-                .collect()
-        }
-    }
+    let index = File::open(index_path(&path)).ok().filter(|_| !misindexed.contains(&segment.name));
+    let lines: Box<dyn Iterator<Item = String>> = match index {
+        Some(index) => Box::new(BufReader::new(index).lines().map_while(Result::ok)),
+        None => Box::new(warc::index(&path).unwrap_or_default().into_iter().map(|line| line.to_string())),
+    };
+    let parsed = |line: String| serde_json::from_str(line.splitn(3, ' ').nth(2)?).ok();
+    lines.filter(|line| is_wanted(line)).filter_map(parsed).collect()
 }
 
 /// The header of an indexed record, and where it lies. Nothing where it cannot be read: that is found as damage.
@@ -146,6 +142,7 @@ fn header_at(archive: &Archive, segment: &Segment, line: &Line) -> Option<(u64, 
 }
 
 /// A revisit of a robots.txt whose original is not in the archive.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WithoutOriginal {
     /// The file name of its segment.
     pub(crate) segment: String,
@@ -155,14 +152,15 @@ pub(crate) struct WithoutOriginal {
     pub(crate) date: String,
 }
 
-/// The revisits of robots.txt whose originals are not in the archive: they have no content, and no later request brings it.
-pub(crate) fn without_original(archive: &Archive) -> Vec<WithoutOriginal> {
+/// The revisits of robots.txt whose originals are not in the archive, by place: they have no content, and no later request brings it. The
+/// indexes of the segments in `misindexed` do not agree with them.
+pub(crate) fn without_original(archive: &Archive, misindexed: &HashSet<String>) -> BTreeSet<WithoutOriginal> {
     // Only such revisits say of no payload that they repeat it.
     let is_such = |line: &str| line.contains(REVISIT) && !line.contains("\"digest\":");
     let mut open: BTreeMap<String, Vec<WithoutOriginal>> = BTreeMap::new();
     let mut urls = BTreeSet::new();
     for segment in archive.segments() {
-        for line in lines_of(archive, segment, is_such) {
+        for line in lines_of(archive, misindexed, segment, is_such) {
             let Some((offset, header)) = header_at(archive, segment, &line) else { continue };
             let Some(original) = header.get("WARC-Refers-To").filter(|_| offset < segment.length) else { continue };
             let date = header.get("WARC-Refers-To-Date").unwrap_or("an unknown date").to_owned();
@@ -175,7 +173,7 @@ pub(crate) fn without_original(archive: &Archive) -> Vec<WithoutOriginal> {
         if open.is_empty() {
             break;
         }
-        for line in lines_of(archive, segment, |line| !line.contains(REVISIT)) {
+        for line in lines_of(archive, misindexed, segment, |line| !line.contains(REVISIT)) {
             if !urls.contains(&line.url) {
                 continue;
             }

@@ -98,6 +98,19 @@ fn a_304_keeps_the_rules_for_another_term_and_leaves_a_revisit_record() {
     assert_eq!((requests("/private"), requests("/open")), (0, 4));
     Running::start(Command::new(BINARY).arg("check").arg(&dir)).end().expect_code(0);
 
+    // An index that lacks their original is what is wrong, and all.
+    let (segment, at) = warcs::place_of(&dir, "http://one.test/robots.txt");
+    let index = archive::index_path(&segment);
+    let whole = std::fs::read_to_string(&index).unwrap();
+    let is_original = |line: &&str| line.contains(&format!("\"offset\":\"{}\"", at.offset));
+    assert_eq!(whole.lines().filter(is_original).count(), 1, "{whole}");
+    let cut: String = whole.split_inclusive('\n').filter(|line| !is_original(line)).collect();
+    std::fs::write(&index, cut).unwrap();
+    let checked = self::checked(&dir);
+    let problems: Vec<_> = checked.iter().map(|finding| finding["problem"].as_str().unwrap()).collect();
+    assert_eq!(problems, ["does not agree with its segment: --repair rebuilds it"]);
+    std::fs::write(&index, whole).unwrap();
+
     // A copy has the revisits and their original.
     assert_eq!(copied(&dir), (4, String::new()));
     // Without the original they have no content, and a check names them.
@@ -106,15 +119,22 @@ fn a_304_keeps_the_rules_for_another_term_and_leaves_a_revisit_record() {
     bytes[usize::try_from(at.offset + at.length / 2).unwrap()] ^= 0xff;
     std::fs::write(&segment, bytes).unwrap();
     Running::start(Command::new(BINARY).args(["check", "--repair"]).arg(&dir)).end();
-    let checked = Running::start(Command::new(BINARY).args(["check", "--json"]).arg(&dir)).end();
-    let checked: serde_json::Value = serde_json::from_str(&checked.stdout).unwrap();
-    let named = checked["findings"].as_array().unwrap().iter().filter(|finding| {
+    let checked = self::checked(&dir);
+    let named = checked.iter().filter(|finding| {
         finding["url"] == "http://one.test/robots.txt"
             && finding["problem"].as_str().unwrap().contains("not in the archive")
     });
-    assert_eq!(named.count(), 2, "{checked}");
+    let places: Vec<_> = named.map(|finding| (finding["file"].to_string(), finding["offset"].as_u64())).collect();
+    assert!(places.len() == 2 && places.is_sorted(), "{checked:?}");
     let (records, said) = copied(&dir);
     assert!(records == 3 && said.contains("2 revisit records copied without content"), "{records} {said}");
+}
+
+/// What a check finds.
+fn checked(dir: &Path) -> Vec<serde_json::Value> {
+    let checked = Running::start(Command::new(BINARY).args(["check", "--json"]).arg(dir)).end();
+    let checked: serde_json::Value = serde_json::from_str(&checked.stdout).unwrap();
+    checked["findings"].as_array().unwrap().clone()
 }
 
 /// Copies the archive: how many records the copy has of robots.txt files, and what the program says is lost.
