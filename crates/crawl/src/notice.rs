@@ -314,6 +314,10 @@ impl fmt::Display for Notice {
                 to.display(),
                 from.display()
             ),
+            Notice::Cookies { taken: 0, expired, .. } => {
+                let (have, are) = if *expired == 1 { ("has", "is") } else { ("have", "are") };
+                write!(f, "--cookies: {} {have} expired and {are} not sent", counted(*expired, "cookie"))
+            }
             Notice::Cookies { taken, expired, place } => {
                 write!(
                     f,
@@ -321,7 +325,7 @@ impl fmt::Display for Notice {
                     counted(*taken, "cookie"),
                     place.display()
                 )?;
-                if *expired > 0 { write!(f, "; {expired} more have expired") } else { Ok(()) }
+                if *expired > 0 { write!(f, "; {expired} expired, not sent") } else { Ok(()) }
             }
             Notice::CookiesLost { beyond_limits, failed } => {
                 let beyond = (*beyond_limits > 0).then(|| {
