@@ -2,20 +2,19 @@
 
 use model::Timestamp;
 
-/// Where the day is in a date by RFC 3339.
-const DAY: std::ops::Range<usize> = 0..10;
-/// Where the hours and minutes are.
-const TIME_OF_DAY: std::ops::Range<usize> = 11..16;
+/// Where hours and minutes are in the time of a date by RFC 3339.
+const HOURS_AND_MINUTES: std::ops::Range<usize> = 0..5;
 
 /// A moment as it is shown now: hours and minutes in UTC, and the day if it is not today's. A time without a day reads as one of today.
 #[must_use]
 pub fn shown(moment: Timestamp, now: Timestamp) -> String {
     let (date, today) = (moment.to_rfc3339(), now.to_rfc3339());
-    match (date.get(DAY), date.get(TIME_OF_DAY)) {
-        (Some(day), Some(time)) if today.starts_with(day) => format!("{time} UTC"),
-        (Some(day), Some(time)) => format!("{day} {time} UTC"),
-        // A year with more than four digits.
-        _ => date,
+    // `2026-11-29T14:33:00.000Z`; a year may have more than four digits.
+    let Some((day, time)) = date.split_once('T') else { return date };
+    let time = time.get(HOURS_AND_MINUTES).unwrap_or(time);
+    match today.split_once('T') {
+        Some((today, _)) if today == day => format!("{time} UTC"),
+        _ => format!("{day} {time} UTC"),
     }
 }
 
@@ -35,5 +34,8 @@ mod tests {
         ] {
             assert_eq!(shown(at(moment), at(now)), expect);
         }
+        let far = Timestamp::MAX;
+        assert_eq!(shown(far, far), "08:01 UTC");
+        assert_eq!(shown(far, at("2026-11-29T14:31:00Z")), "586524-01-19 08:01 UTC");
     }
 }
