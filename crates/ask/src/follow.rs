@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, bail};
 use crawl::CrawlDir;
-use crawl::opened::{Opened, is_passing};
+use crawl::opened::{Opened, has_ended, is_passing};
 use engine::clock::Clock;
 use model::Timestamp;
 use settings::site_name::SiteName;
@@ -108,14 +108,16 @@ pub fn follow(root: &Path, followed: &Followed, receiver: &mut dyn Receiver) -> 
 }
 
 /// Does something with a crawl's directory, and again where a follower came between two runs: one ended while it answered, or the next one
-/// is just beginning.
+/// is just beginning. What is not done for ever is done once more where a run has ended: the crawl rests then.
 ///
 /// # Errors
 /// What fails is no passing trouble, or it is not to be done for ever.
 pub fn patiently<T>(forever: bool, mut does: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let mut is_first = true;
     loop {
         match does() {
             Err(error) if forever && is_passing(&error) => std::thread::sleep(LOOK_EVERY),
+            Err(error) if is_first && has_ended(&error) => is_first = false,
             done => return done,
         }
     }

@@ -41,16 +41,26 @@ pub struct Report {
 /// # Errors
 /// The directory holds no crawl, its state or the disk fails, or a crawl that is to be repaired is running.
 pub fn check(root: &Path, repairs: bool) -> anyhow::Result<Report> {
-    let opened = if repairs { Opened::to_change(root)? } else { Opened::new(root)? };
-    let mut audit = Audit::of(opened.view(), &Archive::of(&opened)?)?;
+    let audited = |opened: &Opened| Audit::of(opened.view(), &Archive::of(opened)?);
+    if !repairs {
+        return Ok(Report::of(root, Opened::ask(root, audited)?, None));
+    }
+    let opened = Opened::to_change(root)?;
+    let mut audit = audited(&opened)?;
     let mut repair = None;
-    if repairs && audit.wants_repair() {
+    if audit.wants_repair() {
         let found = std::mem::take(&mut audit.findings);
         let mended = Repair::run(&opened, found)?;
-        audit = Audit::of(opened.view(), &Archive::of(&opened)?)?;
+        audit = audited(&opened)?;
         repair = Some(mended);
     }
-    let has_lost = repair.as_ref().is_some_and(|repair| !repair.lost.is_empty() || !repair.lost_robots.is_empty());
-    let ok = audit.errors == 0 && !has_lost;
-    Ok(Report { directory: opened.dir.root().display().to_string(), ok, audit, repair })
+    Ok(Report::of(root, audit, repair))
+}
+
+impl Report {
+    fn of(root: &Path, audit: Audit, repair: Option<Repair>) -> Self {
+        let has_lost = repair.as_ref().is_some_and(|repair| !repair.lost.is_empty() || !repair.lost_robots.is_empty());
+        let ok = audit.errors == 0 && !has_lost;
+        Report { directory: root.display().to_string(), ok, audit, repair }
+    }
 }

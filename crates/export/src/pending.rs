@@ -36,6 +36,12 @@ impl PendingFile {
         &self.path
     }
 
+    /// Whether it is written elsewhere, and gone if it is not finished. A pipe or a device keeps what was written.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.temporary.is_some()
+    }
+
     /// Ends the writing: the file takes its place.
     ///
     /// # Errors

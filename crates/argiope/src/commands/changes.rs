@@ -74,7 +74,24 @@ pub fn run(args: ChangesArgs) -> anyhow::Result<ExitCode> {
     }
     let now = Clock::start().date();
     let since = args.since.as_deref().map(|text| time(text, now)).transpose()?;
-    let opened = Opened::new(&args.dir)?;
+    Opened::ask(&args.dir, |opened| {
+        let out = &mut std::io::stdout().lock();
+        match opened.is_running() {
+            // The run may end meanwhile, and then the question is put again.
+            true => whole(out, |out| tell(&args, opened, (since, now), out)),
+            false => tell(&args, opened, (since, now), out),
+        }
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes what has changed since a time, if not since the last round.
+fn tell(
+    args: &ChangesArgs,
+    opened: &Opened,
+    (since, now): (Option<Timestamp>, Timestamp),
+    mut out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let view = opened.view();
     let sites = keys(&args.site, view)?;
     let (since, time) = match since {
@@ -87,9 +104,8 @@ pub fn run(args: ChangesArgs) -> anyhow::Result<ExitCode> {
             ))),
         },
     };
-    let pages = if args.brief { None } else { Some(Pages::of(&opened)?) };
+    let pages = if args.brief { None } else { Some(Pages::of(opened)?) };
     let question = Question { since, through: None, sites, pages };
-    let mut out = std::io::stdout().lock();
     let title = format!("Changes in {}", args.dir.display());
     if args.feed {
         let mut feed = Feed::default();
@@ -111,7 +127,7 @@ pub fn run(args: ChangesArgs) -> anyhow::Result<ExitCode> {
         let counts = changes(view, &question, &mut |changed| write_text(&mut out, &changed))?;
         writeln!(out, "{}", summary(&counts, time))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Prints the changes of each round.

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::anyhow;
 use ask::sites;
 use clap::{Args, ValueEnum};
 use dataset::Layout;
@@ -14,7 +15,7 @@ use export::{
 };
 
 use console::message::show;
-use crawl::opened::Opened;
+use crawl::opened::{Opened, has_ended};
 use export::chunks::{SIZE_MIN, Size};
 use settings::plan::Plan;
 use settings::usage;
@@ -97,7 +98,25 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         .map_err(|error| usage(error.to_string()))?;
     refuse_options_of_others(&args)?;
     refuse_own_directory(&args)?;
-    let opened = Opened::with_dataset(&args.dir)?;
+    let lost = Opened::ask_with_dataset(&args.dir, |opened| export(&args, &filter, opened))?;
+    // A copy of the archive says itself what it lacks.
+    if lost > 0 && !matches!(args.format, Format::Warc | Format::Wacz) {
+        console::say!(
+            "{} without content: the payload was lost, or is in an earlier archive (--against) that cannot be read; \
+             `argiope check {}` names the records, and `argiope crawl -o {} --again` asks for the URLs again",
+            printable::counted(lost, "duplicate"),
+            args.dir.display(),
+            args.dir.display()
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the target, whole or not at all, and returns how many duplicates have no content.
+///
+/// # Errors
+/// As [`run`].
+fn export(args: &ExportArgs, filter: &Filter, opened: &Opened) -> anyhow::Result<u64> {
     for name in filter.sites() {
         if let Some(unknown) = sites::unfit(opened.view(), name, |site| export::names(name, site.as_str()))? {
             return Err(usage(format!("--site: {unknown}")));
@@ -121,46 +140,35 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     let mut progress = |done| told.show(done);
     match args.format {
         Format::Jsonl => text(args.output.as_deref(), |target, out| {
-            jsonl::write(&crawl, &filter, args.all, target, out, &mut progress)
+            jsonl::write(&crawl, filter, args.all, target, out, &mut progress)
         })?,
         Format::Cdxj => {
-            text(args.output.as_deref(), |target, out| cdxj::write(&crawl, &filter, target, out, &mut progress))?;
+            text(args.output.as_deref(), |target, out| cdxj::write(&crawl, filter, target, out, &mut progress))?;
         }
-        Format::Warc => lacks(warc_copy::write(&crawl, &filter, copying, path(&args)?, &mut progress)?),
-        Format::Wacz => lacks(wacz::write(&crawl, &filter, copying, path(&args)?, &mut progress)?),
-        Format::Parquet => parquet_copy::write(&crawl, &filter, path(&args)?, &mut progress)?,
-        Format::Pages => page_files::write(&crawl, &filter, path(&args)?, &mut progress)?,
-        Format::Markdown => markdown::write(&crawl, &filter, path(&args)?, &mut progress)?,
-        Format::Chunks => export_chunks(&args, &crawl, &filter, &mut progress)?,
+        Format::Warc => lacks(warc_copy::write(&crawl, filter, copying, path(args)?, &mut progress)?),
+        Format::Wacz => lacks(wacz::write(&crawl, filter, copying, path(args)?, &mut progress)?),
+        Format::Parquet => parquet_copy::write(&crawl, filter, path(args)?, &mut progress)?,
+        Format::Pages => page_files::write(&crawl, filter, path(args)?, &mut progress)?,
+        Format::Markdown => markdown::write(&crawl, filter, path(args)?, &mut progress)?,
+        Format::Chunks => export_chunks(args, &crawl, filter, &mut progress)?,
         Format::Kvs => {
-            text(args.output.as_deref(), |target, out| kvs::write(&crawl, &filter, target, out, &mut progress))?;
+            text(args.output.as_deref(), |target, out| kvs::write(&crawl, filter, target, out, &mut progress))?;
         }
         Format::Items => {
-            let form = if ends_with(&args, "csv") { items::Form::Csv } else { items::Form::JsonLines };
+            let form = if ends_with(args, "csv") { items::Form::Csv } else { items::Form::JsonLines };
             let name = args.items.as_deref();
             text(args.output.as_deref(), |target, out| {
-                items::write(&crawl, &filter, name, form, target, out, &mut progress)
+                items::write(&crawl, filter, name, form, target, out, &mut progress)
             })?;
         }
         Format::Crawldb => {
-            let shortened = crawldb::write(&crawl, &filter, database(args.output.as_deref())?, &mut progress)?;
+            let shortened = crawldb::write(&crawl, filter, database(args.output.as_deref())?, &mut progress)?;
             tell_of(shortened);
         }
-        Format::Webgraph => export_webgraph::write(&crawl, &filter, path(&args)?, &mut progress)?,
+        Format::Webgraph => export_webgraph::write(&crawl, filter, path(args)?, &mut progress)?,
     }
     told.end();
-    // A copy of the archive says itself what it lacks.
-    let lost = crawl.lost.count();
-    if lost > 0 && !matches!(args.format, Format::Warc | Format::Wacz) {
-        console::say!(
-            "{} without content: the payload was lost, or is in an earlier archive (--against) that cannot be read; \
-             `argiope check {}` names the records, and `argiope crawl -o {} --again` asks for the URLs again",
-            printable::counted(lost, "duplicate"),
-            args.dir.display(),
-            args.dir.display()
-        );
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(crawl.lost.count())
 }
 
 /// # Errors
@@ -295,15 +303,29 @@ where
     match output.filter(|path| path.as_os_str() != "-") {
         None => {
             let mut out = BufWriter::new(io::stdout().lock());
-            write(Path::new("standard output"), &mut out)?;
+            write(Path::new("standard output"), &mut out).map_err(final_error)?;
             Ok(out.flush()?)
         }
         Some(path) => {
             let mut file = PendingFile::create(path)?;
-            write(path, &mut file)?;
+            let written = write(path, &mut file);
+            if file.is_pending() {
+                written?
+            } else {
+                written.map_err(final_error)?
+            }
             Ok(file.finish()?)
         }
     }
+}
+
+/// An error after which nothing is written once more, since what was written stays.
+fn final_error<E>(error: E) -> anyhow::Error
+where
+    anyhow::Error: From<E>,
+{
+    let error = anyhow::Error::from(error);
+    if has_ended(&error) { anyhow!("{error}") } else { error }
 }
 
 /// Progress on standard error where somebody looks at it: one line, rewritten.

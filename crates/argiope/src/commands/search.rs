@@ -69,7 +69,7 @@ pub fn run(args: SearchArgs) -> anyhow::Result<ExitCode> {
     let context = args.context.map(|chars| chars.unwrap_or(CONTEXT_CHARS)).or(args.json.then_some(CONTEXT_CHARS));
     let sites = match args.site.as_slice() {
         [] => Vec::new(),
-        sites => keys(sites, Opened::new(&args.dir)?.view())?,
+        sites => Opened::ask(&args.dir, |opened| keys(sites, opened.view()))?,
     };
     let since = args.since.as_deref().map(|text| time(text, Clock::start().date())).transpose()?;
     let (within, only) = (Within::main_text(args.main_text), Only { sites, since });

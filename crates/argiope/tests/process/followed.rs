@@ -282,8 +282,11 @@ fn a_follower_outlasts_the_runs_that_it_asks() {
     let mut followed = Followed { sites: Vec::new(), with_pages: false, forever: true };
     let error = follow::follow(&dir, &followed, &mut fails).unwrap_err();
     assert_eq!((error.to_string(), fails.0.len()), ("no passing trouble".to_owned(), 0));
+    // What does not go on for ever asks once more.
     followed.forever = false;
-    let mut fails = Fails(vec![ended()]);
-    let error = follow::follow(&dir, &followed, &mut fails).unwrap_err();
-    assert!(error.to_string().contains("it has ended meanwhile"), "{error}");
+    for (last, told) in [(ended(), "it has ended meanwhile"), (anyhow::anyhow!("another error"), "another error")] {
+        let mut fails = Fails(vec![last, ended()]);
+        let error = follow::follow(&dir, &followed, &mut fails).unwrap_err();
+        assert!(error.to_string().contains(told) && fails.0.is_empty(), "{error}");
+    }
 }
