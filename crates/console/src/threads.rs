@@ -42,6 +42,10 @@ pub fn guarded(run: impl FnOnce() -> anyhow::Result<ExitCode>, failed: ExitCode)
     }));
     match panic::catch_unwind(AssertUnwindSafe(run)) {
         Ok(Err(error)) if is_panic(&error) && IS_SHORT.load(Ordering::Relaxed) => Ok(failed),
+        // A standard stream that does not block has the same error where nobody reads or writes at its other end.
+        Ok(Err(error)) if is_refused(&error) && STREAMS.into_iter().any(is_without_blocking) => Err(error.context(
+            "a standard stream does not block and is not ready, or a limit of threads or processes is reached",
+        )),
         Ok(Err(error)) if is_refused(&error) => Err(anyhow!("{}", limit())),
         Ok(ended) => ended,
         Err(_) if IS_SHORT.load(Ordering::Relaxed) => Ok(failed),
@@ -58,11 +62,10 @@ fn is_panic(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.to_string().contains("panicked"))
 }
 
-/// Whether the system refused to start a thread or a process. A standard stream that does not block has the same error where nobody reads
-/// or writes at its other end: then it is not known which of both it is.
+/// Whether an error is that of a system that starts no thread or process.
 fn is_refused(error: &anyhow::Error) -> bool {
     let of_system = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<io::Error>()?.raw_os_error();
-    error.chain().any(|cause| of_system(cause) == Some(TRY_AGAIN)) && !STREAMS.into_iter().any(is_without_blocking)
+    error.chain().any(|cause| of_system(cause) == Some(TRY_AGAIN))
 }
 
 fn is_without_blocking(stream: u32) -> bool {

@@ -75,17 +75,24 @@ fn a_crawl_that_gets_no_thread_at_its_start_names_the_limit() {
 }
 
 #[test]
-fn an_output_that_takes_nothing_more_is_no_limit_of_threads() {
-    // It does not block, and nobody reads.
-    let (output, _unread) = UnixStream::pair().unwrap();
-    output.set_nonblocking(true).unwrap();
-    let mut long = Command::new(BINARY);
-    let output = Stdio::from(OwnedFd::from(output));
-    let mut child = long.args(["completions", "bash"]).stdout(output).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(1), "{said}");
-    assert_eq!(said, "argiope: Resource temporarily unavailable (os error 11)\n");
+fn a_standard_stream_that_does_not_block_may_be_what_is_taken_for_a_limit_of_threads() {
+    for (arguments, is_output) in [(["completions", "bash"], true), (["crawl", "--seeds=-"], false)] {
+        // Nobody reads or writes at its other end.
+        let (stream, _other) = UnixStream::pair().unwrap();
+        stream.set_nonblocking(true).unwrap();
+        let mut command = Command::new(BINARY);
+        let stream = Stdio::from(OwnedFd::from(stream));
+        match is_output {
+            true => command.stdin(Stdio::null()).stdout(stream),
+            false => command.stdin(stream).stdout(Stdio::null()),
+        };
+        let mut child = command.args(arguments).stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{said}");
+        let told = "argiope: a standard stream does not block and is not ready, or a limit of threads or processes is reached: ";
+        assert!(said.starts_with(told) && said.ends_with("Resource temporarily unavailable (os error 11)\n"), "{said}");
+    }
 }
 
 #[test]
