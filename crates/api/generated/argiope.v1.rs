@@ -446,7 +446,7 @@ pub struct RecordResponse {
     /// The dates of all visits, the oldest first.
     #[prost(string, repeated, tag = "2")]
     pub visits: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// None if the URL waits for its first visit.
+    /// None if the URL has no visit yet.
     #[prost(message, optional, tag = "3")]
     pub recorded: ::core::option::Option<Recorded>,
     /// Without a visit: so many requests failed, and it will be tried again.
@@ -911,10 +911,22 @@ pub struct AgainRequest {
     /// What makes a page important to the schedule: equal (the default), or depth.
     #[prost(string, tag = "4")]
     pub importance: ::prost::alloc::string::String,
+    /// Change nothing; count the URLs that the round would visit.
+    #[prost(bool, tag = "5")]
+    pub dry_run: bool,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SiteUrls {
+    #[prost(string, tag = "1")]
+    pub site: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub urls: u64,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AgainResponse {
     #[prost(uint32, tag = "1")]
     pub round: u32,
@@ -924,6 +936,12 @@ pub struct AgainResponse {
     /// False if nothing was chosen, or the last round continues.
     #[prost(bool, tag = "3")]
     pub begun: bool,
+    /// With dry_run: the round would begin, with so many URLs.
+    #[prost(bool, tag = "4")]
+    pub would_begin: bool,
+    /// With dry_run: the 20 sites with the most of these URLs, the most first.
+    #[prost(message, repeated, tag = "5")]
+    pub by_site: ::prost::alloc::vec::Vec<SiteUrls>,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -9,6 +9,7 @@ use store::{Batch, CrawlView, Entry, Store, StoreError, Totals};
 use weburl::{Pattern, SiteKey, UrlKey};
 
 use crate::Notice;
+use crate::chosen::Chosen;
 use crate::retry::Forgiveness;
 
 /// URLs looked at, and at most chosen, in one commit.
@@ -47,20 +48,44 @@ impl Again {
         }
         let mut beginning = Beginning::new(store, settings, self.now)?;
         let round = beginning.round.clone();
+        self.each_part(store, &round, &mut |chosen| beginning.choose(chosen))?;
+        beginning.end()
+    }
+
+    /// What [`Again::begin`] would choose where no round goes on. Nothing changes.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn foreseen(&self, view: &dyn CrawlView) -> Result<Chosen, StoreError> {
+        let round = next_round(self.now, &view.totals()?.round);
+        let mut chosen = Chosen::of_round(round.number);
+        self.each_part(view, &round, &mut |urls| {
+            chosen.count(&urls);
+            Ok(())
+        })?;
+        Ok(chosen)
+    }
+
+    /// Calls `each` with the URLs that are chosen, part by part.
+    fn each_part(
+        &self,
+        view: &dyn CrawlView,
+        round: &Round,
+        each: &mut dyn FnMut(Vec<UrlKey>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let entries = store.scan(after, ENTRIES_AT_ONCE)?;
-            let Some(last) = entries.last() else { break };
+            let entries = view.scan(after, ENTRIES_AT_ONCE)?;
+            let Some(last) = entries.last() else { return Ok(()) };
             after = Some(last.candidate.url.key());
             let mut chosen = Vec::new();
             for entry in &entries {
-                if self.takes(entry, &round, store)? {
+                if self.takes(entry, round, view)? {
                     chosen.push(entry.candidate.url.key());
                 }
             }
-            beginning.choose(chosen)?;
+            each(chosen)?;
         }
-        beginning.end()
     }
 
     /// Whether [`Again::begin`] would change anything.
@@ -72,7 +97,7 @@ impl Again {
             return Ok(false);
         }
         let last = store.totals()?.round;
-        let round = Beginning::round_at(self.now, &last);
+        let round = next_round(self.now, &last);
         let (mut after, mut is_due) = (None, last.is_choosing);
         while !is_due {
             let entries = store.scan(after, ENTRIES_AT_ONCE)?;
@@ -85,9 +110,9 @@ impl Again {
         Ok(is_due)
     }
 
-    fn takes(&self, entry: &Entry, round: &Round, store: &dyn Store) -> Result<bool, StoreError> {
-        let is_chosen = self.chooses(entry, round) || self.chooses_page_of(entry, round, store)?;
-        Ok(is_chosen && !is_passed_by(entry, store)?)
+    fn takes(&self, entry: &Entry, round: &Round, view: &dyn CrawlView) -> Result<bool, StoreError> {
+        let is_chosen = self.chooses(entry, round) || self.chooses_page_of(entry, round, view)?;
+        Ok(is_chosen && !is_passed_by(entry, view)?)
     }
 
     fn chooses(&self, entry: &Entry, round: &Round) -> bool {
@@ -97,9 +122,9 @@ impl Again {
     }
 
     /// Whether this is a requisite of a page that is chosen.
-    fn chooses_page_of(&self, entry: &Entry, round: &Round, store: &dyn Store) -> Result<bool, StoreError> {
+    fn chooses_page_of(&self, entry: &Entry, round: &Round, view: &dyn CrawlView) -> Result<bool, StoreError> {
         let Some(page) = page_of(entry).filter(|_| may_be_visited(entry, round)) else { return Ok(false) };
-        Ok(store.get(page)?.is_some_and(|page| self.chooses(&page, round)))
+        Ok(view.get(page)?.is_some_and(|page| self.chooses(&page, round)))
     }
 }
 
@@ -172,6 +197,14 @@ pub fn going_on(store: &dyn Store) -> Result<Option<Notice>, StoreError> {
     Ok(goes_on.then_some(Notice::RoundGoesOn { round: round.number, urls: again }))
 }
 
+/// The round that begins now, or the one that is being chosen.
+pub(crate) fn next_round(now: Timestamp, last: &Round) -> Round {
+    match last.is_choosing {
+        true => last.clone(),
+        false => Round { number: last.number.saturating_add(1), began_at: now, is_choosing: true },
+    }
+}
+
 /// A round whose URLs are being chosen.
 pub(crate) struct Beginning<'a> {
     store: &'a dyn Store,
@@ -189,16 +222,8 @@ impl<'a> Beginning<'a> {
         let Totals { round: last, again, .. } = store.totals()?;
         let has_begun = last.is_choosing;
         let left_before = if has_begun { 0 } else { again };
-        let round = Beginning::round_at(now, &last);
+        let round = next_round(now, &last);
         Ok(Beginning { store, forgiveness, round, has_begun, left_before })
-    }
-
-    /// The round that begins now, or the one that is being chosen.
-    fn round_at(now: Timestamp, last: &Round) -> Round {
-        match last.is_choosing {
-            true => last.clone(),
-            false => Round { number: last.number.saturating_add(1), began_at: now, is_choosing: true },
-        }
     }
 
     /// Puts URLs into the queue again. Their sites are tried again, also those that were given up.

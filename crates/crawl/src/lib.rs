@@ -5,6 +5,7 @@
 pub mod adopt;
 pub mod again;
 mod census;
+pub mod chosen;
 mod covered;
 pub mod dir;
 pub mod dry_run;

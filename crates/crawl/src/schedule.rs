@@ -14,11 +14,12 @@ use frontier::common_changes;
 use frontier::revisit::{Belief, Prior, Seen, Test};
 use frontier::signals;
 use frontier::yields::groups_of;
-use model::{Purpose, Timestamp, Visit, can_be_compared, essence};
+use model::{Purpose, Round, Timestamp, Visit, can_be_compared, essence};
 use store::{CrawlView, Entry, Store, StoreError};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::again::{Beginning, going_on, is_passed_by, may_be_visited, page_of};
+use crate::again::{Beginning, going_on, is_passed_by, may_be_visited, next_round, page_of};
+use crate::chosen::Chosen;
 use crate::importance::Important;
 use crate::{Notice, Waits};
 
@@ -70,6 +71,36 @@ impl Picked {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
+    }
+
+    /// Calls `each` with the pages and with what they need to be shown, part by part.
+    fn each_part(
+        &self,
+        view: &dyn CrawlView,
+        round: &Round,
+        each: &mut dyn FnMut(Vec<UrlKey>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.pages.chunks(ENTRIES_AT_ONCE).try_for_each(|urls| each(urls.to_vec()))?;
+        if self.is_empty() || view.totals()?.requisites.is_empty() {
+            return Ok(());
+        }
+        let pages: BTreeSet<UrlKey> = self.pages.iter().copied().collect();
+        let mut after = None;
+        loop {
+            let entries = view.scan(after, ENTRIES_AT_ONCE)?;
+            let Some(last) = entries.last() else { return Ok(()) };
+            after = Some(last.candidate.url.key());
+            let of_pages = entries.iter().filter(|entry| {
+                page_of(entry).is_some_and(|page| pages.contains(&page))
+                    && may_be_visited(entry, round)
+                    && self.may_be_asked(&entry.candidate.url)
+            });
+            each(of_pages.map(|entry| entry.candidate.url.key()).collect())?;
+        }
+    }
+
+    fn may_be_asked(&self, url: &CanonicalUrl) -> bool {
+        self.sites.share_of(url.key().site) != Share::None && self.filter.judge_seed(url).is_ok()
     }
 }
 
@@ -257,18 +288,27 @@ impl Schedule {
     /// # Errors
     /// The state cannot be read or written.
     pub fn begin_with(&self, picked: Picked, store: &dyn Store, settings: &Settings) -> Result<Notice, StoreError> {
-        let Picked { pages: chosen, waits, sites, filter } = picked;
         let mut beginning = Beginning::new(store, settings, self.now)?;
-        for urls in chosen.chunks(ENTRIES_AT_ONCE) {
-            beginning.choose(urls.to_vec())?;
-        }
-        let may_be_asked =
-            |url: &CanonicalUrl| sites.share_of(url.key().site) != Share::None && filter.judge_seed(url).is_ok();
-        choose_requisites(store, &chosen.into_iter().collect(), &may_be_asked, &mut beginning)?;
+        let round = beginning.round.clone();
+        picked.each_part(store, &round, &mut |chosen| beginning.choose(chosen))?;
         Ok(match beginning.end()? {
-            Notice::RoundOfNothing => Notice::NothingDue(waits),
+            Notice::RoundOfNothing => Notice::NothingDue(picked.waits),
             notice => notice,
         })
+    }
+
+    /// What [`Schedule::begin`] would choose. Nothing changes.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn foreseen(&self, store: &dyn Store, settings: &Settings) -> Result<Chosen, StoreError> {
+        let round = next_round(self.now, &store.totals()?.round);
+        let mut chosen = Chosen::of_round(round.number);
+        self.pick(store, settings)?.each_part(store, &round, &mut |urls| {
+            chosen.count(&urls);
+            Ok(())
+        })?;
+        Ok(chosen)
     }
 
     /// The current round, if URLs of it are left that can be requested now. Those of sites on hold or in trouble keep no round from
@@ -516,31 +556,6 @@ fn site_samples(view: &dyn CrawlView) -> Result<BTreeMap<SiteKey, usize>, StoreE
 fn is_listing(entry: &Entry, last: &Visit) -> bool {
     let declared = essence(last.content_type.as_deref().unwrap_or_default());
     entry.candidate.purpose == Purpose::Sitemap || FEED_TYPES.iter().any(|feed| declared.eq_ignore_ascii_case(feed))
-}
-
-/// Chooses what these pages need to be shown.
-fn choose_requisites(
-    store: &dyn Store,
-    pages: &BTreeSet<UrlKey>,
-    may_be_asked: &dyn Fn(&CanonicalUrl) -> bool,
-    beginning: &mut Beginning<'_>,
-) -> Result<(), StoreError> {
-    if pages.is_empty() || store.totals()?.requisites.is_empty() {
-        return Ok(());
-    }
-    let round = beginning.round.clone();
-    let mut after = None;
-    loop {
-        let entries = store.scan(after, ENTRIES_AT_ONCE)?;
-        let Some(last) = entries.last() else { return Ok(()) };
-        after = Some(last.candidate.url.key());
-        let of_pages = entries.iter().filter(|entry| {
-            page_of(entry).is_some_and(|page| pages.contains(&page))
-                && may_be_visited(entry, &round)
-                && may_be_asked(&entry.candidate.url)
-        });
-        beginning.choose(of_pages.map(|entry| entry.candidate.url.key()).collect())?;
-    }
 }
 
 /// Keeps this many of the greatest.

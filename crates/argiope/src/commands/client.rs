@@ -182,6 +182,9 @@ enum Method {
         /// Only so many URLs: those whose visits are worth most
         #[arg(long, value_name = "N", conflicts_with = "only", value_parser = clap::value_parser!(u64).range(1..))]
         visits: Option<u64>,
+        /// Change nothing; count the URLs that the round would visit
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Begin round after round, each with the pages that are worth a visit most, until it is stopped
     Watch(watching::Watching),
@@ -301,10 +304,11 @@ impl Session {
             }
             Method::Picture { of, max } => self.told(client.picture(PictureRequest { of, max }).await?),
             Method::Report { html } => self.report(html.as_deref()).await,
-            Method::Again { older_than, only, visits } => {
+            Method::Again { older_than, only, visits, dry_run } => {
                 let older_than = older_than.map_or(0.0, |span| span.0.as_secs_f64());
                 let visits = visits.unwrap_or_default();
-                self.told(client.again(AgainRequest { older_than, only, visits, ..AgainRequest::default() }).await?)
+                let request = AgainRequest { older_than, only, visits, dry_run, ..AgainRequest::default() };
+                self.told(client.again(request).await?)
             }
             Method::Watch(watching) => watching.watch(self).await,
             Method::Freshness => self.told(client.freshness(FreshnessRequest {}).await?),

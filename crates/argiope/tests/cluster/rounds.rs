@@ -91,6 +91,11 @@ fn worker(lab: &Lab) -> Worker {
     lab.worker_by(Command::new(env!("CARGO_BIN_EXE_argiope")), &["--seal-after", "1s"])
 }
 
+/// The answer about a round that has begun, or of which nothing came.
+fn told(round: u32, urls: u64, begun: bool) -> Value {
+    json!({"round": round, "urls": urls, "begun": begun, "would_begin": false, "by_site": []})
+}
+
 fn ended(lab: &Lab) -> bool {
     let stats = lab.served.asked(&["stats"]);
     stats["left_of_round"] == 0 && stats["waiting"] == 0
@@ -151,8 +156,21 @@ fn a_round_asks_for_each_page_once_and_finds_what_has_changed() {
     assert_eq!(lab.served.asked(&["freshness"])["pages"], 0, "one visit tells nothing of changes");
 
     let before = lab.web.log().len();
+    let dry_run = ["again", "--only", "*/5", "--dry-run"];
+    let foreseen = lab.served.asked(&dry_run);
+    let by_site = foreseen["by_site"].as_array().expect("sites").clone();
+    let all: BTreeSet<String> = by_site.iter().map(ToString::to_string).collect();
+    let expect = HOSTS.map(|host| json!({"site": format!("http://{host}"), "urls": 1}).to_string());
+    assert_eq!(all, BTreeSet::from(expect));
+    assert_eq!(foreseen, json!({"round": 2, "urls": 3, "begun": false, "would_begin": true, "by_site": by_site}));
+    let in_words = lab.served.client(&dry_run).stdout;
+    assert!(in_words.starts_with("round 2 would visit 3 URLs again\n        1  http://"), "{in_words}");
+    let scheduled = lab.served.post("Again", &json!({"visits": 5, "dry_run": true})).1;
+    assert_eq!((&scheduled["urls"], &scheduled["would_begin"]), (&json!(5), &json!(true)), "{scheduled}");
+    assert_eq!(lab.served.asked(&["stats"])["round"], 1, "nothing is done yet");
+
     let begun = lab.served.asked(&["again", "--only", "*/5"]);
-    assert_eq!(begun, json!({"round": 2, "urls": 3, "begun": true}));
+    assert_eq!(begun, told(2, 3, true));
     until("the second round to end", || ended(&lab));
     let second = asked(&lab.web.log(), before);
     let all_of = |path: &str| HOSTS.iter().map(|host| format!("http://{host}{path}")).collect::<BTreeSet<_>>();
@@ -165,7 +183,7 @@ fn a_round_asks_for_each_page_once_and_finds_what_has_changed() {
     pages.set("b.test", "/3", "other words, and <a href=/new>a new page</a>");
     pages.set("b.test", "/new", "a page that was not there");
     let (before, since) = (lab.web.log().len(), now());
-    assert_eq!(lab.served.asked(&["again"]), json!({"round": 3, "urls": ALL, "begun": true}));
+    assert_eq!(lab.served.asked(&["again"]), told(3, ALL as u64, true));
     until("the third round to end", || ended(&lab));
     let third = asked(&lab.web.log(), before);
     assert_eq!(third.len(), ALL + 1, "all pages, and the new one");
@@ -231,7 +249,10 @@ fn a_watch_begins_rounds_within_its_budget() {
     let (lab, _workers) = pages.crawled(1);
     let before = lab.web.log().len();
     // Nothing is older than a day.
-    assert_eq!(lab.served.asked(&["again", "--older-than", "1d"]), json!({"round": 0, "urls": 0, "begun": false}));
+    for dry_run in [&[][..], &["--dry-run"]] {
+        let asked = lab.served.asked(&[&["again", "--older-than", "1d"], dry_run].concat());
+        assert_eq!(asked, told(0, 0, false), "{dry_run:?}");
+    }
     let told = lab.served.client(&["--json", "watch", "--budget", "5/s", "--every", "1s", "--rounds", "2"]);
     assert_eq!(told.code, 0, "{told:?}");
     let lines: Vec<Value> = told.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -252,13 +273,15 @@ fn a_site_that_is_down_keeps_no_round_from_beginning() {
     *pages.down.lock().expect("nobody panicked") = Some("c.test");
     let next = |visits: u64| lab.served.post("Again", &json!({"visits": visits})).1;
     let all = ALL as u64;
-    assert_eq!(next(all), json!({"round": 2, "urls": all, "begun": true}));
+    assert_eq!(next(all), told(2, all, true));
+    let dry_run = lab.served.post("Again", &json!({"visits": all, "dry_run": true})).1;
+    assert_eq!((&dry_run["round"], &dry_run["would_begin"]), (&json!(2), &json!(false)), "it goes on: {dry_run}");
     let mut third = Value::Null;
     until("the other sites to be visited, and the one that is down to be aside", || {
         third = next(all);
         third["begun"] == true
     });
-    assert_eq!(third, json!({"round": 3, "urls": all / 3 * 2, "begun": true}), "pages of the others");
+    assert_eq!(third, told(3, all / 3 * 2, true), "pages of the others");
     *pages.down.lock().expect("nobody panicked") = None;
     let told = lab.served.asked(&["stats"]);
     assert!(told["left_of_round"].as_u64() >= Some(all / 3), "those that are left of round 2 wait: {told}");

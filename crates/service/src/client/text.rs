@@ -6,8 +6,8 @@ use api::{
     AddSeedsResponse, AgainResponse, ChangeRate, Changed, ChangesResponse, CrawlResponse, Domain, DomainsResponse,
     DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, InTrouble, JournalResponse, Journaled, Link,
     LinksResponse, OverlapResponse, PageChange, PageRankResponse, PastVisit, PathResponse, PauseResponse,
-    PictureResponse, ResumeResponse, SearchResponse, SiteState, StatsResponse, SteerResponse, UndoResponse, Unowned,
-    Url, UrlsResponse, Wait, Worker,
+    PictureResponse, ResumeResponse, SearchResponse, SiteState, SiteUrls, StatsResponse, SteerResponse, UndoResponse,
+    Unowned, Url, UrlsResponse, Wait, Worker,
 };
 use ask::freshness::{Freshness, Rate};
 use ask::path::Path;
@@ -68,8 +68,10 @@ impl Text for AgainResponse {
         match (self.begun, self.urls) {
             (true, _) => writeln!(out, "round {round} begins: {urls} to be visited again"),
             (false, 0) => writeln!(out, "no page is to be visited again by what is given"),
+            (false, _) if self.would_begin => writeln!(out, "round {round} would visit {urls} again"),
             (false, _) => writeln!(out, "round {round} goes on: {urls} left"),
-        }
+        }?;
+        self.by_site.iter().try_for_each(|SiteUrls { site, urls }| writeln!(out, "{urls:>9}  {}", Printable(site)))
     }
 }
 

@@ -49,7 +49,8 @@ impl Watching {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to VISITS_MAX")]
             let visits = left as u64;
             let answer = if visits > 0 {
-                let request = AgainRequest { older_than, only: Vec::new(), visits, importance: importance.clone() };
+                let importance = importance.clone();
+                let request = AgainRequest { older_than, visits, importance, ..AgainRequest::default() };
                 Some(client.again(request).await?.into_inner())
             } else {
                 None
