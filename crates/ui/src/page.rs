@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use ask::page::{self, Answer, Copies, PICTURES, PageRows, Recorded, STRUCTURED_ROWS_MAX, TEXTS, Text};
+use ask::page::{
+    self, Answer, Copies, PICTURES, PageRows, Recorded, STRUCTURED_ROWS_MAX, TEXTS, Text, VALUE_BYTES_MAX,
+};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -24,6 +26,8 @@ use crate::{Ui, frame, links};
 
 /// Characters of a value of a row that are shown.
 const VALUE_CHARS_SHOWN: usize = 2_000;
+/// A character has four bytes at most. So what is shown of a value that is cut ends with an ellipsis, like that of any longer value.
+const _: () = assert!(4 * (VALUE_CHARS_SHOWN + 1) <= VALUE_BYTES_MAX - 3);
 /// URLs with the same content that are shown.
 pub(crate) const COPIES_SHOWN: usize = 200;
 
@@ -287,7 +291,7 @@ pub(crate) fn with_copies(url: &CanonicalUrl, found: Option<&Copies>) -> Html<St
         @match found {
             None => { p { "The crawl has no dataset." } }
             Some(Copies { count: 0, is_part: true, .. }) => {
-                p { "None of the URLs looked at has exactly the same content still; there are more." }
+                p { "Of the URLs looked at, none has the same content any more; others were not looked at." }
             }
             Some(Copies { count: 0, .. }) => { p { "No other URL has exactly the same content." } }
             Some(Copies { original, urls, count, is_part }) => {

@@ -191,7 +191,10 @@ impl Text for CopiesResponse {
         match (self.count, self.in_part) {
             (0, false) => return writeln!(out, "no other URL has exactly the same content"),
             (0, true) => {
-                return writeln!(out, "none of the URLs looked at has exactly the same content still; there are more");
+                return writeln!(
+                    out,
+                    "of the URLs looked at, none has the same content any more; others were not looked at"
+                );
             }
             _ => {}
         }
@@ -221,7 +224,10 @@ mod tests {
         assert_eq!(record(1), "\nno visit has an outcome so far: 1 request failed, and it will be tried again\n");
         let copies = |in_part| text(&CopiesResponse { in_part, ..CopiesResponse::default() });
         assert_eq!(copies(false), "no other URL has exactly the same content\n");
-        assert!(copies(true).ends_with("; there are more\n"), "{}", copies(true));
+        assert_eq!(
+            copies(true),
+            "of the URLs looked at, none has the same content any more; others were not looked at\n"
+        );
     }
 
     #[test]

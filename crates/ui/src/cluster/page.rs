@@ -76,9 +76,10 @@ fn rows(server: &Server, answer: RowResponse) -> Result<PageRows, Failure> {
     Ok(PageRows {
         page: Some(&answer.row).filter(|row| !row.is_empty()).map(read).transpose()?,
         structured: answer.structured.iter().map(read).collect::<Result<_, _>>()?,
-        structured_cut: answer.structured_cut.iter().map(|place| *place as usize).collect(),
         structured_count: usize::try_from(answer.structured_count).unwrap_or(usize::MAX),
         cut: answer.cut,
+        // The page shows less of a value than where it is cut.
+        ..PageRows::default()
     })
 }
 
