@@ -15,9 +15,9 @@ const FOREIGN: &str = "[...document.querySelectorAll('img, iframe, object, embed
     + (window.owned === undefined ? 0 : 1)";
 
 /// Checks that screens can be used in a window of this width.
-pub fn assert_usable(ui: &Ui, screens: &[&str], width: u32, dark: bool) {
+pub fn assert_usable(ui: &Ui, screens: &[impl AsRef<str>], width: u32, dark: bool) {
     let mut browser = Browser::start();
-    for screen in screens {
+    for screen in screens.iter().map(AsRef::as_ref) {
         browser.open(&ui.origin(), screen, width, dark);
         browser.assert_quiet();
         let wide = browser.value("document.documentElement.scrollWidth").as_u64().expect("a width");
@@ -28,9 +28,9 @@ pub fn assert_usable(ui: &Ui, screens: &[&str], width: u32, dark: bool) {
 }
 
 /// Checks that nothing from the web has become markup, script or link of screens.
-pub fn assert_unowned(ui: &Ui, screens: &[&str]) {
+pub fn assert_unowned(ui: &Ui, screens: &[impl AsRef<str>]) {
     let mut browser = Browser::start();
-    for screen in screens {
+    for screen in screens.iter().map(AsRef::as_ref) {
         browser.open(&ui.origin(), screen, DESKTOP, false);
         assert_eq!(browser.value(FOREIGN), 0, "{screen}");
         // The policy has stopped nothing, since there was nothing to stop.

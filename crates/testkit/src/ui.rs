@@ -4,16 +4,17 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use crate::ran::command;
 
-/// The page with the effect of a change.
-const EFFECT: &str = "/steer/effect?";
+/// The pages that a form leads to and that say what came of it.
+const ANSWERS: [&str; 2] = ["/steer/answer?", "/steer/undo?"];
 
 /// The interface to a directory, until it is dropped.
 pub struct Ui {
     process: Child,
+    messages: BufReader<ChildStderr>,
     /// Where it answers.
     pub address: String,
 }
@@ -23,6 +24,13 @@ pub struct Answer {
     pub status: u16,
     pub head: String,
     pub body: String,
+}
+
+impl Answer {
+    /// Where it leads.
+    pub fn leads_to(&self) -> Option<&str> {
+        self.head.lines().find_map(|field| field.strip_prefix("location: "))
+    }
 }
 
 impl Ui {
@@ -46,18 +54,36 @@ impl Ui {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary starts");
+        let mut messages = BufReader::new(process.stderr.take().expect("piped"));
         let mut line = String::new();
-        BufReader::new(process.stderr.take().expect("piped")).read_line(&mut line).expect("a line");
+        messages.read_line(&mut line).expect("a line");
         let address = line.split_once("http://").expect("an address").1.split_whitespace().next().expect("an address");
-        Ui { process, address: address.to_owned() }
+        Ui { process, messages, address: address.to_owned() }
     }
 
     /// Ends it as Ctrl-C does, and gives its exit code.
     pub fn interrupt(mut self) -> Option<i32> {
+        self.press_ctrl_c();
+        self.end()
+    }
+
+    /// Sends it what Ctrl-C sends.
+    pub fn press_ctrl_c(&mut self) {
         let process = self.process.id().to_string();
         let sent = Command::new("kill").args(["-INT", &process]).status().expect("a signal");
         assert!(sent.success(), "{sent}");
+    }
+
+    /// Waits for its end, and gives its exit code.
+    pub fn end(&mut self) -> Option<i32> {
         self.process.wait().expect("it ends").code()
+    }
+
+    /// The next line that it says. Empty if it has ended.
+    pub fn said(&mut self) -> String {
+        let mut line = String::new();
+        self.messages.read_line(&mut line).expect("a line");
+        line
     }
 
     /// Where its pages are.
@@ -103,7 +129,7 @@ impl Ui {
         answer.body
     }
 
-    /// Sends a change, with more fields of the head. To the page with its effect, it is followed as by a browser.
+    /// Sends a change, with more fields of the head. To the page that says what came of it, it is followed as by a browser.
     pub fn post(&self, more: &str, body: &str) -> Answer {
         self.post_to("/steer", more, body)
     }
@@ -111,11 +137,17 @@ impl Ui {
     /// The same to another path.
     pub fn post_to(&self, path: &str, more: &str, body: &str) -> Answer {
         let answer = self.ask(&format!("POST {path} HTTP/1.1\r\nHost: {}{more}", self.address), body);
-        let location = answer.head.lines().find_map(|field| field.strip_prefix("location: "));
-        match location.filter(|location| location.contains(EFFECT)) {
-            Some(effect) => self.get(effect),
+        match answer.leads_to().filter(|location| ANSWERS.iter().any(|page| location.contains(page))) {
+            Some(page) => self.get(page),
             None => answer,
         }
+    }
+
+    /// Sends a change, and gives the path to which its answer leads.
+    pub fn posted(&self, path: &str, body: &str) -> String {
+        let answer = self.ask(&format!("POST {path} HTTP/1.1\r\nHost: {}{}", self.address, self.own()), body);
+        assert_eq!(answer.status, 303, "{}", answer.body);
+        answer.leads_to().expect("a location").to_owned()
     }
 
     /// The fields of a head by which a browser says that a page of the interface sends the request.

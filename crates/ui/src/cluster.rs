@@ -6,7 +6,6 @@
 
 mod begun;
 mod changes;
-mod effect;
 mod graph;
 mod kept;
 mod overview;
@@ -51,7 +50,7 @@ pub fn router(client: Client, name: &str) -> Router {
     let screens = Router::new()
         .route("/", get(overview::show))
         .route("/workers", get(workers::show))
-        .route("/workers/drain", post(workers::drain))
+        .route("/workers/drain", get(workers::before_drain).post(workers::drain))
         .route("/sites", get(workers::sites))
         .route("/urls", get(urls::show))
         .route("/urls.csv", get(urls::csv))
@@ -75,8 +74,8 @@ pub fn router(client: Client, name: &str) -> Router {
         .route("/report.html", get(report::file))
         .route("/report.csv", get(report::csv))
         .route("/steer", get(steering::show).post(steering::change))
-        .route("/steer/effect", get(steering::shown))
-        .route("/steer/undo", post(steering::take_back))
+        .route("/steer/answer", get(steering::answer))
+        .route("/steer/undo", get(steering::undo).post(steering::take_back))
         .route("/steer/crawl", post(begun::crawl))
         .route("/steer/round", post(begun::round))
         .route("/steer/watch", post(begun::watch))

@@ -27,8 +27,6 @@ pub(crate) struct Effects(Mutex<Option<Arc<Effect>>>);
 
 /// The count of one change.
 pub(crate) struct Effect {
-    /// Tells it from others.
-    pub(crate) number: u64,
     pub(crate) change: Change,
     /// What somebody should know of the change.
     pub(crate) notes: Vec<String>,
@@ -65,10 +63,7 @@ impl Effects {
     pub(crate) fn of(&self, opened: Arc<Opened>, change: &Change, notes: Vec<String>) -> anyhow::Result<Arc<Effect>> {
         let counting = made::counting(&opened, change)?;
         let known = opened.view().totals()?.urls;
-        let mut last = self.last();
-        let number = last.as_ref().map_or(1, |last| last.number + 1);
         let effect = Arc::new(Effect {
-            number,
             change: change.clone(),
             notes,
             known,
@@ -76,45 +71,29 @@ impl Effects {
             advanced: Condvar::new(),
             is_unwanted: AtomicBool::new(false),
         });
-        if let Some(before) = last.replace(effect.clone()) {
+        if let Some(before) = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(effect.clone()) {
             before.is_unwanted.store(true, Ordering::Relaxed);
         }
-        drop(last);
         let counted = effect.clone();
         std::thread::Builder::new().name("effect".to_owned()).spawn(move || counted.count(&opened, counting))?;
         Ok(effect)
     }
-
-    /// The count with this number, after a moment if it goes on.
-    pub(crate) fn get(&self, number: u64) -> Option<Arc<Effect>> {
-        let effect = self.last().clone().filter(|last| last.number == number)?;
-        effect.wait();
-        Some(effect)
-    }
-
-    fn last(&self) -> MutexGuard<'_, Option<Arc<Effect>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Effect {
-    /// How far the count is.
+    /// How far the count is, after a moment if it goes on.
     pub(crate) fn so_far(&self) -> SoFar {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, SoFar> {
-        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait(&self) {
         let wait = |so_far, max, goes_on: fn(&mut SoFar) -> bool| {
             self.advanced
                 .wait_timeout_while(so_far, max, goes_on)
                 .map_or_else(|poisoned| poisoned.into_inner().0, |woken| woken.0)
         };
         let so_far = wait(self.lock(), WAIT_MAX, |so_far| !so_far.is_over);
-        drop(wait(so_far, WAIT_FOR_SAMPLE_MAX, |so_far| !so_far.is_sampled));
+        wait(so_far, WAIT_FOR_SAMPLE_MAX, |so_far| !so_far.is_sampled).clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, SoFar> {
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn count(&self, opened: &Opened, mut counting: Counting) {

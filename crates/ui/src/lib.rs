@@ -11,6 +11,7 @@
 //! Invariants: no text from the web becomes markup, since templates escape every value; nothing is loaded from elsewhere and no inline
 //! script runs, by [`frame::POLICY`]; only a page of this program can send a form ([`origin`]).
 
+mod answers;
 mod awaited;
 mod base;
 mod board;
@@ -64,6 +65,7 @@ use model::SiteRecord;
 use report::Statistics;
 use tokio::sync::Semaphore;
 
+use crate::answers::Answers;
 use crate::disk::LastDisk;
 use crate::effects::Effects;
 use crate::failure::Failure;
@@ -101,6 +103,8 @@ struct Ui {
     /// The pages that a crawl at rest visited last.
     latest: Arc<Kept<Latest>>,
     effects: Arc<Effects>,
+    /// What came of the last forms.
+    answers: Arc<Answers<steer::Answer>>,
     pictures: Arc<Pictures>,
     sorted_urls: Arc<Sortings<Filter, Listed>>,
     sorted_sites: Arc<Sortings<sites_sorted::Asked, SiteRecord>>,
@@ -148,8 +152,8 @@ fn screens(ui: Ui) -> Router {
         .route("/report.html", get(report_page::file))
         .route("/report.csv", get(report_page::csv))
         .route("/steer", get(steer::show).post(steer::change))
-        .route("/steer/effect", get(steer::effect))
-        .route("/steer/undo", post(steer::take_back))
+        .route("/steer/answer", get(steer::answer))
+        .route("/steer/undo", get(steer::undo).post(steer::take_back))
         .route("/history.json", get(history::data))
         .route("/events", get(live::events))
         .route("/ui.css", get(frame::style))
@@ -188,6 +192,7 @@ impl Ui {
             disk: Arc::default(),
             latest: Arc::default(),
             effects: Arc::default(),
+            answers: Arc::default(),
             pictures: Arc::default(),
             sorted_urls: Arc::new(Sortings::new(whole.clone())),
             sorted_sites: Arc::new(Sortings::new(whole.clone())),

@@ -1,6 +1,7 @@
 //! Changes: forms, what a change would affect before it is made, and the journal.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use ask::sites;
 use axum::extract::{RawQuery, State};
@@ -13,6 +14,7 @@ use maud::{Markup, html};
 use printable::{Printable, counted};
 use settings::{Usage, usage};
 
+use crate::answers::{self, Words};
 use crate::base::to;
 use crate::change_forms::{FORMS, changes};
 use crate::effects::{Effect, SoFar};
@@ -123,55 +125,93 @@ pub(crate) fn journal(changes: &[Entry]) -> Markup {
             h2 { "Journal" }
             @if changes.is_empty() { p { "No changes so far." } }
             ol.journal reversed {
-                @for entry in changes.iter().rev() {
-                    li { time datetime=(entry.at) { (entry.at) } " " (Printable(&entry.change)) (undo(entry)) }
+                @for (at, entry) in changes.iter().enumerate().rev() {
+                    @let behind = changes.iter().skip(at + 1).filter(|later| later.at == entry.at).count();
+                    li { time datetime=(entry.at) { (entry.at) } " " (Printable(&entry.change)) (undo_button(entry, behind)) }
                 }
             }
         }
     }
 }
 
-/// The form that takes a change back, or why there is none. It names the change: what takes it back is found when that is confirmed.
-fn undo(Entry { at, change, back }: &Entry) -> Markup {
+/// The form that leads to what takes a change back, or why there is none. It names the change: what takes it back is found then. So many
+/// changes of the same time are behind it.
+fn undo_button(Entry { at, change, back }: &Entry, behind: usize) -> Markup {
     match back {
         Back::Elsewhere => html! {},
         Back::Not(why) => html! { " " span.count { "No undo: " (Printable(why)) "." } },
         Back::Here => html! {
             " "
-            form.undo method="post" action=(to("/steer/undo")) {
-                (links::hidden("at", at)) (links::hidden("change", change))
+            form.undo action=(to("/steer/undo")) {
+                (links::hidden("at", at)) (links::hidden("behind", &behind.to_string()))
                 button aria-label=(format!("Undo: {}", Printable(change))) { "Undo …" }
             }
         },
     }
 }
 
-/// Shows what takes a change back, and asks whether to do so. `seen` is what the user has seen before; empty if nothing.
-pub(crate) fn undo_shown(at: &str, change: &str, seen: &str, undo: &[String]) -> Html<String> {
-    let body = html! {
-        p { "To take back: " strong { (Printable(change)) } }
-        @if !seen.is_empty() {
-            p.failure role="alert" { "Somebody has changed the crawl since this was shown. Nothing was done yet." }
-        }
-        p role="status" { "This is done: " @for change in undo { strong { (Printable(change)) } ". " } }
-        form method="post" action=(to("/steer/undo")) {
-            (links::hidden("at", at)) (links::hidden("change", change)) (links::hidden("seen", &on_one_line(undo)))
-            button { "Do it" }
-            " " a href=(to("/steer")) { "Cancel" }
-        }
-    };
-    frame::page("Undo", "/steer", &body)
+/// A change of the journal: when it was made, and how many changes of the same time are behind it. Its words may be too many for an address.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) at: String,
+    pub(crate) behind: usize,
+}
+
+impl Place {
+    /// The one that a form or an address names.
+    pub(crate) fn of(fields: &Fields) -> Self {
+        Place { at: fields.get("at").to_owned(), behind: fields.get("behind").parse().unwrap_or_default() }
+    }
+
+    /// The change at this place; `at` says when one was made. The last change comes last.
+    pub(crate) fn find<T>(&self, changes: Vec<T>, at: impl Fn(&T) -> &str) -> Option<T> {
+        changes.into_iter().rev().filter(|change| at(change) == self.at).nth(self.behind)
+    }
+
+    /// Leads to what takes the change back now. Something else did when somebody confirmed it.
+    pub(crate) fn once_more(&self) -> Response {
+        let behind = self.behind.to_string();
+        Redirect::to(&with_fields("/steer/undo", &[("at", &self.at), ("behind", &behind), ("late", "yes")]))
+            .into_response()
+    }
+
+    /// Shows what takes the change back, and asks whether to do so; or why nothing does.
+    pub(crate) fn shown(&self, change: &str, fields: &Fields, undo: Result<&[String], &str>) -> Html<String> {
+        let body = html! {
+            p { "To take back: " strong { (Printable(change)) } }
+            @if !fields.get("late").is_empty() {
+                p.failure role="alert" { "Somebody has changed the crawl since this was shown. Nothing was done yet." }
+            }
+            @match undo {
+                Err(why) => {
+                    p role="status" { "No undo: " (Printable(why)) "." }
+                    p { a href=(to("/steer")) { "Back" } }
+                }
+                Ok(undo) => {
+                    p role="status" { "This is done: " @for change in undo { strong { (Printable(change)) } ". " } }
+                    form method="post" action=(to("/steer/undo")) {
+                        (links::hidden("at", &self.at)) (links::hidden("behind", &self.behind.to_string()))
+                        (links::hidden("change", change)) (links::hidden("seen", &on_one_line(undo)))
+                        button { "Do it" }
+                        " " a href=(to("/steer")) { "Cancel" }
+                    }
+                }
+            }
+        };
+        frame::page("Undo", "/steer", &body)
+    }
 }
 
 /// What has taken a change back, and from when on that counts.
-pub(crate) fn taken_back(undo: &[String], made: &str) -> Html<String> {
-    let body = html! {
-        @for change in undo {
-            p role="status" { strong { (Printable(change)) } ": " (Printable(made)) }
-        }
-        p { a href=(to("/steer")) { "Back" } }
-    };
-    frame::page("Changed", "/steer", &body)
+pub(crate) fn taken_back(undo: &[String], made: &str) -> Words {
+    Words::done(
+        "Changed",
+        &html! {
+            @for change in undo {
+                p role="status" { strong { (Printable(change)) } ": " (Printable(made)) }
+            }
+        },
+    )
 }
 
 /// Changes in words on one line: a form sends the ends of lines as it likes.
@@ -179,47 +219,59 @@ pub(crate) fn on_one_line(changes: &[String]) -> String {
     changes.join(" + ")
 }
 
-/// What takes a change of the journal back now.
-fn undo_now(crawl: &Standing, at: &str, change: &str) -> anyhow::Result<TakeBack> {
-    let dir = CrawlDir::existing(crawl.root())?;
-    let all = Changed::all_of(&dir)?;
-    let changed = all.into_iter().rev().find(|changed| changed.at == at && changed.change.to_string() == change);
-    let Some(changed) = changed else { return Err(usage("the journal has no such change")) };
-    match changed.undo(&dir.options()?) {
-        Undo::By(by) => Ok(TakeBack { changed, by }),
-        Undo::Not(why) => Err(usage(format!("{change}: no undo: {why}"))),
-    }
+/// The failure of a place at which the journal has no change.
+pub(crate) fn no_such_change() -> Failure {
+    Failure::NotFound("the journal has no such change".to_owned())
 }
 
-/// Shows what takes a change back, or does so if that is still what the user has seen.
+/// Shows what takes a change back.
+pub(crate) async fn undo(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let fields = Fields::parse(&query.unwrap_or_default());
+    let place = Place::of(&fields);
+    let asked = place.clone();
+    let read = move |crawl: &Standing| {
+        let dir = CrawlDir::existing(crawl.root())?;
+        Ok((asked.find(Changed::all_of(&dir)?, |changed| &changed.at), dir.options()?))
+    };
+    let (changed, options) = ui.ask(read).await?;
+    let changed = changed.ok_or_else(no_such_change)?;
+    let words = changed.change.to_string();
+    Ok(match changed.undo(&options) {
+        Undo::By(by) => place.shown(&words, &fields, Ok(&in_words(&by))),
+        Undo::Not(why) => place.shown(&words, &fields, Err(why)),
+    })
+}
+
+/// Takes a change back, if that is still what the user has seen. Otherwise it leads to what takes it back now.
 pub(crate) async fn take_back(State(ui): State<Ui>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
     let [at, change, seen] = ["at", "change", "seen"].map(|name| fields.get(name).to_owned());
-    let (asked, words) = (seen.clone(), change.clone());
-    let (undo, made) = ui
+    let made = ui
         .ask(move |crawl| {
             let dir = CrawlDir::existing(crawl.root())?;
-            let order = undo_now(crawl, &at, &words)?;
-            if on_one_line(&in_words(&order.by)) != asked {
-                return Ok((order.by, None));
+            let all = Changed::all_of(&dir)?;
+            let changed =
+                all.into_iter().rev().find(|changed| changed.at == at && changed.change.to_string() == change);
+            let Some(changed) = changed else { return Err(usage("the journal has no such change")) };
+            let by = match changed.undo(&dir.options()?) {
+                Undo::By(by) => by,
+                Undo::Not(why) => return Err(usage(format!("{change}: no undo: {why}"))),
+            };
+            let words = in_words(&by);
+            if on_one_line(&words) != seen {
+                return Ok(None);
             }
             // Others may change the crawl until it is done.
-            Ok(match crawl::made::take_back(&dir, &order)? {
-                Some(made) => (order.by, Some((made, made.in_words(&dir)))),
-                None => (undo_now(crawl, &at, &words)?.by, None),
-            })
+            let made = crawl::made::take_back(&dir, &TakeBack { changed, by })?;
+            Ok(made.map(|made| (words, made, made.in_words(&dir))))
         })
         .await?;
-    if let Some((made, told)) = made {
-        ui.status.forget();
-        let is_in_force = made == Made::InForce;
-        return Ok(if is_in_force {
-            Redirect::to(&to("/steer")).into_response()
-        } else {
-            taken_back(&in_words(&undo), &told).into_response()
-        });
-    }
-    Ok(undo_shown(fields.get("at"), &change, &seen, &in_words(&undo)).into_response())
+    let Some((undo, made, told)) = made else { return Ok(Place::of(&fields).once_more()) };
+    ui.status.forget();
+    Ok(match made {
+        Made::InForce => Redirect::to(&to("/steer")).into_response(),
+        _ => ui.answers.lead_to(Answer::Words(taken_back(&undo, &told))),
+    })
 }
 
 fn in_words(changes: &[Change]) -> Vec<String> {
@@ -269,7 +321,10 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
             })
             .await?;
         ui.status.forget();
-        return Ok(done(&change, &made));
+        if made == "in force" && change != Change::Stop {
+            return Ok(Redirect::to(&to("/steer")).into_response());
+        }
+        return Ok(ui.answers.lead_to(Answer::Words(changed(&change, &made))));
     }
     let effects = ui.effects.clone();
     let look = move |crawl: &Standing| {
@@ -279,42 +334,41 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
         notes.extend(foreseen(&opened, &asked)?);
         effects.of(opened, &asked, notes)
     };
-    // A page of its own, to which a reader can come back.
-    Ok(Redirect::to(&effect_page(ui.ask(look).await?.number)).into_response())
+    let effect = ui.ask(look).await?;
+    Ok(ui.answers.lead_to(Answer::Effect(effect)))
 }
 
-/// Answers with how far the count of a change's effect is.
-pub(crate) async fn effect(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let (number, effects) = (number(query), ui.effects.clone());
-    let effect = ui.ask(move |_| Ok(effects.get(number))).await?;
-    effect.map(|effect| shown(&effect)).ok_or_else(other_effect)
+/// What a form came to.
+#[derive(Clone)]
+pub(crate) enum Answer {
+    /// What was done.
+    Words(Words),
+    /// What a change would affect. The count goes on.
+    Effect(Arc<Effect>),
 }
 
-/// The page with the effect of the change that was looked at last, by its number.
-pub(crate) fn effect_page(number: u64) -> String {
-    with_fields("/steer/effect", &[("number", &number.to_string())])
-}
-
-/// The number in a request for such a page.
-pub(crate) fn number(query: Option<String>) -> u64 {
-    Fields::parse(&query.unwrap_or_default()).get("number").parse().unwrap_or_default()
-}
-
-/// It is no longer the last one.
-pub(crate) fn other_effect() -> Failure {
-    Failure::NotFound("another change was looked at since: choose this one again".to_owned())
+/// Answers with what a form came to.
+pub(crate) async fn answer(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let number = answers::number(query);
+    match ui.answers.get(number)? {
+        Answer::Words(words) => Ok(words.page(number)),
+        Answer::Effect(effect) => {
+            let counted = effect.clone();
+            let so_far = ui.ask(move |_| Ok(counted.so_far())).await?;
+            Ok(shown(number, &effect, &so_far))
+        }
+    }
 }
 
 /// What a change would affect, and the form that makes it.
-fn shown(effect: &Effect) -> Html<String> {
-    let so_far = effect.so_far();
+fn shown(number: u64, effect: &Effect, so_far: &SoFar) -> Html<String> {
     let (what, values) = effect.change.words();
-    let link = effect_page(effect.number);
+    let link = answers::page_of(number);
     let body = html! {
         p { strong { (Printable(&effect.change.to_string())) } }
         // The script reads this part again until nothing more is counted.
         div #effect data-reread=[(!so_far.is_over).then_some(&link)] {
-            p role="status" { (said(&so_far, effect.known)) }
+            p role="status" { (said(so_far, effect.known)) }
             @if let Some(failed) = &so_far.failed { p { "It was not counted to the end: " (Printable(failed)) "." } }
             @if !so_far.is_over { p { a href=(link) { "Look again" } } }
             @match so_far.estimated_by_site() {
@@ -326,6 +380,7 @@ fn shown(effect: &Effect) -> Html<String> {
             }
         }
         @for note in &effect.notes { p { (Printable(note)) } }
+        (answers::date_of(number))
         form method="post" action=(to("/steer")) {
             (links::hidden("what", what)) (links::hidden("to", &values.join("\n"))) (links::hidden("sure", "yes"))
             button { "Do it" }
@@ -375,14 +430,10 @@ fn sites<N: ToString>(is_estimated: bool, by_site: impl IntoIterator<Item = (Str
     }
 }
 
-fn done(change: &Change, told: &str) -> Response {
-    if told == "in force" && !matches!(change, Change::Stop) {
-        // A reload of the page that follows makes nothing twice.
-        return Redirect::to(&to("/steer")).into_response();
-    }
-    let body = html! {
-        p role="status" { strong { (Printable(&change.to_string())) } ": " (Printable(told)) }
-        p { a href=(to("/steer")) { "Back" } }
-    };
-    frame::page("Changed", "/steer", &body).into_response()
+/// What a change has come to.
+pub(crate) fn changed(change: &Change, told: &str) -> Words {
+    Words::done(
+        "Changed",
+        &html! { p role="status" { strong { (Printable(&change.to_string())) } ": " (Printable(told)) } },
+    )
 }

@@ -57,20 +57,25 @@ impl Browsed {
         Browsed { ui: Ui::start_with(&[&lab.served.clients]), _worker: worker, lab }
     }
 
-    /// All screens, those of the worker among them.
+    /// All screens, those of the worker and those to which forms lead among them.
     fn screens(&self) -> Vec<String> {
-        let worker = &self.lab.served.asked(&["workers"])["workers"][0]["id"];
-        let sites = format!("/sites?worker={}", worker.as_str().expect("an id"));
-        SCREENS.iter().copied().map(str::to_owned).chain([sites]).collect()
+        let worker = self.lab.served.asked(&["workers"])["workers"][0]["id"].clone();
+        let worker = worker.as_str().expect("an id");
+        let of_worker = [format!("/sites?worker={worker}"), format!("/workers/drain?worker={worker}")];
+        let journal = self.lab.served.asked(&["journal"])["changes"].clone();
+        let undo = format!("/steer/undo?at={}", journal[0]["at"].as_str().expect("a time"));
+        let hostile = "what=exclude&to=*%2F%3Cscript%3Ewindow.owned%3D7%3C%2Fscript%3E*";
+        let effect = self.ui.posted("/steer", hostile);
+        let [round, nothing] = ["", "older=7d"].map(|form| self.ui.posted("/steer/round", form));
+        let screens = SCREENS.iter().copied().map(str::to_owned);
+        screens.chain(of_worker).chain([undo, effect, round, nothing]).collect()
     }
 }
 
 /// Opens every screen in a window of this width.
 fn check(width: u32, dark: bool) {
     let browsed = Browsed::start();
-    let screens = browsed.screens();
-    let screens: Vec<&str> = screens.iter().map(String::as_str).collect();
-    assert_usable(&browsed.ui, &screens, width, dark);
+    assert_usable(&browsed.ui, &browsed.screens(), width, dark);
 }
 
 #[test]
@@ -98,9 +103,7 @@ fn what_a_server_cannot_show_is_a_page_for_everybody() {
 #[test]
 fn nothing_from_the_web_becomes_markup_script_or_link_of_a_server() {
     let browsed = Browsed::start();
-    let screens = browsed.screens();
-    let screens: Vec<&str> = screens.iter().map(String::as_str).collect();
-    assert_unowned(&browsed.ui, &screens);
+    assert_unowned(&browsed.ui, &browsed.screens());
     let table = browsed.ui.page("/urls");
     assert!(table.contains("b?q=") && table.contains("&lt;img src=x onerror=window.owned=2&gt;"), "{table}");
 }

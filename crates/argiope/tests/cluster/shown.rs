@@ -100,11 +100,12 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
     assert_eq!(stats(&lab)["urls"], 0, "nothing is done yet");
     assert_eq!(steer(&ui, "seeds", seeds).status, 303);
     assert_eq!(stats(&lab)["urls"], 3);
-    let effect = ui.post(&ui.own(), "what=exclude&to=*%2Fc.test%2F*");
-    contains(&effect.body, &["exclude */c.test/*", "it would concern 1 URL in the queue"]);
-    // The effect of the last change has a page of its own.
-    assert_eq!(ui.page("/steer/effect?number=2"), effect.body);
-    assert_eq!(ui.get("/steer/effect?number=1").status, 404);
+    let effect = ui.posted("/steer", "what=exclude&to=*%2Fc.test%2F*");
+    // Each effect has a page of its own, which stays when somebody looks at another one.
+    let other = ui.posted("/steer", "what=hold&to=c.test");
+    contains(&ui.page(&effect), &["exclude */c.test/*", "it would concern 1 URL in the queue", "As of <time"]);
+    contains(&ui.page(&other), &["hold c.test"]);
+    assert_eq!(ui.get("/steer/answer?number=1").status, 404);
     assert_eq!(steer(&ui, "exclude", "*/1*").status, 303);
     assert_eq!(steer(&ui, "hold", "b.test").status, 303);
     assert_eq!(steer(&ui, "delay", "a.test%3D30ms").status, 303);
@@ -149,13 +150,12 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
 
     // A worker is sent away.
     let id = lab.served.asked(&["workers"])["workers"][0]["id"].as_str().expect("an id").to_owned();
-    let asked = ui.post_to("/workers/drain", &ui.own(), &format!("worker={id}"));
-    contains(&asked.body, &["hands over its sites", &id]);
+    contains(&ui.page(&format!("/workers/drain?worker={id}")), &["hands over its sites", &id]);
     assert_eq!(stats(&lab)["workers"], 2, "nothing is done yet");
-    assert_eq!(ui.post_to("/workers/drain", &ui.own(), &format!("worker={id}&sure=yes")).status, 303);
+    assert_eq!(ui.posted("/workers/drain", &format!("worker={id}")), "/workers");
     until("one worker to be left", || stats(&lab)["workers"] == 1);
     until("its groups to have the other owner", || ui.page("/workers").contains("nothing moves"));
-    let gone = ui.post_to("/workers/drain", &ui.own(), &format!("worker={id}&sure=yes"));
+    let gone = ui.post_to("/workers/drain", &ui.own(), &format!("worker={id}"));
     assert!(gone.status == 404 && gone.body.contains("there is no worker"), "{}", gone.body);
 
     // Who is no page of the interface changes nothing.
@@ -167,7 +167,7 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
 
     // Where no worker is left, all groups are on the move.
     let last = lab.served.asked(&["workers"])["workers"][0]["id"].as_str().expect("an id").to_owned();
-    assert_eq!(ui.post_to("/workers/drain", &ui.own(), &format!("worker={last}&sure=yes")).status, 303);
+    assert_eq!(ui.posted("/workers/drain", &format!("worker={last}")), "/workers");
     until("no worker to be left", || stats(&lab)["workers"] == 0);
     let unowned = lab.served.asked(&["workers"])["unowned"].clone();
     assert_eq!(unowned.as_array().map(Vec::len), Some(3), "{unowned}");
@@ -294,8 +294,15 @@ fn begun(lab: &Lab, ui: &Ui) {
     let wrong = ui.post_to("/steer/crawl", &ui.own(), "u=http%3A%2F%2Fa.test%2F&depth=deep");
     assert!(wrong.status == 400 && wrong.body.contains("`deep` is no such number"), "{}", wrong.body);
     until("all to be done", || stats(lab)["waiting"] == 0);
-    let round = ui.post_to("/steer/round", &ui.own(), "only=http%3A%2F%2Fa.test%2F2");
-    assert!(round.body.contains("round 2 begins: 1 URL to be visited again"), "{}", round.body);
+    // A round shows first what it would visit.
+    let page = "only=http%3A%2F%2Fa.test%2F2";
+    let effect = ui.page(&ui.posted("/steer/round", page));
+    contains(&effect, &["round 2 would visit 1 URL again.", ">http://a.test</a></td>", "value=\"http://a.test/2\""]);
+    let none = ui.page(&ui.posted("/steer/round", "older=7d"));
+    assert!(none.contains("no page is to be visited again") && !none.contains("Begin the round"), "{none}");
+    assert_eq!(json!([stats(lab)["round"], stats(lab)["left_of_round"]]), json!([1, 0]), "nothing is done yet");
+    let round = ui.posted("/steer/round", &format!("{page}&sure=yes"));
+    contains(&ui.page(&round), &["round 2 begins: 1 URL to be visited again"]);
     until("the round to end", || stats(lab)["left_of_round"] == 0);
     contains(&ui.page("/freshness"), &["1 page"]);
 
@@ -308,7 +315,7 @@ fn begun(lab: &Lab, ui: &Ui) {
     assert_eq!(watch.status, 303, "{}", watch.body);
     until("a round by the clock", || stats(lab)["round"].as_u64() > Some(2));
     contains(&ui.page("/steer"), &["100/s visits, chosen every 1s, importance depth", "End the watch"]);
-    assert_eq!(ui.post_to("/steer/watch", &ui.own(), "end=yes").status, 303);
+    assert_eq!(ui.posted("/steer/watch", "end=yes"), "/steer");
     contains(&ui.page("/steer"), &[">Watch</button>"]);
     until("its last round to end", || stats(lab)["left_of_round"] == 0);
 }
@@ -350,7 +357,7 @@ fn field(page: &str, name: &str) -> String {
 /// The form of a page as a browser sends it.
 fn sent(page: &str) -> String {
     let pair = |name: &str| format!("{name}={}", byte_serialize(field(page, name).as_bytes()).collect::<String>());
-    ["at", "change", "seen"].map(pair).join("&")
+    ["at", "behind", "change", "seen"].map(pair).join("&")
 }
 
 #[test]
@@ -372,14 +379,17 @@ fn the_journal_of_a_server_takes_changes_back() {
     let back = "set delay-for = [\"a.test=4s\"]";
     let button = page.split_once("Undo: delay a.test=2s").expect("the button").0;
     let form = &button[button.rfind("<form").expect("a form")..];
-    let [at, change] = ["at", "change"].map(|name| byte_serialize(field(form, name).as_bytes()).collect::<String>());
-    let shown = ui.post_to("/steer/undo", &ui.own(), &format!("at={at}&change={change}"));
+    let [at, behind] = ["at", "behind"].map(|name| byte_serialize(field(form, name).as_bytes()).collect::<String>());
+    let shown = ui.get(&format!("/steer/undo?at={at}&behind={behind}"));
     contains(&shown.body, &["This is done: <strong>set delay-for = [&quot;a.test=4s&quot;]</strong>"]);
     let delays = || lab.served.asked(&["explain", "http://a.test/"])["site"]["delay"].clone();
     assert_eq!(ui.post_to("/steer/undo", &ui.own(), &sent(&shown.body)).status, 303);
     until("the worker to have the delay", || delays() == 4.0);
     let twice = ui.post_to("/steer/undo", &ui.own(), &sent(&shown.body));
     assert!(twice.status == 409 && twice.body.contains("no undo: nothing of it is in force"), "{}", twice.body);
+    // The way back to the page says the same.
+    contains(&ui.page(&format!("/steer/undo?at={at}&behind={behind}")), &["No undo: nothing of it is in force."]);
+    assert_eq!(ui.get("/steer/undo?at=2020-01-01T00:00:00.000Z").status, 404);
     let journal = lab.served.asked(&["journal"])["changes"].clone();
     assert_eq!(journal.as_array().expect("changes").last().expect("the undo")["change"], back);
 
@@ -387,8 +397,7 @@ fn the_journal_of_a_server_takes_changes_back() {
     assert_eq!(steer(&ui, "hold", "a.test%0Ab.test").status, 303);
     let held = lab.served.asked(&["journal"])["changes"].as_array().expect("changes").last().expect("it").clone();
     let at = held["at"].as_str().expect("a time");
-    let hold = format!("at={}&change={}", byte_serialize(at.as_bytes()).collect::<String>(), "hold+a.test+b.test");
-    let shown = ui.post_to("/steer/undo", &ui.own(), &hold);
+    let shown = ui.get(&format!("/steer/undo?at={}", byte_serialize(at.as_bytes()).collect::<String>()));
     contains(&shown.body, &["release a.test b.test"]);
     assert_eq!(steer(&ui, "release", "b.test").status, 303);
     let late = ui.post_to("/steer/undo", &ui.own(), &sent(&shown.body));

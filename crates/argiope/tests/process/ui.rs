@@ -471,11 +471,10 @@ fn several_crawls_are_shown_side_by_side() {
         assert!(seen.contains(screen), "{screen}: {seen:?}");
     }
     // A change is made of that crawl only.
-    let changed = ui.ask(
-        &format!("POST /2/steer HTTP/1.1\r\nHost: {}{}", ui.address, ui.own()),
-        "what=exclude&to=*%2Fx%2F*&sure=yes",
-    );
-    assert_eq!(changed.status, 200, "{}", changed.body);
+    let told = ui.posted("/2/steer", "what=exclude&to=*%2Fx%2F*&sure=yes");
+    assert!(told.starts_with("/2/steer/answer?") && ui.page(&told).contains("exclude */x/*"), "{told}");
+    let elsewhere = told.replace("/2/", "/1/");
+    assert_eq!(ui.get(&elsewhere).status, 404, "the answer is of that crawl only");
     assert!(ui.page("/2/steer").contains("exclude */x/*") && !ui.page("/1/steer").contains("exclude */x/*"));
     assert_eq!(ui.get("/3").status, 404);
     // What is missing has the navigation of where it was looked for: its links lead somewhere.
@@ -508,18 +507,19 @@ fn undo_goes_back_to_what_was_and_keeps_what_others_did() {
         let form = form.unwrap_or_else(|| unreachable!("{change}: {journal}"));
         fields(form)
     };
-    let post = |form: &str| ui.ask(&format!("POST /steer/undo HTTP/1.1\r\nHost: {}{}", ui.address, ui.own()), form);
+    let look = |change: &str| ui.get(&format!("/steer/undo?{}", form(change)));
+    let post = |form: &str| ui.post_to("/steer/undo", &ui.own(), form);
     let settings = || std::fs::read_to_string(dir.join("crawl.toml")).unwrap();
     steer(&["exclude", "*/a/*"]);
     steer(&["delay", "4s", "ui.test"]);
     steer(&["delay", "2s", "ui.test"]);
-    let shown = post(&form("delay ui.test=2s"));
+    let shown = look("delay ui.test=2s");
     assert!(shown.status == 200 && shown.body.contains("ui.test=4s"), "{}", shown.body);
     assert!(settings().contains("ui.test=2s"), "shown is not made");
     assert_eq!(post(&fields(&shown.body)).status, 200);
     assert!(settings().contains("ui.test=4s"), "{}", settings());
     // Somebody else changes the crawl while this is shown.
-    let shown = post(&form("exclude */a/*"));
+    let shown = look("exclude */a/*");
     assert!(shown.body.contains("unset exclude"), "{}", shown.body);
     steer(&["exclude", "*/private/*"]);
     let conflict = post(&fields(&shown.body));
@@ -533,7 +533,7 @@ fn undo_goes_back_to_what_was_and_keeps_what_others_did() {
     assert!(ui.page("/steer").contains("No undo: nothing of it is in force."));
     // Somebody else changes it after that was confirmed, before it is done.
     steer(&["exclude", "*/b/*"]);
-    let shown = post(&form("exclude */b/*"));
+    let shown = look("exclude */b/*");
     let held = CrawlDir::existing(&dir).unwrap();
     let store = held.open_store(&held.options().unwrap()).unwrap();
     let conflict = std::thread::scope(|scope| {

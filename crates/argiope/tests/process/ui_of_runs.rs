@@ -63,12 +63,18 @@ fn a_running_crawl_is_watched_and_steered_by_its_own_pages_alone() {
     ] {
         assert_eq!(ui.post(foreign, &format!("{exclude}&sure=yes")).status, 403, "{foreign}");
     }
-    // Its own pages show the effect first.
-    let effect = ui.post(&ui.own(), exclude);
-    assert!(effect.status == 200 && effect.body.contains("it would concern "), "{}", effect.body);
-    let counted = ui.page("/steer/effect?number=1");
+    // Its own pages show the effect first. It has a page of its own, also after somebody else has looked at another change.
+    let [effect, other] = [exclude, "what=exclude&to=*%2Feven%2F*"].map(|form| ui.posted("/steer", form));
+    let (counted, of_other) = (ui.page(&effect), ui.page(&other));
     assert!(counted.contains("exclude */odd/*") && counted.contains("it would concern "), "{counted}");
-    assert_eq!(ui.get("/steer/effect?number=2").status, 404);
+    assert!(counted.contains("As of <time"), "{counted}");
+    assert!(of_other.contains("exclude */even/*") && !of_other.contains("*/odd/*"), "{of_other}");
+    assert_eq!(ui.get("/steer/answer?number=1").status, 404);
+    // The number tells it from the answers of every other process.
+    let later = Ui::start(&dir);
+    let again = later.posted("/steer", exclude);
+    assert!(again != effect && later.get(&effect).status == 404, "{effect} {again}");
+    drop(later);
     assert!(!ui.page("/steer").contains("<ol class=\"journal\" reversed><li>"));
     let made = ui.post(&ui.own(), &format!("{exclude}&sure=yes"));
     assert_eq!(made.status, 303, "{}", made.body);
@@ -180,7 +186,7 @@ fn a_crawl_shows_itself_while_it_runs() {
         answer
     };
     until("the crawl is shown", || asked("/", "GET", "").contains("A crawl is running."));
-    assert!(asked("/steer", "POST", "what=stop&sure=yes").starts_with("HTTP/1.1 200"));
+    assert!(asked("/steer", "POST", "what=stop&sure=yes").starts_with("HTTP/1.1 303"));
     assert_eq!(crawl.0.wait().unwrap().code(), Some(3));
     assert!(TcpStream::connect(&address).is_err(), "it ends with the crawl");
     let elsewhere = binary::run(&["crawl", "--ui=0.0.0.0:0", "-o", dir.to_str().unwrap()]).expect_code(2).stderr;

@@ -3,13 +3,13 @@
 use testkit::browser::Browser;
 use testkit::screens::assert_unowned;
 
-use crate::site::{SCREENS, crawled, shown};
+use crate::site::{crawled, screens, shown};
 
 #[test]
 fn nothing_from_the_web_becomes_markup_script_or_link() {
     let crawl = crawled();
     let ui = shown(&crawl);
-    assert_unowned(&ui, &SCREENS);
+    assert_unowned(&ui, &screens(&ui));
     let mut browser = Browser::start();
     browser.open(&ui.origin(), "/urls", 1280, false);
     let text = browser.text("main");

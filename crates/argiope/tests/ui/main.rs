@@ -3,6 +3,7 @@
 
 #![expect(clippy::expect_used, reason = "a test may panic")]
 
+mod answers;
 mod chart;
 mod effect;
 mod graph;

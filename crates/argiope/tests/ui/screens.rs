@@ -4,7 +4,7 @@ use testkit::axe::violations;
 use testkit::browser::Browser;
 use testkit::screens::{DESKTOP, PHONE, assert_told, assert_usable};
 
-use crate::site::{SCREENS, crawled, shown};
+use crate::site::{crawled, screens, shown};
 
 /// What is transferred for the first screen, at most, in bytes.
 const FIRST_SCREEN_BYTES_MAX: u64 = 150_000;
@@ -12,7 +12,8 @@ const FIRST_SCREEN_BYTES_MAX: u64 = 150_000;
 /// Opens every screen in a window of this width.
 fn check(width: u32, dark: bool) {
     let crawl = crawled();
-    assert_usable(&shown(&crawl), &SCREENS, width, dark);
+    let ui = shown(&crawl);
+    assert_usable(&ui, &screens(&ui), width, dark);
 }
 
 #[test]

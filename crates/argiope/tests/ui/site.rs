@@ -23,7 +23,18 @@ pub fn shown(crawl: &Crawled) -> Ui {
     Ui::start(Path::new(crawl.dir()))
 }
 
-/// All screens, with and without something to show.
+/// All screens, and those to which forms lead: the effect of a change, what one has come to, and what takes it back.
+pub fn screens(ui: &Ui) -> Vec<String> {
+    let hostile = "what=exclude&to=*%2F%3Cscript%3Ewindow.owned%3D7%3C%2Fscript%3E*";
+    let effect = ui.posted("/steer", hostile);
+    let made = ui.posted("/steer", &format!("{hostile}&sure=yes"));
+    let journal = ui.page("/steer");
+    let at = journal.split_once("name=\"at\" value=\"").expect("an undo").1.split('"').next().expect("a time");
+    let undo = format!("/steer/undo?at={at}");
+    SCREENS.iter().map(|screen| (*screen).to_owned()).chain([effect, made, undo]).collect()
+}
+
+/// The screens that have their addresses from the beginning, with and without something to show.
 pub const SCREENS: [&str; 29] = [
     "/",
     "/sites",

@@ -1,8 +1,8 @@
 //! What begins: a crawl from a URL to a depth, and a round of visits to known pages.
 
-use api::{AgainRequest, CrawlProgressResponse, CrawlRequest, StatsResponse};
+use api::{AgainRequest, AgainResponse, CrawlProgressResponse, CrawlRequest, SiteUrls, StatsResponse};
 use axum::extract::State;
-use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::response::{Redirect, Response};
 use maud::{Markup, html};
 use printable::counted;
 use settings::site_name::SiteName;
@@ -10,13 +10,17 @@ use settings::units::Span;
 use settings::usage;
 use weburl::{CanonicalRules, CanonicalUrl};
 
+use crate::answers::Words;
 use crate::failure::Failure;
-use crate::frame;
+use crate::links;
 use crate::query::Fields;
 
 use super::server::Server;
 use super::told::text;
 use super::watching::Watch;
+
+/// How a round is called.
+const ROUND: &str = "Visit known pages again";
 
 /// The forms, and that for rounds by a clock.
 pub(super) fn forms(watch: &Watch) -> Markup {
@@ -29,11 +33,11 @@ pub(super) fn forms(watch: &Watch) -> Markup {
                 button { "Begin" }
             }
             form method="post" action="/steer/round" {
-                h2 { "Visit known pages again" }
+                h2 { (ROUND) }
                 label { "Last visit at least so long ago" input name="older" placeholder="7d"; }
                 label { "Only patterns, one a line" textarea name="only" rows="2" placeholder="*/news/*" {} }
                 label { "Visits, at most; without patterns" input type="text" inputmode="numeric" name="visits" placeholder="all"; }
-                button { "Begin a round" }
+                button { "Show the effect …" }
             }
             (watch.form())
         }
@@ -60,7 +64,7 @@ pub(super) async fn crawl(State(server): State<Server>, form: String) -> Result<
         }
         None => "The server has ended the answer.".to_owned(),
     };
-    Ok(page("Crawl from a URL", &told).into_response())
+    Ok(server.answers().lead_to(done("Crawl from a URL", &told)))
 }
 
 /// What keeps workers from fetching a URL now.
@@ -78,18 +82,48 @@ fn waits_for(stats: &StatsResponse, given: &str) -> Vec<String> {
     [paused, alone, held].into_iter().flatten().collect()
 }
 
-/// Begins a round.
-pub(super) async fn round(State(server): State<Server>, form: String) -> Result<Html<String>, Failure> {
+/// Leads to what a round would visit, or begins it if the form says that the user has seen that.
+pub(super) async fn round(State(server): State<Server>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
     let older_than = match fields.get("older") {
         "" => 0.0,
         given => given.parse::<Span>().map_err(usage)?.0.as_secs_f64(),
     };
     let visits = number("number of visits", fields.get("visits"))?.unwrap_or_default();
-    let request = AgainRequest { older_than, only: fields.lines("only"), visits, ..AgainRequest::default() };
+    let dry_run = fields.get("sure").is_empty();
+    let request = AgainRequest { older_than, only: fields.lines("only"), visits, dry_run, ..AgainRequest::default() };
     let answer = server.ask_all(async |mut client| client.again(request).await).await?;
     server.forget().await;
-    Ok(page("Visit known pages again", &text(&answer)))
+    let words = match answer.would_begin {
+        true => Words { title: ROUND, body: foreseen(&fields, answer) },
+        // It has begun, the last one goes on, or there is nothing to visit.
+        false => done(ROUND, &text(&answer)),
+    };
+    Ok(server.answers().lead_to(words))
+}
+
+/// What a round would visit, and the form that begins it.
+fn foreseen(fields: &Fields, mut answer: AgainResponse) -> Markup {
+    let by_site = std::mem::take(&mut answer.by_site);
+    let others = by_site.iter().fold(answer.urls, |others, site| others.saturating_sub(site.urls));
+    html! {
+        p role="status" { (text(&answer)) "." }
+        div.rows role="region" aria-label="By site" tabindex="0" {
+            table {
+                thead { tr { th { "Site" } th.number { "URLs" } } }
+                tbody {
+                    @for SiteUrls { site, urls } in &by_site { tr { td { (links::story(site)) } td.number { (urls) } } }
+                }
+            }
+        }
+        @if others > 0 { p { "Of other sites: " (counted(others, "URL")) "." } }
+        form method="post" action="/steer/round" {
+            @for name in ["older", "only", "visits"] { (links::hidden(name, fields.get(name))) }
+            (links::hidden("sure", "yes"))
+            button { "Begin the round" }
+            " " a href="/steer" { "Cancel" }
+        }
+    }
 }
 
 /// Begins rounds by a clock, or ends them.
@@ -107,10 +141,6 @@ fn number<T: std::str::FromStr>(name: &str, given: &str) -> anyhow::Result<Optio
     given.parse().map(Some).map_err(|_| usage(format!("the {name}: `{given}` is no such number")))
 }
 
-fn page(title: &str, told: &str) -> Html<String> {
-    let body = html! {
-        pre.story role="status" { (told) }
-        p { a href="/steer" { "Back" } }
-    };
-    frame::page(title, "/steer", &body)
+fn done(title: &'static str, told: &str) -> Words {
+    Words::done(title, &html! { pre.story role="status" { (told) } })
 }

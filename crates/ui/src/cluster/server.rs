@@ -16,13 +16,13 @@ use tokio::time::{sleep, timeout};
 use tonic::{Code, Response, Status};
 
 use crate::FILES_MAX;
+use crate::answers::{Answers, Words};
 use crate::awaited::made_in_time;
 use crate::failure::Failure;
 use crate::graph_page::Shown;
 use crate::live::{Live, Sample};
 use crate::wording::on_page;
 
-use super::effect::LastEffect;
 use super::kept::Kept;
 use super::watching::Watch;
 
@@ -49,7 +49,8 @@ pub(super) struct Server {
     /// Held while a report is counted for a page.
     counting: Arc<Mutex<()>>,
     watch: Arc<Watch>,
-    effect: Arc<LastEffect>,
+    /// What came of the last forms.
+    answers: Arc<Answers<Words>>,
 }
 
 /// The numbers of the crawl, asked for once for all who watch.
@@ -97,7 +98,7 @@ impl Server {
             statistics,
             counting: Arc::default(),
             watch: Arc::default(),
-            effect: Arc::default(),
+            answers: Arc::default(),
         }
     }
 
@@ -144,9 +145,9 @@ impl Server {
         self.client.clone()
     }
 
-    /// The page with the effect of a change.
-    pub(super) fn effect(&self) -> &LastEffect {
-        &self.effect
+    /// What came of the last forms.
+    pub(super) fn answers(&self) -> &Answers<Words> {
+        &self.answers
     }
 
     /// The rounds by a clock.

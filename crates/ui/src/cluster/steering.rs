@@ -8,14 +8,18 @@ use maud::html;
 use printable::Printable;
 use weburl::UserInfo;
 
+use crate::answers::{self, Words};
 use crate::failure::Failure;
 use crate::query::Fields;
-use crate::steer::{Back, Entry};
+use crate::steer::{Back, Entry, Place};
 use crate::{frame, links, steer};
 
 use super::begun;
 use super::server::Server;
 use super::told::text;
+
+/// Changes of the journal among which one is looked for: as many as a server tells.
+const CHANGES_READ: u32 = 1_000;
 
 /// Answers with the forms and the last changes.
 pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, Failure> {
@@ -42,28 +46,36 @@ fn entry(Journaled { at, change, undo, no_undo }: Journaled) -> Entry {
     Entry { at, change, back }
 }
 
-/// Shows what takes a change back, or does so if that is still what the user has seen.
+/// Shows what takes a change back.
+pub(super) async fn undo(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let fields = Fields::parse(&query.unwrap_or_default());
+    let place = Place::of(&fields);
+    let request = JournalRequest { limit: CHANGES_READ };
+    let journal = server.ask(async |mut client| client.journal(request).await).await?;
+    let found = place.find(journal.changes, |changed| &changed.at);
+    let Journaled { change, undo, no_undo, .. } = found.ok_or_else(steer::no_such_change)?;
+    Ok(place.shown(&change, &fields, if no_undo.is_empty() { Ok(&undo) } else { Err(&no_undo) }))
+}
+
+/// Takes a change back, if that is still what the user has seen. Otherwise it leads to what takes it back now.
 pub(super) async fn take_back(State(server): State<Server>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
     let [at, change, seen] = ["at", "change", "seen"].map(|name| fields.get(name).to_owned());
     let request = |undo| UndoRequest { at: at.clone(), change: change.clone(), undo };
     let look = request(Vec::new());
     let mut answer = server.ask(async |mut client| client.undo(look).await).await?;
-    if !seen.is_empty() && steer::on_one_line(&answer.undo) == seen {
+    if steer::on_one_line(&answer.undo) == seen {
         // The server makes it only if that still takes the change back.
         let order = request(answer.undo);
         answer = server.ask(async |mut client| client.undo(order).await).await?;
     }
     let UndoResponse { undo, done, workers, workers_behind } = answer;
     if !done {
-        return Ok(steer::undo_shown(&at, &change, &seen, &undo).into_response());
+        return Ok(Place::of(&fields).once_more());
     }
     server.forget().await;
-    if workers > 0 && workers_behind == 0 {
-        return Ok(Redirect::to("/steer").into_response());
-    }
     let made = SteerResponse { at, workers, workers_behind, ..SteerResponse::default() };
-    Ok(steer::taken_back(&undo, &text(&made)).into_response())
+    Ok(told(&server, &made, || steer::taken_back(&undo, &text(&made))))
 }
 
 /// Leads to what a change would affect, or makes it if the form says that the user has seen that.
@@ -74,25 +86,20 @@ pub(super) async fn change(State(server): State<Server>, form: String) -> Result
     if !is_sure {
         return effect(&server, &change).await;
     }
-    let told = match &change {
+    if let Change::Seeds(urls) = &change
+        && urls.iter().any(|url| UserInfo::of(url).is_some())
+    {
         // The server keeps their secrets.
-        Change::Seeds(urls) if urls.iter().any(|url| UserInfo::of(url).is_some()) => {
-            let request = AddSeedsRequest { urls: urls.clone() };
-            text(&server.ask(async |mut client| client.add_seeds(request).await).await?)
-        }
-        _ => {
-            let request = request(&change, false);
-            let answer = server.ask(async |mut client| client.steer(request).await).await?;
-            server.forget().await;
-            if is_in_force(&answer) && !matches!(change, Change::Stop) {
-                // A reload of the page that follows makes nothing twice.
-                return Ok(Redirect::to("/steer").into_response());
-            }
-            text(&answer)
-        }
-    };
+        let request = AddSeedsRequest { urls: urls.clone() };
+        let added = text(&server.ask(async |mut client| client.add_seeds(request).await).await?);
+        server.forget().await;
+        return Ok(server.answers().lead_to(steer::changed(&change, &added)));
+    }
+    let request = request(&change, false);
+    let made = server.ask(async |mut client| client.steer(request).await).await?;
     server.forget().await;
-    Ok(done(&change.to_string(), &told))
+    let words = || steer::changed(&change, &text(&made));
+    Ok(if change == Change::Stop { server.answers().lead_to(words()) } else { told(&server, &made, words) })
 }
 
 fn request(change: &Change, dry_run: bool) -> SteerRequest {
@@ -100,9 +107,14 @@ fn request(change: &Change, dry_run: bool) -> SteerRequest {
     SteerRequest { change: what.to_owned(), to, dry_run }
 }
 
-/// Every live worker goes by it.
-fn is_in_force(answer: &SteerResponse) -> bool {
-    answer.workers > 0 && answer.workers_behind == 0
+/// Leads to the forms if every live worker goes by a change and no more is to be told, or else to the words for it.
+fn told(server: &Server, made: &SteerResponse, words: impl FnOnce() -> Words) -> Response {
+    match made {
+        SteerResponse { workers: 1.., workers_behind: 0, notes, .. } if notes.is_empty() => {
+            Redirect::to("/steer").into_response()
+        }
+        _ => server.answers().lead_to(words()),
+    }
 }
 
 async fn effect(server: &Server, change: &Change) -> Result<Response, Failure> {
@@ -124,20 +136,11 @@ async fn effect(server: &Server, change: &Change) -> Result<Response, Failure> {
             " " a href="/steer" { "Cancel" }
         }
     };
-    let number = server.effect().keep(frame::page("Effect of the change", "/steer", &body));
-    Ok(Redirect::to(&steer::effect_page(number)).into_response())
+    Ok(server.answers().lead_to(Words { title: "Effect of the change", body }))
 }
 
-/// Answers with the effect of the change that was looked at last.
-pub(super) async fn shown(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    server.effect().get(steer::number(query)).ok_or_else(steer::other_effect)
-}
-
-/// What came of something that was asked for on this screen.
-fn done(asked: &str, told: &str) -> Response {
-    let body = html! {
-        p role="status" { strong { (Printable(asked)) } ": " (told) }
-        p { a href="/steer" { "Back" } }
-    };
-    frame::page("Changed", "/steer", &body).into_response()
+/// Answers with what a form came to.
+pub(super) async fn answer(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let number = answers::number(query);
+    Ok(server.answers().get(number)?.page(number))
 }

@@ -2,7 +2,7 @@
 
 use api::{Domain, DomainsRequest, DrainRequest, GetWorkersRequest, GetWorkersResponse, StatsResponse, Unowned};
 use axum::extract::{RawQuery, State};
-use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::response::{Html, Redirect};
 use maud::{Markup, html};
 use printable::{Printable, counted};
 
@@ -24,7 +24,7 @@ pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, F
     let body = html! {
         (table(&answer))
         @if !answer.workers.is_empty() {
-            form.filter method="post" action="/workers/drain" {
+            form.filter action="/workers/drain" {
                 label { "Send a worker away" select name="worker" required {
                     @for worker in &answer.workers {
                         option value=(worker.id) { (Printable(&worker.name)) " (" (Printable(&worker.id)) ")" }
@@ -179,15 +179,12 @@ fn state(Domain { state, aside_until, trouble, .. }: &Domain) -> String {
     }
 }
 
-/// Asks whether a worker is to go, or sends it away if the form says that the user has seen that.
-pub(super) async fn drain(State(server): State<Server>, form: String) -> Result<Response, Failure> {
-    let fields = Fields::parse(&form);
-    let worker = fields.get("worker").to_owned();
-    if !fields.get("sure").is_empty() {
-        server.ask(async |mut client| client.drain(DrainRequest { worker }).await).await?;
-        server.forget().await;
-        return Ok(Redirect::to("/workers").into_response());
-    }
+/// Asks whether a worker is to go.
+pub(super) async fn before_drain(
+    State(server): State<Server>,
+    RawQuery(query): RawQuery,
+) -> Result<Html<String>, Failure> {
+    let worker = Fields::parse(&query.unwrap_or_default()).get("worker").to_owned();
     let answer = server.ask(async |mut client| client.get_workers(GetWorkersRequest {}).await).await?;
     if !answer.workers.iter().any(|one| one.id == worker || one.name == worker) {
         return Err(Failure::NotFound(format!(
@@ -197,10 +194,18 @@ pub(super) async fn drain(State(server): State<Server>, form: String) -> Result<
     let body = html! {
         p { "The worker " strong { (Printable(&worker)) } " hands over its sites, seals its segments, and ends. It does not join again by itself." }
         form method="post" action="/workers/drain" {
-            (links::hidden("worker", &worker)) (links::hidden("sure", "yes"))
+            (links::hidden("worker", &worker))
             button { "Do it" }
             " " a href="/workers" { "Cancel" }
         }
     };
-    Ok(frame::page("Drain a worker", "/workers", &body).into_response())
+    Ok(frame::page("Drain a worker", "/workers", &body))
+}
+
+/// Sends a worker away.
+pub(super) async fn drain(State(server): State<Server>, form: String) -> Result<Redirect, Failure> {
+    let worker = Fields::parse(&form).get("worker").to_owned();
+    server.ask(async |mut client| client.drain(DrainRequest { worker }).await).await?;
+    server.forget().await;
+    Ok(Redirect::to("/workers"))
 }
