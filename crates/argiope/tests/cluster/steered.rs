@@ -1,8 +1,11 @@
 //! A crawl by several workers is steered: a change is in force with all of them when it is confirmed.
 
 use std::collections::BTreeSet;
+use std::io::Write;
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use testdb::until;
@@ -391,10 +394,38 @@ fn a_change_says_what_it_cannot_do() {
     let page = ui.page("/steer");
     assert!(page.contains("max-pages-per-site = 10000") && !page.contains("max-pages = "), "{page}");
     for worker in ["", "nobody"] {
+        let look = ui.get(&format!("/workers/drain?worker={worker}"));
         let drain = ui.post_to("/workers/drain", &ui.own(), &format!("worker={worker}"));
-        assert!(drain.status == 404 && drain.body.contains("there is no worker"), "{}", drain.body);
+        for answer in [look, drain] {
+            assert!(answer.status == 404 && answer.body.contains("there is no worker"), "{}", answer.body);
+        }
     }
     let page = ui.page("/changes");
     assert!(page.contains("the crawl had one round so far") && page.contains("name=\"since\""), "{page}");
     assert_eq!(lab.served.asked(&["urls", "--state", "failed"])["urls"], json!([]));
+}
+
+#[test]
+fn a_change_whose_client_goes_is_made_to_its_end() {
+    let web = Web::new().site("a.test", from_fn(|_| Reply::new(404)));
+    let lab = Lab::new(Laid::apart(web, &["a.test"]), &[]);
+    let worker = lab.worker();
+    assert_eq!(lab.served.asked(&["crawl", "http://a.test/"])["outcome"], "http_error");
+    worker.leave();
+
+    // The change has begun when the client goes: it waits for the queue.
+    let mut holding = lab.database.lock().expect("nobody panicked").client();
+    let mut transaction = holding.transaction().expect("a transaction");
+    transaction.batch_execute("LOCK TABLE argiope.queue IN ACCESS EXCLUSIVE MODE").expect("a lock");
+    let (server, body) = (&lab.served.clients, json!({"change": "retry", "to": ["http_error"]}).to_string());
+    let head = format!("Host: {server}\r\nContent-Type: application/json\r\nContent-Length: {}", body.len());
+    let mut client = TcpStream::connect(server).expect("a connection");
+    write!(client, "POST /v1/Steer HTTP/1.1\r\n{head}\r\n\r\n{body}").expect("it reads");
+    until("the change to wait", || lab.number("SELECT count(*) FROM pg_locks WHERE NOT granted") > 0);
+    drop(client);
+    std::thread::sleep(Duration::from_millis(500));
+    transaction.rollback().expect("an end");
+
+    until("its line in the journal", || lab.served.asked(&["journal"])["changes"][0]["change"] == "retry http_error");
+    assert_eq!(lab.served.asked(&["stats"])["left_of_round"], json!(1));
 }

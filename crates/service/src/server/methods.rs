@@ -222,7 +222,8 @@ impl Crawler for Service {
     }
 
     async fn steer(&self, request: Request<SteerRequest>) -> Result<Response<SteerResponse>, Status> {
-        Ok(Response::new(steering::steer(self, request.into_inner()).await?))
+        let (service, request) = (self.clone(), request.into_inner());
+        to_its_end(async move { steering::steer(&service, request).await }).await
     }
 
     async fn journal(&self, request: Request<JournalRequest>) -> Result<Response<JournalResponse>, Status> {
@@ -230,17 +231,18 @@ impl Crawler for Service {
     }
 
     async fn undo(&self, request: Request<UndoRequest>) -> Result<Response<UndoResponse>, Status> {
-        Ok(Response::new(undoing::undo(self, request.into_inner()).await?))
+        let (service, request) = (self.clone(), request.into_inner());
+        to_its_end(async move { undoing::undo(&service, request).await }).await
     }
 
     async fn pause(&self, _: Request<PauseRequest>) -> Result<Response<PauseResponse>, Status> {
-        steering::make(self, Change::Pause).await?;
-        Ok(Response::new(PauseResponse {}))
+        let service = self.clone();
+        to_its_end(async move { steering::make(&service, Change::Pause).await.map(|_| PauseResponse {}) }).await
     }
 
     async fn resume(&self, _: Request<ResumeRequest>) -> Result<Response<ResumeResponse>, Status> {
-        steering::make(self, Change::Resume).await?;
-        Ok(Response::new(ResumeResponse {}))
+        let service = self.clone();
+        to_its_end(async move { steering::make(&service, Change::Resume).await.map(|_| ResumeResponse {}) }).await
     }
 
     async fn drain(&self, request: Request<DrainRequest>) -> Result<Response<DrainResponse>, Status> {
@@ -249,6 +251,14 @@ impl Crawler for Service {
         self.ask(move |control| control.drain(member.id)).await?;
         Ok(Response::new(DrainResponse {}))
     }
+}
+
+/// Does something to its end, also if the client goes meanwhile. A change that is cut would have no line in the journal.
+async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Status>> + Send + 'static,
+) -> Result<Response<T>, Status> {
+    let done = tokio::spawn(work).await;
+    done.unwrap_or_else(|_| Err(Status::internal("the server failed; its log says how"))).map(Response::new)
 }
 
 fn told(Domain { site, waiting, fetched, state, due_at, trouble }: Domain) -> api::Domain {
