@@ -63,6 +63,7 @@ use crawl::opened::has_ended;
 use crawl::standing::Standing;
 use model::SiteRecord;
 use report::Statistics;
+use service::here::Changes;
 use tokio::sync::Semaphore;
 
 use crate::answers::Answers;
@@ -105,6 +106,7 @@ struct Ui {
     effects: Arc<Effects>,
     /// What came of the last forms.
     answers: Arc<Answers<steer::Answer>>,
+    changes: Changes,
     pictures: Arc<Pictures>,
     sorted_urls: Arc<Sortings<Filter, Listed>>,
     sorted_sites: Arc<Sortings<sites_sorted::Asked, SiteRecord>>,
@@ -113,10 +115,11 @@ struct Ui {
     files: Arc<Semaphore>,
 }
 
-/// The interface to the crawl in a directory, or to the crawls in several. It must be served where only its user can ask.
-pub fn router(roots: Vec<PathBuf>) -> Router {
+/// The interface to the crawl in a directory, or to the crawls in several, which makes these changes. It must be served where only its user can
+/// ask.
+pub fn router(roots: Vec<PathBuf>, changes: &Changes) -> Router {
     let turns = [LARGE_QUESTIONS_MAX, WHOLE_MAX, FILES_MAX].map(|max| Arc::new(Semaphore::new(max)));
-    let mut crawls: Vec<Ui> = roots.into_iter().map(|root| Ui::new(root, &turns)).collect();
+    let mut crawls: Vec<Ui> = roots.into_iter().map(|root| Ui::new(root, &turns, changes)).collect();
     match crawls.len() {
         // Outermost, for refusals too.
         2.. => guarded::guarded(crawls::router(crawls)).layer(from_fn(frame::with_all_crawls)),
@@ -180,7 +183,7 @@ fn answered<T>(crawl: &Standing, question: impl Fn(&Standing) -> anyhow::Result<
 
 impl Ui {
     /// All crawls have the same turns: they share a machine.
-    fn new(root: PathBuf, [large, whole, files]: &[Arc<Semaphore>; 3]) -> Self {
+    fn new(root: PathBuf, [large, whole, files]: &[Arc<Semaphore>; 3], changes: &Changes) -> Self {
         Ui {
             live: Arc::new(Live::new(root.clone())),
             crawl: Arc::new(Standing::new(root)),
@@ -193,6 +196,7 @@ impl Ui {
             latest: Arc::default(),
             effects: Arc::default(),
             answers: Arc::default(),
+            changes: changes.clone(),
             pictures: Arc::default(),
             sorted_urls: Arc::new(Sortings::new(whole.clone())),
             sorted_sites: Arc::new(Sortings::new(whole.clone())),
@@ -224,5 +228,20 @@ impl Ui {
     ) -> Result<T, Failure> {
         let crawl = self.crawl.clone();
         blocking(move || answered(&crawl, question)).await
+    }
+
+    /// Changes the crawl. It is done to its end: neither a reader who leaves nor the end of the process cuts it.
+    async fn change<T: Send + 'static>(
+        &self,
+        change: impl Fn(&Standing) -> anyhow::Result<T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let Some(under_way) = self.changes.begin().await else {
+            return Err(Failure::Unready("the interface ends: nothing was done".to_owned()));
+        };
+        self.ask(move |crawl| {
+            let _under_way = &under_way;
+            change(crawl)
+        })
+        .await
     }
 }

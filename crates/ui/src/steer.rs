@@ -247,7 +247,7 @@ pub(crate) async fn take_back(State(ui): State<Ui>, form: String) -> Result<Resp
     let fields = Fields::parse(&form);
     let [at, change, seen] = ["at", "change", "seen"].map(|name| fields.get(name).to_owned());
     let made = ui
-        .ask(move |crawl| {
+        .change(move |crawl| {
             let dir = CrawlDir::existing(crawl.root())?;
             let all = Changed::all_of(&dir)?;
             let changed =
@@ -314,7 +314,7 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
     let asked = change.clone();
     if !fields.get("sure").is_empty() {
         let made = ui
-            .ask(move |crawl| {
+            .change(move |crawl| {
                 refuse_files(crawl.root(), &asked)?;
                 let dir = CrawlDir::existing(crawl.root())?;
                 Ok(make(&dir, &asked)?.in_words(&dir))

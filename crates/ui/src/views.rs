@@ -37,7 +37,7 @@ pub(crate) async fn save(State(ui): State<Ui>, form: String) -> Result<Redirect,
         chosen.of_crawl(crawl.now()?.view())?;
         views::save(&CrawlDir::existing(crawl.root())?, view.clone())
     };
-    ui.ask(save).await?;
+    ui.change(save).await?;
     Ok(Redirect::to(&filter.link("/urls", &Next::None)))
 }
 
@@ -46,7 +46,7 @@ pub(crate) async fn delete(State(ui): State<Ui>, form: String) -> Result<Redirec
     let fields = Fields::parse(&form);
     let name = fields.needed("name", "Name of the view")?;
     let asked = name.clone();
-    match ui.ask(move |crawl| views::delete(&CrawlDir::existing(crawl.root())?, &asked)).await? {
+    match ui.change(move |crawl| views::delete(&CrawlDir::existing(crawl.root())?, &asked)).await? {
         true => Ok(Redirect::to(&Filter::of(&fields).link("/urls", &Next::None))),
         false => Err(Failure::NotFound(format!("there is no view `{name}` (any more)"))),
     }

@@ -37,7 +37,7 @@ use console::message::{Level, listen, log, tell, tell_all};
 use console::printed;
 use console::progress::{Printer, Show};
 use console::stopping::stop_signal;
-use service::here::Beside;
+use service::here::{Beside, Changes};
 use service::metrics::{Metrics, Watched, of_totals};
 use service::reach::tell_of_database;
 
@@ -184,7 +184,10 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let only = args.only.iter().map(|text| plan::pattern("only", text)).collect::<anyhow::Result<_>>()?;
     let again = Again { older_than: args.older_than.map(|span| span.0), only, now: Clock::start().date() };
-    let shown = |address| Beside::start(("--ui", address), ui::router(vec![dir.root().to_owned()]), REFUSAL);
+    let shown = |address| {
+        let changes = Changes::default();
+        Beside::start(("--ui", address), ui::router(vec![dir.root().to_owned()], &changes), changes, REFUSAL)
+    };
     let beside = args.ui.as_deref().map(shown).transpose()?;
     let begin = Begin { retry: args.retry, again: args.again.then_some(again), forgets_stream: args.no_stream };
     let (threads, stages_before) = (Session::threads(&plan), stages::snapshot());

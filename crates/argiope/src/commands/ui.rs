@@ -11,7 +11,7 @@ use console::stopping::Signals;
 use crawl::CrawlDir;
 use service::access::{ClientAccess, Proof};
 use service::client::{Client, connect, why_no_answer};
-use service::here::serve_here;
+use service::here::{Changes, serve_here};
 use service::port::{Refusal, http};
 use settings::usage;
 
@@ -53,16 +53,18 @@ pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
+        let changes = Changes::default();
         let mut signals = Signals::new()?;
         let router = match &server {
             Some(server) => ui::cluster::router(client(server, &proof).await?, server),
-            None => ui::router(args.crawls),
+            None => ui::router(args.crawls, &changes),
         };
         let served = serve_here(("--listen", &args.listen), "until Ctrl-C", router, REFUSAL).await?;
         tokio::select! {
             () = served => {}
             _ = signals.next() => {}
         }
+        changes.end(&mut signals).await;
         Ok(ExitCode::from(exit::DONE))
     });
     // An answer that reads much may take minutes, and nobody waits for it any more.

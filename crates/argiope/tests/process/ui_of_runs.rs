@@ -2,8 +2,11 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
+use crawl::{Changed, CrawlDir};
 use testkit::ui::Ui;
 use testweb::{Reply, Web, from_fn};
 
@@ -141,6 +144,52 @@ fn a_change_in_the_last_moment_of_a_run_is_made_of_the_crawl_that_rests() {
         });
         assert!(ui.page("/steer").contains(&format!("exclude */no{round}/*")));
     }
+}
+
+/// Sends a retry to the interface while somebody holds the state, so that it stays under way, and then what Ctrl-C sends.
+fn interrupted_in_a_retry(dir: &Path) -> (Ui, TcpStream) {
+    let mut ui = Ui::start(dir);
+    let mut change = TcpStream::connect(&ui.address).unwrap();
+    let form = "what=retry&to=http_error&sure=yes";
+    let (address, own, length) = (&ui.address, ui.own(), form.len());
+    write!(change, "POST /steer HTTP/1.1\r\nHost: {address}{own}\r\nContent-Length: {length}\r\n\r\n{form}").unwrap();
+    for _ in 0..10 {
+        // It has come to the change by then.
+        std::thread::sleep(Duration::from_millis(100));
+        ui.page("/ui.css");
+    }
+    ui.press_ctrl_c();
+    let said = ui.said();
+    assert!(said.contains("a change of the crawl is under way"), "{said}");
+    (ui, change)
+}
+
+#[test]
+fn ctrl_c_cuts_no_change_half_made() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    crawled(&served, &dir);
+    let held = CrawlDir::existing(&dir).unwrap();
+    let open = || held.open_store(&held.options().unwrap()).unwrap();
+    let made = || Changed::all_of(&held).unwrap().iter().map(|changed| changed.change.to_string()).collect::<Vec<_>>();
+
+    let state = open();
+    let (mut ui, _change) = interrupted_in_a_retry(&dir);
+    // Longer than answers may take that nobody waits for.
+    std::thread::sleep(Duration::from_secs(3));
+    drop(state);
+    assert_eq!(ui.end(), Some(0));
+    assert_eq!(made(), ["retry http_error"]);
+    let state = open();
+    let totals = state.totals().unwrap();
+    assert_eq!((totals.round.number, totals.round.is_choosing, totals.again), (2, false, 1));
+
+    // Who does not want to wait ends it.
+    let (mut ui, _change) = interrupted_in_a_retry(&dir);
+    ui.press_ctrl_c();
+    assert_eq!(ui.end(), Some(0));
+    drop(state);
+    assert_eq!(made(), ["retry http_error"]);
 }
 
 /// A process that does not outlive its test.
