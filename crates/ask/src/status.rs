@@ -152,7 +152,7 @@ impl Status {
         let waits = opened.live().map(LiveView::waits).transpose()?.flatten();
         Ok(Status {
             waits,
-            counted_at: at.filter(|at| Clock::start().date().since(*at) >= COUNTED_NOW_MAX).map(|at| at.to_rfc3339()),
+            counted_at: at.filter(|at| Clock::start().date().since(*at) >= COUNTED_NOW_MAX).map(Timestamp::to_rfc3339),
             paused: options.paused == Some(true),
             hold: options.hold.iter().map(ToString::to_string).collect(),
             max_pages_per_site: options.max_pages_per_site,

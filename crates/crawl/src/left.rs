@@ -262,7 +262,7 @@ mod tests {
             self.0.sites_with_pending(after, max)
         }
 
-        fn holder(&self, content: ContentDigest, label: PayloadDigest) -> Result<Option<UrlKey>, StoreError> {
+        fn holder(&self, content: ContentDigest, label: Option<PayloadDigest>) -> Result<Option<UrlKey>, StoreError> {
             self.0.holder(content, label)
         }
 

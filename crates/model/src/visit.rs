@@ -141,9 +141,7 @@ impl Visit {
     /// Whether the content equals that of `earlier`: in what counts of both, or in each byte that was sent.
     #[must_use]
     pub fn has_content_of(&self, earlier: &Visit) -> bool {
-        self.has_identity_of(earlier)
-            || self.outcome == Outcome::NotModified
-            || self.payload().is(earlier.payload())
+        self.has_identity_of(earlier) || self.outcome == Outcome::NotModified || self.payload().is(earlier.payload())
     }
 
     /// Whether the words are the same, where they count, or the bodies without their content coding.

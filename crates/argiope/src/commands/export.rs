@@ -310,9 +310,9 @@ where
             let mut file = PendingFile::create(path)?;
             let written = write(path, &mut file);
             if file.is_pending() {
-                written?
+                written?;
             } else {
-                written.map_err(final_error)?
+                written.map_err(final_error)?;
             }
             Ok(file.finish()?)
         }
