@@ -13,11 +13,14 @@ use model::{Network, Timestamp};
 use weburl::SiteKey;
 
 /// A visit that takes this long or longer counts for as long as it took: its site lets each other site of its address have as much time first,
-/// as far as these come before it would be done.
+/// as far as these come soon and before it would be done.
 pub const SLOW_VISIT_MIN: Duration = Duration::from_secs(2);
 
 /// The longest that a slow site lets others go first.
 const BEHIND_MAX: Duration = Duration::from_secs(600);
+
+/// A slow site waits for others that come so soon. For later ones no address is idle, however slow the visit.
+const SOON: Duration = Duration::from_secs(10);
 
 /// So many others are counted: for more, each slow site waits as long as it ever does.
 const OTHERS_MAX: usize = 300;
@@ -289,7 +292,7 @@ impl Entry {
     fn first(&self) -> Option<(Timestamp, Visitor)> {
         let slow = [self.slow.first_key_value(), self.slow_due.first_key_value()].into_iter().flatten();
         slow.fold(self.visitors.first().copied(), |first, ((_, site), slow)| {
-            let is_kept = first.is_some_and(|(at, _)| at < self.end_of(slow.due, slow.took));
+            let is_kept = first.is_some_and(|(at, _)| at < self.end_of(slow.due, slow.took.min(SOON)));
             let at = if is_kept { slow.until } else { slow.due };
             first.filter(|(before, _)| *before <= at).or(Some((at, *site)))
         })
@@ -389,9 +392,14 @@ mod tests {
         // Its neighbours have long delays, so its address has nothing to do for most of the time.
         let visits = visits_within(3_000, &[&[(25, 10)][..], &[(3, 3_000); 19]].concat());
         assert!(visits[0] > 700 && visits[1..].iter().all(|n| *n == 10), "{visits:?}");
-        // However slow these are themselves.
+        // However slow these are themselves, and however long it takes.
         let visits = visits_within(3_000, &[&[(600, 10)][..], &[(20, 3_000); 9]].concat());
         assert!(visits[0] > 30 && visits[1..].iter().all(|n| (8..=10).contains(n)), "{visits:?}");
+        let visits = visits_within(3_000, &[(1_100, 10), (20, 300)]);
+        assert!(
+            visits[0] > 20 && visits[1] + 1 >= visits[0],
+            "its address is idle for ten seconds at most: {visits:?}"
+        );
     }
 
     #[test]
