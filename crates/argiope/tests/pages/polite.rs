@@ -23,8 +23,8 @@ fn at_least_a_second_lies_between_fetches() {
 
 #[test]
 fn urls_that_are_left_are_told_by_what_they_wait_for() {
-    let well =
-        Pages::new().html("/", "<a href=/a>a</a><a href=/b>b</a><a href=http://down.test/>c</a>").html("/a", "a");
+    let links = "<a href=/a>a</a><a href=/b>b</a><a href=/c>c</a><a href=http://down.test/>d</a>";
+    let well = Pages::new().html("/", links).html("/a", "a").html("/b", "b").html("/c", "c");
     let down = from_fn(|_| Reply::error(503, "down"));
     let course = Course::on(Web::new().site("well.test", well).site("down.test", down));
     let limits = ["--delay", "0", "--patience", "0", "--backoff", "5ms", "--max-backoff", "20ms", "--scope", "any"];
@@ -33,6 +33,6 @@ fn urls_that_are_left_are_told_by_what_they_wait_for() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
     let trouble = "1 URL left, of 1 site in trouble: the first is due at ";
-    let spent = "1 URL left, of 1 site whose budget is spent: they wait for a larger --max-pages-per-site\n";
+    let spent = "2 URLs left, of 1 site whose budget is spent: they wait for a larger --max-pages-per-site\n";
     assert!(said.contains(trouble) && said.contains(spent), "{said}");
 }

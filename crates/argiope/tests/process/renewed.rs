@@ -102,7 +102,7 @@ fn a_304_keeps_the_rules_for_another_term_and_leaves_a_revisit_record() {
     let (segment, at) = warcs::place_of(&dir, "http://one.test/robots.txt");
     let index = archive::index_path(&segment);
     let whole = std::fs::read_to_string(&index).unwrap();
-    let is_original = |line: &&str| line.contains(&format!("\"offset\":\"{}\"", at.offset));
+    let is_original = |line: &&str| line.contains(&format!("\"offset\": \"{}\"", at.offset));
     assert_eq!(whole.lines().filter(is_original).count(), 1, "{whole}");
     let cut: String = whole.split_inclusive('\n').filter(|line| !is_original(line)).collect();
     std::fs::write(&index, cut).unwrap();
