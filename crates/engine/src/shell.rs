@@ -349,6 +349,9 @@ impl Shell {
             if matches!(event, Event::Committed { .. }) {
                 last_commit = Some(clock.date());
             }
+            if hands.fetching.fetcher.has_answer() {
+                state.answer_has_begun();
+            }
             let commands = time(Stage::Decide, || state.step(clock.now(), clock.date(), event));
             hands.carry_out(commands);
         }

@@ -1,6 +1,7 @@
 //! One request and its answer, over a connection kept from before or a new one.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -48,6 +49,8 @@ pub(crate) struct Exchanger {
     wanted: Option<Wanted>,
     gate: Gate,
     clock: Clock,
+    /// The head of an answer has come, of whatever site.
+    has_answer: AtomicBool,
 }
 
 /// What was answered.
@@ -86,7 +89,13 @@ impl Exchanger {
             wanted: config.media_wanted.as_deref().map(Wanted::new),
             gate: config.gate.clone(),
             clock,
+            has_answer: AtomicBool::new(false),
         })
+    }
+
+    /// True if some answer has begun to come.
+    pub(crate) fn has_answer(&self) -> bool {
+        self.has_answer.load(Ordering::Relaxed)
     }
 
     /// True if requests may be sent at the moment.
@@ -157,6 +166,7 @@ impl Exchanger {
             let (started_at, sent) = ((self.clock)(), Instant::now());
             (self.head_in_time(ask, connection, &request, sent).await?, started_at, sent)
         };
+        self.has_answer.store(true, Ordering::Relaxed);
         if answer.status == 101 {
             let detail = "answer is not HTTP: 101 Switching Protocols without being asked to";
             return Err(final_failure(failure(FailureKind::Protocol, detail)));

@@ -82,6 +82,12 @@ impl Fetcher {
         self.exchanger.is_open()
     }
 
+    /// True once the head of some answer has come, from whatever site.
+    #[must_use]
+    pub fn has_answer(&self) -> bool {
+        self.exchanger.has_answer()
+    }
+
     /// The longest that the limits let a task of this kind take, without what it waits for memory or at the gate.
     #[must_use]
     pub fn time_max(&self, purpose: Purpose, head_first: bool) -> Duration {

@@ -118,6 +118,11 @@ impl OwnNetwork {
         }
     }
 
+    /// The answer of some site has begun to come.
+    fn answer_has_begun(&mut self) {
+        self.was_reached = true;
+    }
+
     /// Some site has answered.
     pub(super) fn reached(&mut self) {
         self.was_reached = true;
@@ -190,6 +195,11 @@ impl State {
         let found = self.network.found().and_then(|site| self.bench.waiting(site)).filter(|found| !found.is_taken);
         let found = found.map(|found| found.due.max(found.group_due));
         Some(due.max(quiet).min(found.unwrap_or(Timestamp::MAX)))
+    }
+
+    /// Takes note that the answer of some site has begun to come: a run that fetched nothing waits for its end.
+    pub fn answer_has_begun(&mut self) {
+        self.network.answer_has_begun();
     }
 
     /// Since when no site at all can be reached.

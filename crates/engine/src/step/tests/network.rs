@@ -143,6 +143,21 @@ fn a_run_that_reaches_nothing_ends_after_a_minute_whatever_is_under_way() {
     );
 }
 
+#[test]
+fn an_answer_that_comes_is_waited_for_beyond_that_minute() {
+    let mut crawl = Driven::begin(settings(), &["http://a.test/"]);
+    crawl.resolved("http://a.test/", Ok(&[1]));
+    for second in 0..200 {
+        match second {
+            29 => crawl.failed("http://a.test/robots.txt", FailureKind::Timeout),
+            40 => crawl.state.answer_has_begun(),
+            _ => {}
+        }
+        crawl.wait(SECOND);
+    }
+    assert_eq!((&crawl.end, crawl.asked()), (&None, vec!["http://a.test/robots.txt"]));
+}
+
 /// The pages of a run with this many pages on one site that are requested, the first first. Each request gets an answer with what `status` says.
 fn pages_of_a_run(settings: Settings, pages: usize, status: impl Fn(usize) -> u16) -> Vec<String> {
     let seeds: Vec<String> = (0..pages).map(|n| format!("http://a.test/{n}")).collect();
