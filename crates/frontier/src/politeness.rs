@@ -18,7 +18,7 @@ pub const ASIDE_WAITS: [Duration; 6] = [
 
 /// Failures in a row to connect or resolve after which a site is in trouble. They affect all URLs alike, so one URL is enough. With the
 /// usual back-off this takes half a minute.
-const UNREACHED_IN_A_ROW_MAX: u32 = 6;
+pub const UNREACHED_IN_A_ROW_MAX: u32 = 6;
 
 /// Failing answers of different URLs in a row that need no back-off yet: some URLs of a site may be broken.
 const ANSWERS_WITHOUT_BACKOFF: u32 = 4;

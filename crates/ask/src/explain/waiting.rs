@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::{OnAddress, Prospect, Settings, Turn};
 use frontier::yields::{Group, groups_of};
-use frontier::{DelayRule, Held, Reason, RobotsState, SiteState};
+use frontier::{DelayRule, Held, Reason, RobotsState, SiteState, UNREACHED_IN_A_ROW_MAX};
 use model::{SiteRecord, Timestamp};
 use serde::Serialize;
 use weburl::{CanonicalUrl, Site};
@@ -84,6 +84,8 @@ pub enum Why {
         in_a_row: u32,
         /// With so many it is put aside.
         max: u32,
+        /// With so many, if it cannot be reached.
+        unreached_max: u32,
     },
     /// What the scheduler waits for.
     Held {
@@ -241,7 +243,10 @@ impl<'a> SiteNow<'a> {
                 rounds: politeness.rounds_before_giving_up(),
             }),
             (None, 0) => None,
-            (None, in_a_row) => Some(Why::Failures { in_a_row, max: politeness.failures_in_a_row_max }),
+            (None, in_a_row) => {
+                let max = politeness.failures_in_a_row_max;
+                Some(Why::Failures { in_a_row, max, unreached_max: UNREACHED_IN_A_ROW_MAX.min(max) })
+            }
         }
     }
 

@@ -40,10 +40,12 @@ pub(super) fn words(why: &Why, at: At<'_>) -> String {
         Why::InTrouble { detail, round, rounds } => {
             format!("the site is in trouble ({detail}): this is wait {round} of {rounds}, and its URLs stay open")
         }
-        Why::Failures { in_a_row, max } => {
+        Why::Failures { in_a_row, max, unreached_max } => {
             let make = if *in_a_row == 1 { "makes" } else { "make" };
             let failures = counted((*in_a_row).into(), "failure");
-            format!("{failures} in a row {make} it wait longer; at {max} it is put aside")
+            let sooner =
+                if unreached_max < max { format!(" (at {unreached_max} if it is not reached)") } else { String::new() };
+            format!("{failures} in a row {make} it wait longer; at {max}{sooner} it is put aside")
         }
         Why::Held { reason, until, wait_s } => match (until, wait_s) {
             (Some(until), Some(wait)) => format!("{}: not before {until}, in {}", held(*reason, at), seconds(*wait)),
@@ -210,7 +212,9 @@ mod tests {
             let pace = Why::Pace { delay_s: 0.4, rule: DelayRule::Delay, urls, at_least, takes_s: 0.4 };
             assert_eq!(words(&pace, web()), format!("one visit every 400ms (--delay): {expect}"));
         }
-        let failed = words(&Why::Failures { in_a_row: 1, max: 5 }, web());
+        let failed = words(&Why::Failures { in_a_row: 2, max: 8, unreached_max: 6 }, web());
+        assert_eq!(failed, "2 failures in a row make it wait longer; at 8 (at 6 if it is not reached) it is put aside");
+        let failed = words(&Why::Failures { in_a_row: 1, max: 5, unreached_max: 5 }, web());
         assert_eq!(failed, "1 failure in a row makes it wait longer; at 5 it is put aside");
         let tried = words(&Why::Tried { attempts: 1, max: Some(4) }, web());
         // It was requested more often, where its whole site failed.
