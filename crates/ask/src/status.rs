@@ -8,6 +8,7 @@ use crawl::opened::Opened;
 use crawl::outlook::DatedWaits;
 use crawl::passing::Passing;
 use crawl::summary::Summary;
+use crawl::survey::Effort;
 use crawl::trouble::Troubled;
 use crawl::{Changed, LiveView, SiteWaits};
 use engine::clock::Clock;
@@ -20,6 +21,9 @@ use crate::freshness::Freshness;
 /// Changes named, the last ones.
 const CHANGES_NAMED: usize = 5;
 
+/// Seeds named.
+const SEEDS_NAMED_MAX: usize = 200;
+
 /// What was counted so long before a status, at most, is as of now.
 const COUNTED_NOW_MAX: Duration = Duration::from_secs(5);
 
@@ -31,8 +35,10 @@ pub struct Status {
     pub summary: Summary,
     /// How fresh the pages are, by estimate; `None` before a page was visited again.
     pub freshness: Option<Freshness>,
-    /// The seeds.
+    /// The seeds, the first two hundred.
     pub seeds: Vec<String>,
+    /// How many seeds there are.
+    pub seeds_count: u64,
     /// The segments of the archive.
     pub segments: Vec<SegmentStatus>,
     /// Bytes of the archive.
@@ -77,6 +83,8 @@ pub struct Survey {
     /// When it was made, if another process made it for a question before.
     #[serde(skip)]
     at: Option<Timestamp>,
+    seeds: Vec<String>,
+    seeds_count: u64,
     troubled: Troubled,
     passing: Option<Passing>,
     lost: Option<u64>,
@@ -84,8 +92,8 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Of a crawl that runs, or has ended. One that runs keeps it for further questions, for a hundred times as long as it took: however often a
-    /// status is asked for, it costs the crawl little.
+    /// Of a crawl that runs, or has ended. One that runs keeps it for further questions, for a hundred times the processor time that it took: however often
+    /// a status is asked for, it costs the crawl little.
     ///
     /// # Errors
     /// The state cannot be read.
@@ -96,18 +104,20 @@ impl Survey {
         if let Some((at, survey)) = kept {
             return Ok(Survey { at: Some(at), ..survey });
         }
-        let clock = Clock::start();
-        let began = clock.now();
+        let effort = Effort::begin();
         let survey = Survey::make(opened)?;
-        live.keep_survey(serde_json::to_string(&survey)?, clock.now().since(began))?;
+        live.keep_survey(serde_json::to_string(&survey)?, &effort)?;
         Ok(survey)
     }
 
     fn make(opened: &Opened) -> anyhow::Result<Self> {
         let totals = opened.view().totals()?;
         let is_first = totals.round.number == 1;
+        let seeds = opened.view().seeds()?;
         Ok(Survey {
             at: None,
+            seeds: seeds.iter().take(SEEDS_NAMED_MAX).map(ToString::to_string).collect(),
+            seeds_count: seeds.len() as u64,
             troubled: Troubled::of(opened.view(), &totals)?,
             passing: Passing::of(opened.view(), &totals)?,
             // Many URLs are read for it, which a crawl that runs should not pay for.
@@ -130,7 +140,8 @@ impl Status {
     ///
     /// # Errors
     /// As [`Status::of`].
-    pub fn with(opened: &Opened, Survey { at, troubled, passing, lost, freshness }: Survey) -> anyhow::Result<Self> {
+    pub fn with(opened: &Opened, survey: Survey) -> anyhow::Result<Self> {
+        let Survey { at, seeds, seeds_count, troubled, passing, lost, freshness } = survey;
         let totals = opened.view().totals()?;
         let end = match totals.pending {
             _ if opened.is_running() => "running",
@@ -168,7 +179,8 @@ impl Status {
                 lost,
                 ..Summary::new(end, &totals, opened.dir.root())
             },
-            seeds: opened.view().seeds()?.iter().map(ToString::to_string).collect(),
+            seeds,
+            seeds_count,
             archive_bytes: segments.iter().map(|segment| segment.length).sum(),
             segments: segments
                 .into_iter()

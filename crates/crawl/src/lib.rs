@@ -45,7 +45,7 @@ pub mod standing;
 pub mod steer;
 pub mod stream;
 pub mod summary;
-mod survey;
+pub mod survey;
 pub mod tables;
 mod traces;
 mod tried;

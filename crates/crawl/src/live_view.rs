@@ -1,7 +1,6 @@
 //! The state of a crawl that runs in another process, and its scheduler, over one connection.
 
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
 
 use anyhow::Context;
 use engine::{Prospect, SiteWaits};
@@ -11,7 +10,7 @@ use view_wire::RemoteView;
 use weburl::SiteKey;
 
 use crate::scheduler::{Asked, RunningProcess};
-use crate::survey::KeptSurvey;
+use crate::survey::{Effort, KeptSurvey};
 
 /// The state of a running crawl after one commit. Its scheduler answers as of the moment when it is asked.
 pub struct LiveView(RemoteView<UnixStream>);
@@ -53,13 +52,13 @@ impl LiveView {
         Ok(self.ask::<Option<KeptSurvey>>(&Asked::Survey)?.flatten())
     }
 
-    /// Leaves a survey with the crawl that took so long; `found` is JSON.
+    /// Leaves a survey with the crawl that ends now; `found` is JSON.
     ///
     /// # Errors
     /// The crawl has ended.
-    pub fn keep_survey(&self, found: String, took: Duration) -> anyhow::Result<()> {
-        let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        self.ask::<()>(&Asked::KeepSurvey { found, took_us }).map(|_| ())
+    pub fn keep_survey(&self, found: String, effort: &Effort) -> anyhow::Result<()> {
+        let for_ms = u64::try_from(effort.holds().as_millis()).unwrap_or(u64::MAX);
+        self.ask::<()>(&Asked::KeepSurvey { found, for_ms }).map(|_| ())
     }
 
     fn ask<T: DeserializeOwned>(&self, asked: &Asked) -> anyhow::Result<Option<T>> {

@@ -26,8 +26,8 @@ pub(crate) enum Asked {
     Process,
     /// The last survey of the state, if it still holds.
     Survey,
-    /// To keep what a survey found that took so many microseconds.
-    KeepSurvey { found: String, took_us: u64 },
+    /// To keep what a survey found for so many milliseconds.
+    KeepSurvey { found: String, for_ms: u64 },
 }
 
 /// The process of a run, and what it did last.
@@ -80,8 +80,8 @@ impl Scheduler {
                 serde_json::to_string(&process).ok()
             }
             Asked::Survey => serde_json::to_string(&self.surveys.last()).ok(),
-            Asked::KeepSurvey { found, took_us } => {
-                self.surveys.keep(found, Duration::from_micros(took_us));
+            Asked::KeepSurvey { found, for_ms } => {
+                self.surveys.keep(found, Duration::from_millis(for_ms));
                 serde_json::to_string(&()).ok()
             }
         }
@@ -141,7 +141,7 @@ mod tests {
         let (scheduler, _questions) = Scheduler::new();
         let ask = |asked: &Asked| scheduler.answer(&serde_json::to_string(asked).expect("JSON")).expect("an answer");
         assert_eq!(ask(&Asked::Survey), "null");
-        assert_eq!(ask(&Asked::KeepSurvey { found: "[1]".to_owned(), took_us: 60_000_000 }), "null");
+        assert_eq!(ask(&Asked::KeepSurvey { found: "[1]".to_owned(), for_ms: 60_000 }), "null");
         let kept: Option<crate::survey::KeptSurvey> = serde_json::from_str(&ask(&Asked::Survey)).expect("JSON");
         assert_eq!(kept.map(|kept| kept.found), Some("[1]".to_owned()));
     }

@@ -381,7 +381,8 @@ mod tests {
             let told = Summary { of_workers, ..summary(end) }.open_in_words("given_up");
             assert_eq!(told, Some(format!("`{command}` asks for them again")));
         }
-        let outcomes = ["given_up", "timeout"].map(|outcome| (outcome.to_owned(), Open { waiting: 2, known: 1 })).into();
+        let outcomes =
+            ["given_up", "timeout"].map(|outcome| (outcome.to_owned(), Open { waiting: 2, known: 1 })).into();
         let summary = Summary { passing: Some(Passing { tried: 0, outcomes }), ..summary("done") };
         let open = "not final: 2 to be visited again, 1 known from an earlier visit";
         let again = "`argiope crawl -o web --retry given_up` asks for them again";

@@ -6,13 +6,21 @@ use std::time::Duration;
 
 use engine::clock::Clock;
 use model::Timestamp;
+use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// A survey holds this many times as long as it took. So surveys take a hundredth of one processor at most.
+/// A survey holds this many times as long as the processor time of the process that asked for it. The process that crawls takes about as much:
+/// so surveys cost it a hundredth of one processor.
 const HOLDS_TIMES: u32 = 100;
 
+/// A survey also holds this many times as long as it took: a database may have made it, or the machine is busy.
+const HOLDS_TIMES_OF_WAIT: u32 = 10;
+
+/// The longest that a survey holds.
+const HOLDS_MAX: Duration = Duration::from_secs(300);
+
 /// The longest survey that is kept, in bytes.
-const KEPT_BYTES_MAX: usize = 256 * 1_024;
+const KEPT_BYTES_MAX: usize = 512 * 1_024;
 
 /// A survey of the state of a running crawl.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +29,40 @@ pub struct KeptSurvey {
     pub at: Timestamp,
     /// What it found, as JSON.
     pub found: String,
+}
+
+/// What a survey costs, from its begin on the thread that makes it.
+pub struct Effort {
+    clock: Clock,
+    began: Timestamp,
+    processor: Duration,
+}
+
+impl Effort {
+    /// It begins now.
+    #[must_use]
+    pub fn begin() -> Self {
+        let clock = Clock::start();
+        Effort { clock, began: clock.now(), processor: processor_time() }
+    }
+
+    /// How long a survey holds that ends now.
+    pub(crate) fn holds(&self) -> Duration {
+        holds(processor_time().saturating_sub(self.processor), self.clock.now().since(self.began))
+    }
+}
+
+/// How long a survey holds that took so much of the processor, and so long.
+fn holds(processor: Duration, took: Duration) -> Duration {
+    let holds = processor.saturating_mul(HOLDS_TIMES).max(took.saturating_mul(HOLDS_TIMES_OF_WAIT));
+    holds.min(HOLDS_MAX)
+}
+
+/// The processor time of this thread.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let (seconds, nanos) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
+    Duration::new(seconds.unwrap_or_default(), nanos.unwrap_or_default())
 }
 
 /// The last survey, as long as it holds.
@@ -44,11 +86,11 @@ impl Surveys {
         last.as_ref().filter(|(until, _)| now < *until).map(|(_, survey)| survey.clone())
     }
 
-    /// Keeps what a survey found that took so long. One that is too long is not kept.
-    pub(crate) fn keep(&self, found: String, took: Duration) {
+    /// Keeps what a survey found for so long. One that is too long is not kept.
+    pub(crate) fn keep(&self, found: String, holds: Duration) {
         if found.len() <= KEPT_BYTES_MAX {
-            let until = self.clock.now() + took.saturating_mul(HOLDS_TIMES);
             let survey = KeptSurvey { at: self.clock.date(), found };
+            let until = self.clock.now() + holds.min(HOLDS_MAX);
             *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((until, survey));
         }
     }
@@ -58,15 +100,26 @@ impl Surveys {
 mod tests {
     use super::*;
 
+    const MS: Duration = Duration::from_millis(1);
+
     #[test]
-    fn a_survey_holds_a_hundred_times_as_long_as_it_took() {
+    fn a_survey_holds_as_long_as_it_was_dear() {
+        for (processor, took, expect) in
+            [(0, 0, 0), (20, 20, 2_000), (20, 100, 2_000), (20, 1_000, 10_000), (9_000, 9_000, 300_000)]
+        {
+            assert_eq!(holds(MS * processor, MS * took), MS * expect, "{processor} {took}");
+        }
+    }
+
+    #[test]
+    fn the_last_survey_is_kept_while_it_holds() {
         let surveys = Surveys::default();
         assert_eq!(surveys.last(), None);
-        surveys.keep("[1]".to_owned(), Duration::from_secs(60));
+        surveys.keep("[1]".to_owned(), HOLDS_MAX);
         assert_eq!(surveys.last().map(|survey| survey.found), Some("[1]".to_owned()));
         surveys.keep("[2]".to_owned(), Duration::ZERO);
-        assert_eq!(surveys.last(), None, "one that costs nothing is made each time");
-        surveys.keep("x".repeat(KEPT_BYTES_MAX + 1), Duration::from_secs(60));
+        assert_eq!(surveys.last(), None);
+        surveys.keep("x".repeat(KEPT_BYTES_MAX + 1), HOLDS_MAX);
         assert_eq!(surveys.last(), None);
     }
 }

@@ -219,7 +219,7 @@ fn details(status: &Status) -> Markup {
         section {
             h2 { "Seeds" }
             ul.links { @for seed in status.seeds.iter().take(SEEDS_SHOWN) { li { (links::story(seed)) } } }
-            @if status.seeds.len() > SEEDS_SHOWN { p { "… " (status.seeds.len() - SEEDS_SHOWN) " more" } }
+            @if status.seeds_count > SEEDS_SHOWN as u64 { p { "… " (status.seeds_count - SEEDS_SHOWN as u64) " more" } }
         }
         @if let Some(freshness) = &status.freshness {
             section {

@@ -76,8 +76,8 @@ fn to_text(status: &Status) -> String {
         let _ = writeln!(out, "sites in trouble, failures and freshness: as of {at}");
     }
     let shown = status.seeds.iter().take(SEEDS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
-    let more = if status.seeds.len() > SEEDS_SHOWN { " …" } else { "" };
-    let _ = writeln!(out, "{}: {shown}{more}", counted(status.seeds.len() as u64, "seed"));
+    let more = if status.seeds_count > SEEDS_SHOWN as u64 { " …" } else { "" };
+    let _ = writeln!(out, "{}: {shown}{more}", counted(status.seeds_count, "seed"));
     let segments = counted(status.segments.len() as u64, "segment");
     let _ = writeln!(out, "archive: {segments}, {}", human_bytes(status.archive_bytes));
     if let Some(fault) = &status.archive_fault {

@@ -64,8 +64,9 @@ fn of_pages(url: &CanonicalUrl, before: &HtmlPage, now: &HtmlPage, pages: &Pages
 
 /// The blocks of two texts that are on one side only. An empty line separates them.
 pub(super) fn of_texts(before: &str, now: &str) -> Vec<Block> {
-    let [before, now] =
-        [before, now].map(|text| text.split("\n\n").map(str::trim).take(BLOCKS_MAX).collect::<Vec<_>>());
+    // A page without text has no blocks.
+    let blocks = |text| str::split(text, "\n\n").map(str::trim).filter(|block| !block.is_empty());
+    let [before, now] = [before, now].map(|text| blocks(text).take(BLOCKS_MAX).collect::<Vec<_>>());
     let operations = capture_diff_slices(Algorithm::Patience, &before, &now);
     let changes = operations.iter().flat_map(|operation| operation.iter_changes(&before, &now));
     let block = |(tag, text): (ChangeTag, &str)| match tag {

@@ -285,7 +285,8 @@ fn what_is_different_is_told_by_blocks() {
     let expect = [removed("The first paragraph."), removed("- a\n- b"), added("- a\n- c"), added("The last.")];
     assert_eq!(of_texts(before, now), expect);
     assert_eq!(of_texts(before, before), []);
-    assert_eq!(of_texts("", "new"), [removed(""), added("new")]);
+    assert_eq!(of_texts("", "new"), [added("new")]);
+    assert_eq!(of_texts("old", "\n"), [removed("old")]);
 }
 
 #[test]
