@@ -18,7 +18,7 @@ use crate::tables::complete_dataset;
 use crate::{Again, CrawlDir, Notice, SignIn, fixed, jar, keyring, outset};
 
 /// The outcomes of a seed whose site could not be reached.
-const UNREACHED: [Outcome; 5] =
+pub(crate) const UNREACHED: [Outcome; 5] =
     [Outcome::DomainError, Outcome::ConnectionError, Outcome::Timeout, Outcome::TlsError, Outcome::GivenUp];
 
 /// What a run begins with.

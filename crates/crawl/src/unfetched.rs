@@ -6,6 +6,7 @@ use settings::site_name::SiteName;
 use store::{CrawlView, StoreError};
 use weburl::CanonicalUrl;
 
+use crate::ready::UNREACHED;
 use crate::trouble::trouble_of;
 
 /// Seeds named with their reason.
@@ -35,7 +36,11 @@ impl Unfetched<'_> {
                 Some(visit) => {
                     let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
                     let reason = if visit.reason.is_empty() { String::new() } else { format!(": {}", visit.reason) };
-                    format!("{seed}: {}{status}{}", visit.outcome, Printable(&reason))
+                    // The same command opens only those again that were not reached.
+                    let is_over = visit.outcome.is_failure() && !UNREACHED.contains(&visit.outcome);
+                    let retry = format!("; `argiope crawl -o {directory} --retry {}` visits it again", visit.outcome);
+                    let retry = if is_over { &retry } else { "" };
+                    format!("{seed}: {}{status}{}{retry}", visit.outcome, Printable(&reason))
                 }
                 None => format!("{seed}: {}; it stays open", Printable(&self.why_open(store, seed, attempts)?)),
             });

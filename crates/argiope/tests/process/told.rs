@@ -48,6 +48,7 @@ fn a_quiet_crawl_says_why_it_failed_and_nothing_else() {
     assert_eq!(serde_json::from_str::<Value>(&summary.stdout).unwrap()["fetched"], 1);
     let none = crawl(&served, &dirs.path().join("none"), &["-q", "http://one.test/gone"]).expect_code(1);
     assert!(none.stderr.contains("http://one.test/gone: http_error 404") && none.stdout.is_empty(), "{}", none.stderr);
+    assert!(none.stderr.contains(" --retry http_error` visits it again"), "{}", none.stderr);
 }
 
 #[test]
