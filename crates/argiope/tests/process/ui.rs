@@ -141,7 +141,8 @@ fn of_a_large_site_a_part_is_counted_and_sites_in_trouble_come_first() {
     let held = CrawlDir::existing(&dir).unwrap();
     let store = held.open_store(&held.options().unwrap()).unwrap();
     let url = |text: String| CanonicalUrl::from_canonical(&text).unwrap();
-    let found = (0..MORE).map(|n| Candidate::seed(url(format!("http://ui.test/more/{n}")))).collect();
+    let more = (0..MORE).map(|n| format!("http://ui.test/more/{n}")).chain(["http://trouble.test/".to_owned()]);
+    let found = more.map(|text| Candidate::seed(url(text))).collect();
     let reason = Failure { kind: FailureKind::NameServer, detail: "<b>no name server".to_owned() };
     let aside = Aside { until: Timestamp(9), round: 1, reason };
     let sites = (0..3).map(|n| SiteRecord::new(url(format!("http://{n}.test/")).site()));
