@@ -88,12 +88,12 @@ fn without_scripts_the_count_is_looked_at_again() {
     estimated(&effect);
     // The answer waits for news, so this ends with the count.
     while effect.contains("Look again") {
-        browser.click_through("#effect a[href^='/steer/effect']");
+        browser.click_through("#effect a[href^='/steer/answer']");
         effect = browser.text("#effect");
         browser.assert_quiet();
     }
     assert!(effect.starts_with(&format!("it would concern {} URLs in the queue", WAITING / OF_A_SITE)), "{effect}");
-    // The next change that somebody looks at takes its place.
+    // The next change that somebody looks at has a page of its own.
     let small = look(&mut browser, &ui.origin(), "*/none");
     assert!(small.contains("URLs in the queue"), "{small}");
     browser.assert_quiet();
