@@ -193,8 +193,8 @@ impl AtEnd<'_> {
                 findings.add(Check::Duplicates, self.now, detail);
             }
             let body = self.scenario.web.pages.get(entry.candidate.url.as_str()).map(|page| body_of(&page.reply));
-            if let (Some(label), Some(body)) = (visit.digest, body)
-                && self.store.holder(content_of(entry, &body), Some(label))? != holders.get(&payload).copied()
+            if let Some(body) = body.filter(|_| visit.payload().is_known())
+                && self.store.holder(content_of(entry, &body), visit.digest)? != holders.get(&payload).copied()
             {
                 let detail = format!("the store has another holder of {}'s content", entry.candidate.url);
                 findings.add(Check::Duplicates, self.now, detail);

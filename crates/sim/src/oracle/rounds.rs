@@ -240,9 +240,10 @@ impl Judge {
         }
         let body =
             reply.filter(|reply| !matches!(reply, Reply::Html(html) if html.breaks_after.is_some())).map(body_of);
-        if let (Some(label), Some(body)) = (visit.digest, body.filter(|body| !body.is_empty() && web.is_honest(url)))
+        if let Some(body) = body.filter(|body| !body.is_empty() && web.is_honest(url))
             && visit.outcome.is_fetched()
-            && store.holder(content_of(entry, &body), Some(label))?.is_none()
+            && visit.payload().is_known()
+            && store.holder(content_of(entry, &body), visit.digest)?.is_none()
         {
             findings.add(Check::Current, now, format!("{url} is known by a content that it has no more"));
         }
