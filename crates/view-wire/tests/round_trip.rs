@@ -118,7 +118,7 @@ fn every_answer_comes_through_as_it_is() {
 fn an_answer_that_comes_too_late_is_no_end_of_the_crawl_and_answers_nothing_else() {
     let (mut here, there) = UnixStream::pair().expect("a pair");
     let (waits, store) = (there.try_clone().expect("a socket"), MemoryStore::new());
-    let (asked, is_asked) = std::sync::mpsc::channel();
+    let (asked, is_asked) = std::sync::mpsc::sync_channel(1);
     std::thread::scope(|scope| {
         let served = scope.spawn(move || {
             serve(&mut here, &store, &|question| {
