@@ -90,7 +90,7 @@ mod tests {
         "http://[::1]/",
     ];
 
-    /// What is said of the seeds, of which one has a visit and one was requested.
+    /// The lines about the seeds. One of them has a visit, another one failed requests.
     fn told(hold: &[&str], waiting: Option<(Option<Timestamp>, &str)>) -> Vec<String> {
         let url = |text: &str| CanonicalUrl::from_canonical(text).expect("a URL");
         let seeds = SEEDS.map(url);

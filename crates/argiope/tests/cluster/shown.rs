@@ -366,7 +366,7 @@ fn the_journal_of_a_server_takes_changes_back() {
     let ui = Ui::start_with(&[&lab.served.clients]);
     let _worker = lab.worker();
     for delay in ["4s", "2s"] {
-        // What somebody should know of the change is told when it is made, too.
+        // The page of the answer has the notes of the change, too.
         let told = steer(&ui, "delay", &format!("a.test%3D{delay}"));
         contains(&told.body, &["<h1>Changed</h1>", "no such site in the crawl: a.test"]);
     }
