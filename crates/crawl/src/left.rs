@@ -87,7 +87,7 @@ impl Left {
         waiting.into_iter().chain(self.kept_back(directory)).collect()
     }
 
-    /// What waits for sites in trouble.
+    /// What waits for sites in trouble, or that gave no page.
     fn after_waiting(&self, waiting: &Waiting) -> Option<String> {
         let Share { sites, .. } = self.in_trouble;
         let urls = self.in_trouble.in_words();
@@ -96,6 +96,9 @@ impl Left {
                 "{urls} left, of {} in trouble: the first is due at {due}; the same command goes on",
                 counted(sites, "site")
             ),
+            None if waiting.without_page => {
+                format!("{urls} left: no page came of {}; the same command goes on", counted(sites, "site"))
+            }
             None => {
                 let last = waiting.last_failure.as_ref().map(|failure| format!(" (the last was {failure})"));
                 let last = Printable(&last.unwrap_or_default()).to_string();
@@ -191,10 +194,10 @@ mod tests {
 
     use super::*;
 
-    fn waiting(due: Option<Timestamp>) -> End {
+    fn waiting(due: Option<Timestamp>, without_page: bool) -> End {
         let site = CanonicalUrl::from_canonical("http://a.test/").expect("a URL").site();
         let last_failure = Some(Unreached { site, detail: "connection refused".to_owned() });
-        End::Waiting(Waiting { sites: 1, due, last_failure })
+        End::Waiting(Waiting { sites: 1, due, without_page, last_failure })
     }
 
     /// A store with so many URLs of each of some sites, of which so many pages were fetched.
@@ -219,7 +222,7 @@ mod tests {
         let share = |sites, urls| Share { sites, urls: Some(urls) };
         let all = Left { in_trouble: share(1, 1), spent: share(2, 49), on_hold: share(1, 2) };
         assert_eq!(left(&Rules { hold, pages_per_site_max: Some(5) }), all);
-        let told = all.in_words(&waiting(Some(Timestamp(0))), "web");
+        let told = all.in_words(&waiting(Some(Timestamp(0)), false), "web");
         assert_eq!(
             told,
             [
@@ -232,12 +235,19 @@ mod tests {
         let unlimited = left(&Rules::default());
         assert_eq!(unlimited, Left { in_trouble: share(4, 52), spent: share(0, 0), on_hold: share(0, 0) });
         assert_eq!(
-            unlimited.in_words(&waiting(None), "web"),
+            unlimited.in_words(&waiting(None, false), "web"),
             [
                 "52 URLs left: no site at all can be reached from this machine (the last was http://a.test: connection refused); the same \
               command goes on"
             ]
         );
+    }
+
+    #[test]
+    fn a_site_that_answers_without_a_page_is_not_called_in_trouble() {
+        let left = Left { in_trouble: Share { sites: 1, urls: Some(1) }, ..Left::default() };
+        let told = left.in_words(&waiting(None, true), "web");
+        assert_eq!(told, ["1 URL left: no page came of 1 site; the same command goes on"]);
     }
 
     /// A store that gives out no single record of a site: from a database, each would be a question.
@@ -287,7 +297,7 @@ mod tests {
     fn urls_that_are_too_many_are_not_counted() {
         let in_trouble = Share { sites: 3, urls: None };
         let left = Left { in_trouble, spent: Share { sites: 2, urls: None }, on_hold: Share::default() };
-        let told = left.in_words(&waiting(Some(Timestamp(0))), "web");
+        let told = left.in_words(&waiting(Some(Timestamp(0)), false), "web");
         assert!(told[0].starts_with("many URLs left, of 3 sites in trouble"), "{told:?}");
         assert!(told[1].starts_with("many URLs left, of 2 sites whose budget is spent"), "{told:?}");
         assert_eq!(told.len(), 2);

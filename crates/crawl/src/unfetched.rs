@@ -61,7 +61,7 @@ impl Unfetched<'_> {
         }
         let of_site = store.site(site)?.and_then(|record| trouble_of(&record));
         // While the network seems to be down, no failure is held against a site.
-        let is_down = self.waiting.is_some_and(|waiting| waiting.due.is_none());
+        let is_down = self.waiting.is_some_and(|waiting| waiting.due.is_none() && !waiting.without_page);
         let last = self.waiting.and_then(|waiting| waiting.last_failure.as_ref());
         Ok(match (of_site, last) {
             (Some(trouble), _) => trouble,
@@ -104,7 +104,12 @@ mod tests {
         let hold: Vec<SiteName> = hold.iter().map(|site| site.parse().expect("a site")).collect();
         let waiting = waiting.map(|(due, site)| {
             let detail = "no answer from the name servers within 5s".to_owned();
-            Waiting { sites: 5, due, last_failure: Some(Unreached { site: url(site).site(), detail }) }
+            Waiting {
+                sites: 5,
+                due,
+                without_page: false,
+                last_failure: Some(Unreached { site: url(site).site(), detail }),
+            }
         });
         Unfetched { hold: &hold, waiting: waiting.as_ref() }.in_words(&store, "web").expect("a store")
     }

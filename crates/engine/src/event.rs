@@ -259,17 +259,19 @@ pub enum End {
     Held,
     /// The user stopped it, with work left.
     Stopped,
-    /// Only sites in trouble are left, and patience ends before the next one is due.
+    /// Only sites in trouble are left, and patience ends before the next one is due; or no page came.
     Waiting(Waiting),
 }
 
 /// The work that an ended run leaves to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Sites in trouble.
+    /// Sites in trouble, or from which no page came.
     pub sites: u64,
-    /// When the first of them is due, as a date; `None` if no site at all can be reached.
+    /// When the first site in trouble is due, as a date; `None` if none is in trouble: no page came, or no site at all can be reached.
     pub due: Option<Timestamp>,
+    /// No site is in trouble, and some have answered, but no page came.
+    pub without_page: bool,
     /// The site that could not be reached last.
     pub last_failure: Option<Unreached>,
 }

@@ -190,7 +190,7 @@ impl State {
     pub(super) fn end_unreached(&mut self, now: Timestamp) {
         let may_end = self.start != Start::Shared && !self.settings.paused && self.ending.is_none();
         if may_end && !self.network.was_reached() && self.ends_without_page_at(now).is_some_and(|at| at <= now) {
-            self.ending = Some(self.ended_without_page(now));
+            self.ending = Some(self.ended_without_page());
             self.abandon();
         }
     }
@@ -237,7 +237,7 @@ impl State {
             return is_over.then(|| End::Waiting(self.waiting(self.asides.len(), None)));
         }
         if self.ends_without_page_at(now).is_some_and(|at| at <= now) {
-            return Some(self.ended_without_page(now));
+            return Some(self.ended_without_page());
         }
         let is_idle = self.sites_waiting() == 0 && self.has_found_all_sites();
         if !is_idle || self.errands.is_open() || !self.places.nobody_waits() {
@@ -253,11 +253,12 @@ impl State {
         }
     }
 
-    /// The end of a run whose sites all fail. Where a site has answered and none is aside, all may be asked at once.
-    fn ended_without_page(&self, now: Timestamp) -> End {
+    /// The end of a run whose sites all fail.
+    fn ended_without_page(&self) -> End {
         let sites = self.sites.len() + self.asides.len();
-        let due = self.asides.next_due().or_else(|| self.network.was_reached().then_some(now));
-        End::Waiting(self.waiting(sites, due.map(|due| self.dates.of(due))))
+        let due = self.asides.next_due().map(|due| self.dates.of(due));
+        let without_page = due.is_none() && self.network.was_reached();
+        End::Waiting(Waiting { without_page, ..self.waiting(sites, due) })
     }
 
     /// True if each site with something to do had a place, or waits for one.
@@ -266,7 +267,7 @@ impl State {
     }
 
     fn waiting(&self, sites: usize, due: Option<Timestamp>) -> Waiting {
-        Waiting { sites: sites as u64, due, last_failure: self.network.last_failure() }
+        Waiting { sites: sites as u64, due, without_page: false, last_failure: self.network.last_failure() }
     }
 
     /// A site's turn: one fetch, or some outcomes that need none.
