@@ -1,14 +1,12 @@
 //! A port for the user of this machine alone.
 
-use std::sync::Arc;
-
 use axum::routing::Router;
 use console::stopping::Signals;
 use settings::usage;
 use tokio::runtime::Runtime;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::access::Guard;
+use crate::changes::Changes;
 use crate::port::{Refusal, listen, resolve, serve_or};
 
 /// Listens at an address of this machine, which an option gives, and says where and until when. The future that this gives serves.
@@ -32,42 +30,6 @@ pub async fn serve_here(
     let listener = listen(option, address, &guard).await?;
     console::say!("http://{} {until}", listener.local_addr()?);
     Ok(serve_or(listener, router, guard, refusal))
-}
-
-/// Changes at a time. Others wait for their turn.
-const CHANGES_MAX: u32 = 1_000;
-
-/// The changes that a port makes of crawls. A process waits for those under way before it ends: one that is cut would leave a crawl half changed.
-#[derive(Clone)]
-pub struct Changes(Arc<Semaphore>);
-
-impl Default for Changes {
-    fn default() -> Self {
-        Changes(Arc::new(Semaphore::new(CHANGES_MAX as usize)))
-    }
-}
-
-impl Changes {
-    /// A change, under way until this is dropped; `None` after [`Changes::end`].
-    pub async fn begin(&self) -> Option<OwnedSemaphorePermit> {
-        self.0.clone().acquire_owned().await.ok()
-    }
-
-    /// Waits for the changes under way, or for a signal. No other begins then. It says that it waits.
-    pub async fn end(&self, signals: &mut Signals) {
-        let mut all = self.0.try_acquire_many(CHANGES_MAX).ok();
-        if all.is_none() {
-            console::say!(
-                "a change of the crawl is under way: this ends after it. Ctrl-C ends it now, the change half made"
-            );
-            tokio::select! {
-                permits = self.0.acquire_many(CHANGES_MAX) => all = permits.ok(),
-                _ = signals.next() => {}
-            }
-        }
-        self.0.close();
-        drop(all);
-    }
 }
 
 /// A port beside a crawl, served until this is dropped.
@@ -97,26 +59,5 @@ impl Drop for Beside {
         });
         // An answer under way keeps no crawl from ending.
         runtime.shutdown_background();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use tokio::time::timeout;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_change_under_way_is_waited_for_and_no_other_begins() {
-        let changes = Changes::default();
-        let mut signals = Signals::new().expect("signals");
-        let change = changes.begin().await.expect("it may begin");
-        let waited = timeout(Duration::from_millis(50), changes.end(&mut signals)).await;
-        assert!(waited.is_err(), "it is under way");
-        drop(change);
-        changes.end(&mut signals).await;
-        assert!(changes.begin().await.is_none());
     }
 }

@@ -4,6 +4,7 @@
 #![warn(clippy::print_stderr, reason = "it panics where nobody reads it any more: say! and message::show do not")]
 
 pub mod access;
+pub mod changes;
 pub mod client;
 pub mod here;
 pub mod joining;

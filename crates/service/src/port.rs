@@ -28,8 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use axum::body::Body;
-use axum::http::{Request, Response};
+use axum::http::Request;
 use axum::routing::Router;
 use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
@@ -144,7 +143,7 @@ async fn talk(
     let answering = service_fn(move |request: Request<Incoming>| {
         let under_way = asking.begin();
         let answer = router.call(request.map(|body| Timely::new(body, under_way.clone())));
-        async move { answer.await.map(|response: Response<Body>| response.map(|body| TrackedBody::new(body, under_way))) }
+        async move { answer.await.map(|response| TrackedBody::answer(response, under_way)) }
     });
     let served = server.serve_connection(TokioIo::new(stream), answering);
     tokio::pin!(served);

@@ -63,7 +63,7 @@ use crawl::opened::has_ended;
 use crawl::standing::Standing;
 use model::SiteRecord;
 use report::Statistics;
-use service::here::Changes;
+use service::changes::{Changes, UnderWay};
 use tokio::sync::Semaphore;
 
 use crate::answers::Answers;
@@ -230,18 +230,15 @@ impl Ui {
         blocking(move || answered(&crawl, question)).await
     }
 
-    /// Changes the crawl. It is done to its end: neither a reader who leaves nor the end of the process cuts it.
+    /// Changes the crawl. It is done to its end: neither a reader who leaves nor the end of the process cuts it. It is under way until what
+    /// this gives is dropped: with its answer.
     async fn change<T: Send + 'static>(
         &self,
         change: impl Fn(&Standing) -> anyhow::Result<T> + Send + 'static,
-    ) -> Result<T, Failure> {
+    ) -> Result<(T, UnderWay), Failure> {
         let Some(under_way) = self.changes.begin().await else {
             return Err(Failure::Unready("the interface ends: nothing was done".to_owned()));
         };
-        self.ask(move |crawl| {
-            let _under_way = &under_way;
-            change(crawl)
-        })
-        .await
+        self.ask(move |crawl| Ok((change(crawl)?, under_way.clone()))).await
     }
 }

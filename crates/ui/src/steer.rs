@@ -246,7 +246,7 @@ pub(crate) async fn undo(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
 pub(crate) async fn take_back(State(ui): State<Ui>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
     let [at, change, seen] = ["at", "change", "seen"].map(|name| fields.get(name).to_owned());
-    let made = ui
+    let (made, under_way) = ui
         .change(move |crawl| {
             let dir = CrawlDir::existing(crawl.root())?;
             let all = Changed::all_of(&dir)?;
@@ -268,10 +268,10 @@ pub(crate) async fn take_back(State(ui): State<Ui>, form: String) -> Result<Resp
         .await?;
     let Some((undo, made, told)) = made else { return Ok(Place::of(&fields).once_more()) };
     ui.status.forget();
-    Ok(match made {
+    Ok(under_way.until_written(match made {
         Made::InForce => Redirect::to(&to("/steer")).into_response(),
         _ => ui.answers.lead_to(Answer::Words(taken_back(&undo, &told))),
-    })
+    }))
 }
 
 fn in_words(changes: &[Change]) -> Vec<String> {
@@ -313,7 +313,7 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
     let change = asked(&fields)?;
     let asked = change.clone();
     if !fields.get("sure").is_empty() {
-        let made = ui
+        let (made, under_way) = ui
             .change(move |crawl| {
                 refuse_files(crawl.root(), &asked)?;
                 let dir = CrawlDir::existing(crawl.root())?;
@@ -321,10 +321,10 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
             })
             .await?;
         ui.status.forget();
-        if made == "in force" && change != Change::Stop {
-            return Ok(Redirect::to(&to("/steer")).into_response());
-        }
-        return Ok(ui.answers.lead_to(Answer::Words(changed(&change, &made))));
+        return Ok(under_way.until_written(match made.as_str() {
+            "in force" if change != Change::Stop => Redirect::to(&to("/steer")).into_response(),
+            _ => ui.answers.lead_to(Answer::Words(changed(&change, &made))),
+        }));
     }
     let effects = ui.effects.clone();
     let look = move |crawl: &Standing| {

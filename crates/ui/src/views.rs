@@ -1,7 +1,7 @@
 //! Views of the table of URLs that somebody saved in the crawl's directory: a filter and an order under a name.
 
 use axum::extract::State;
-use axum::response::Redirect;
+use axum::response::{IntoResponse, Redirect, Response};
 use crawl::CrawlDir;
 use crawl::standing::Standing;
 use crawl::views::{self, NAME_CHARS_MAX, SavedView};
@@ -27,7 +27,7 @@ pub(crate) fn all(crawl: &Standing) -> anyhow::Result<Views> {
 }
 
 /// Saves what a form chooses.
-pub(crate) async fn save(State(ui): State<Ui>, form: String) -> Result<Redirect, Failure> {
+pub(crate) async fn save(State(ui): State<Ui>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
     let filter = Filter::of(&fields);
     let chosen = filter.clone();
@@ -37,17 +37,20 @@ pub(crate) async fn save(State(ui): State<Ui>, form: String) -> Result<Redirect,
         chosen.of_crawl(crawl.now()?.view())?;
         views::save(&CrawlDir::existing(crawl.root())?, view.clone())
     };
-    ui.change(save).await?;
-    Ok(Redirect::to(&filter.link("/urls", &Next::None)))
+    let ((), under_way) = ui.change(save).await?;
+    Ok(under_way.until_written(Redirect::to(&filter.link("/urls", &Next::None)).into_response()))
 }
 
 /// Deletes the view that a form names, and shows the table as it was.
-pub(crate) async fn delete(State(ui): State<Ui>, form: String) -> Result<Redirect, Failure> {
+pub(crate) async fn delete(State(ui): State<Ui>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
     let name = fields.needed("name", "Name of the view")?;
     let asked = name.clone();
-    match ui.change(move |crawl| views::delete(&CrawlDir::existing(crawl.root())?, &asked)).await? {
-        true => Ok(Redirect::to(&Filter::of(&fields).link("/urls", &Next::None))),
+    let (is_deleted, under_way) =
+        ui.change(move |crawl| views::delete(&CrawlDir::existing(crawl.root())?, &asked)).await?;
+    let table = Redirect::to(&Filter::of(&fields).link("/urls", &Next::None));
+    match is_deleted {
+        true => Ok(under_way.until_written(table.into_response())),
         false => Err(Failure::NotFound(format!("there is no view `{name}` (any more)"))),
     }
 }

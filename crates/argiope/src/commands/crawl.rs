@@ -37,7 +37,8 @@ use console::message::{Level, listen, log, tell, tell_all};
 use console::printed;
 use console::progress::{Printer, Show};
 use console::stopping::stop_signal;
-use service::here::{Beside, Changes};
+use service::changes::Changes;
+use service::here::Beside;
 use service::metrics::{Metrics, Watched, of_totals};
 use service::reach::tell_of_database;
 

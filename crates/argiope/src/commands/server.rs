@@ -112,6 +112,7 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
         metrics.serve(runtime.handle(), count(service.clone()))?;
     }
     let metrics = metrics.map(|metrics| metrics.address()).transpose()?;
+    let changes = service.changes_under_way().clone();
     let (client_routes, worker_routes) = (clients(service)?, workers(&joining)?);
     runtime.block_on(async {
         let mut signals = Signals::new()?;
@@ -121,6 +122,7 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
             () = serve(to_workers, worker_routes, guard) => {}
             signal = signals.next() => console::say!("{signal}: the server ends; the same command starts it again"),
         }
+        changes.end(&mut signals).await;
         Ok::<_, anyhow::Error>(())
     })?;
     // At once: nothing is kept here, and a question to a database that does not answer may take its time.

@@ -10,8 +10,9 @@ use clap::Args;
 use console::stopping::Signals;
 use crawl::CrawlDir;
 use service::access::{ClientAccess, Proof};
+use service::changes::Changes;
 use service::client::{Client, connect, why_no_answer};
-use service::here::{Changes, serve_here};
+use service::here::serve_here;
 use service::port::{Refusal, http};
 use settings::usage;
 

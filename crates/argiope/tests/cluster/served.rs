@@ -113,8 +113,23 @@ impl Served {
 
     /// Asks it to end, by SIGTERM. Gives its exit code.
     pub fn terminate(mut self) -> Option<i32> {
+        self.signal("TERM");
+        self.ended()
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, name: &str) {
         let id = self.process.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill").success());
+        assert!(Command::new("kill").args([&format!("-{name}"), &id]).status().expect("kill").success());
+    }
+
+    /// Whether it is still there.
+    pub fn runs(&mut self) -> bool {
+        self.process.try_wait().expect("a process of ours").is_none()
+    }
+
+    /// Waits for its end. Gives its exit code.
+    pub fn ended(&mut self) -> Option<i32> {
         self.process.wait().expect("it ends").code()
     }
 }

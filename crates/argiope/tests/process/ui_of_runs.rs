@@ -174,11 +174,14 @@ fn ctrl_c_cuts_no_change_half_made() {
     let made = || Changed::all_of(&held).unwrap().iter().map(|changed| changed.change.to_string()).collect::<Vec<_>>();
 
     let state = open();
-    let (mut ui, _change) = interrupted_in_a_retry(&dir);
+    let (mut ui, mut change) = interrupted_in_a_retry(&dir);
     // Longer than answers may take that nobody waits for.
     std::thread::sleep(Duration::from_secs(3));
     drop(state);
     assert_eq!(ui.end(), Some(0));
+    let mut answer = String::new();
+    change.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 303"), "{answer}");
     assert_eq!(made(), ["retry http_error"]);
     let state = open();
     let totals = state.totals().unwrap();

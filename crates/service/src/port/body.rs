@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use axum::BoxError;
 use axum::body::{Body, Bytes};
+use axum::http::Response;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 use tonic::Status;
 
 use super::connections::UnderWay;
+use crate::changes;
 
 /// The longest that no byte of a body may come.
 pub(super) const PIECE_TIME_MAX: Duration = Duration::from_secs(10);
@@ -77,11 +79,14 @@ fn too_slow() -> Status {
 pub(super) struct TrackedBody {
     inner: Body,
     _under_way: Arc<UnderWay>,
+    /// The change that the answer is about.
+    _change: Option<changes::UnderWay>,
 }
 
 impl TrackedBody {
-    pub(super) fn new(inner: Body, under_way: Arc<UnderWay>) -> Self {
-        TrackedBody { inner, _under_way: under_way }
+    pub(super) fn answer(mut response: Response<Body>, under_way: Arc<UnderWay>) -> Response<Self> {
+        let change = changes::UnderWay::of(response.extensions_mut());
+        response.map(|inner| TrackedBody { inner, _under_way: under_way, _change: change })
     }
 }
 
@@ -99,5 +104,32 @@ impl HttpBody for TrackedBody {
 
     fn size_hint(&self) -> SizeHint {
         self.inner.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use console::stopping::Signals;
+    use tokio::time::timeout;
+
+    use super::super::connections::Connections;
+    use super::*;
+    use crate::changes::Changes;
+
+    #[tokio::test]
+    async fn a_change_is_under_way_until_its_answer_is_written() {
+        let (changes, connections) = (Changes::default(), Connections::default());
+        let connection = connections.admit(Ipv4Addr::LOCALHOST.into()).expect("a place");
+        let change = changes.begin().await.expect("it may begin");
+        let answer = change.until_written(Response::new(Body::from("made")));
+        let (head, body) = TrackedBody::answer(answer, connection.begin()).into_parts();
+        drop(head);
+        let mut signals = Signals::new().expect("signals");
+        let waited = timeout(Duration::from_millis(50), changes.end(&mut signals)).await;
+        assert!(waited.is_err(), "the body is not written");
+        drop(body);
+        changes.end(&mut signals).await;
     }
 }

@@ -12,6 +12,7 @@ use tokio_stream::StreamExt;
 use tonic::{Request, Response, Status};
 
 use super::service::Service;
+use crate::changes::UnderWay;
 use crate::port::{failure, refused};
 use console::message::message;
 
@@ -78,7 +79,15 @@ where
             Err(status) => Err(status),
         };
         match answered {
-            Ok(response) => ([(header::CONTENT_TYPE, JSON)], line(&response.into_inner())).into_response(),
+            Ok(response) => {
+                let (_, answer, mut extensions) = response.into_parts();
+                let change = extensions.remove::<UnderWay>();
+                let answer = ([(header::CONTENT_TYPE, JSON)], line(&answer)).into_response();
+                match change {
+                    Some(change) => change.until_written(answer),
+                    None => answer,
+                }
+            }
             Err(status) => refused(&status),
         }
     })

@@ -26,7 +26,7 @@ use tonic::{Request, Response, Status};
 
 use super::crawling::{self, Seed};
 use super::explaining::seconds;
-use super::service::{Service, worker};
+use super::service::{Service, ends, worker};
 use super::{changing, explaining, freshness, listing, pages, reporting, rounds, steering, undoing};
 
 /// Sites told in one answer, unless the request says otherwise, and at most.
@@ -94,8 +94,12 @@ impl Crawler for Service {
     }
 
     async fn add_seeds(&self, request: Request<AddSeedsRequest>) -> Result<Response<AddSeedsResponse>, Status> {
-        let added = crawling::add(self, &request.into_inner().urls).await?;
-        Ok(Response::new(AddSeedsResponse { added }))
+        let urls = request.into_inner().urls;
+        to_its_end(self, |service| async move {
+            let added = crawling::add(&service, &urls).await?;
+            Ok(AddSeedsResponse { added })
+        })
+        .await
     }
 
     async fn domains(&self, request: Request<DomainsRequest>) -> Result<Response<DomainsResponse>, Status> {
@@ -222,8 +226,12 @@ impl Crawler for Service {
     }
 
     async fn steer(&self, request: Request<SteerRequest>) -> Result<Response<SteerResponse>, Status> {
-        let (service, request) = (self.clone(), request.into_inner());
-        to_its_end(async move { steering::steer(&service, request).await }).await
+        let request = request.into_inner();
+        let change = steering::change_of(&request)?;
+        match request.dry_run {
+            true => Ok(Response::new(steering::affected(self, change).await?)),
+            false => to_its_end(self, |service| async move { steering::make(&service, change).await }).await,
+        }
     }
 
     async fn journal(&self, request: Request<JournalRequest>) -> Result<Response<JournalResponse>, Status> {
@@ -231,18 +239,24 @@ impl Crawler for Service {
     }
 
     async fn undo(&self, request: Request<UndoRequest>) -> Result<Response<UndoResponse>, Status> {
-        let (service, request) = (self.clone(), request.into_inner());
-        to_its_end(async move { undoing::undo(&service, request).await }).await
+        let request = request.into_inner();
+        to_its_end(self, |service| async move { undoing::undo(&service, request).await }).await
     }
 
     async fn pause(&self, _: Request<PauseRequest>) -> Result<Response<PauseResponse>, Status> {
-        let service = self.clone();
-        to_its_end(async move { steering::make(&service, Change::Pause).await.map(|_| PauseResponse {}) }).await
+        to_its_end(
+            self,
+            |service| async move { steering::make(&service, Change::Pause).await.map(|_| PauseResponse {}) },
+        )
+        .await
     }
 
     async fn resume(&self, _: Request<ResumeRequest>) -> Result<Response<ResumeResponse>, Status> {
-        let service = self.clone();
-        to_its_end(async move { steering::make(&service, Change::Resume).await.map(|_| ResumeResponse {}) }).await
+        to_its_end(
+            self,
+            |service| async move { steering::make(&service, Change::Resume).await.map(|_| ResumeResponse {}) },
+        )
+        .await
     }
 
     async fn drain(&self, request: Request<DrainRequest>) -> Result<Response<DrainResponse>, Status> {
@@ -253,12 +267,18 @@ impl Crawler for Service {
     }
 }
 
-/// Does something to its end, also if the client goes meanwhile. A change that is cut would have no line in the journal.
-async fn to_its_end<T: Send + 'static>(
-    work: impl Future<Output = Result<T, Status>> + Send + 'static,
+/// Makes a change to its end: neither a client that goes nor the end of the server cuts it. It would have no line in the journal.
+async fn to_its_end<T: Send + 'static, F: Future<Output = Result<T, Status>> + Send + 'static>(
+    service: &Service,
+    change: impl FnOnce(Service) -> F,
 ) -> Result<Response<T>, Status> {
-    let done = tokio::spawn(work).await;
-    done.unwrap_or_else(|_| Err(Status::internal("the server failed; its log says how"))).map(Response::new)
+    let under_way = service.changes_under_way().begin().await.ok_or_else(ends)?;
+    let work = change(service.clone());
+    let made = tokio::spawn(async move { Ok((work.await?, under_way)) }).await;
+    let (made, under_way) = made.unwrap_or_else(|_| Err(Status::internal("the server failed; its log says how")))?;
+    let mut answer = Response::new(made);
+    answer.extensions_mut().insert(under_way);
+    Ok(answer)
 }
 
 fn told(Domain { site, waiting, fetched, state, due_at, trouble }: Domain) -> api::Domain {

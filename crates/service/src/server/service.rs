@@ -13,6 +13,7 @@ use tonic::{Response, Status};
 use weburl::{CanonicalRules, CanonicalUrl, SiteKey, UserInfo};
 
 use super::pulse::{Pulse, SILENCE_MAX};
+use crate::changes::Changes;
 use crate::queries::{self, Coordinator, Members, QueryError};
 use crate::reach::tell_of_database;
 use console::message::message;
@@ -27,6 +28,10 @@ const CRAWLS_MAX: usize = 1_000;
 const REPORTS_MAX: usize = 1;
 /// Records that are read at a time: each, and its original, is in memory.
 const RECORDS_MAX: usize = 4;
+/// Dry runs that are counted at a time: most read all URLs.
+const DRY_RUNS_MAX: usize = 2;
+/// Changes of the queue at a time: two would choose URLs into one round.
+const QUEUE_CHANGES_MAX: usize = 1;
 
 /// The number of a change, and the plan after it.
 pub(super) type NumberedPlan = (i64, Arc<Plan>);
@@ -44,6 +49,11 @@ pub struct Service {
     reports: Arc<Semaphore>,
     /// Held while a record is read.
     records: Arc<Semaphore>,
+    /// Held while a dry run is counted.
+    dry_runs: Arc<Semaphore>,
+    /// Held while URLs are put into the queue again, or are taken out.
+    queue_changes: Arc<Semaphore>,
+    changes: Changes,
     archive: Arc<SharedArchive>,
 }
 
@@ -61,12 +71,32 @@ impl Service {
     ) -> anyhow::Result<Self> {
         let coordinator = Coordinator::new(canonical, token);
         let crawls = Arc::new(Semaphore::new(CRAWLS_MAX));
-        let [reports, records] = [REPORTS_MAX, RECORDS_MAX].map(|max| Arc::new(Semaphore::new(max)));
+        let turns = [REPORTS_MAX, RECORDS_MAX, DRY_RUNS_MAX, QUEUE_CHANGES_MAX];
+        let [reports, records, dry_runs, queue_changes] = turns.map(|max| Arc::new(Semaphore::new(max)));
+        let changes = Changes::default();
         let archive = Arc::new(SharedArchive::open(archive)?);
         let control = Arc::new(control);
         let pulse = Arc::new(Pulse::of(control.clone()));
         let in_force = Arc::default();
-        Ok(Service { control, pulse, in_force, coordinator, crawls, reports, records, archive })
+        Ok(Service {
+            control,
+            pulse,
+            in_force,
+            coordinator,
+            crawls,
+            reports,
+            records,
+            dry_runs,
+            queue_changes,
+            changes,
+            archive,
+        })
+    }
+
+    /// The changes that clients make: its process ends after them.
+    #[must_use]
+    pub fn changes_under_way(&self) -> &Changes {
+        &self.changes
     }
 
     /// Says from now on when the database is away, and when it is back, also while nobody asks; to be called within the runtime.
@@ -90,6 +120,32 @@ impl Service {
         };
         let answered = answered.map_err(|_| Status::internal("the server failed; its log says how"))?;
         answered.map_err(|error| Status::unavailable(message(one_line(&error.into()))))
+    }
+
+    /// The same for a dry run, when it has its turn. It keeps its turn until it is counted, though nobody waits for it any more.
+    pub(super) async fn count<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Control) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Status> {
+        let turn = turn(&self.dry_runs).await?;
+        self.ask(move |control| {
+            let _turn = turn;
+            question(control)
+        })
+        .await
+    }
+
+    /// The same for a change of the queue.
+    pub(super) async fn change_queue<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Control) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Status> {
+        let turn = turn(&self.queue_changes).await?;
+        self.ask(move |control| {
+            let _turn = turn;
+            change(control)
+        })
+        .await
     }
 
     /// The plan in force.
@@ -198,12 +254,12 @@ impl Service {
 
     /// The turn to count a report. Others wait for theirs.
     pub(super) async fn report_turn(&self) -> Result<OwnedSemaphorePermit, Status> {
-        self.reports.clone().acquire_owned().await.map_err(|_| Status::unavailable("the server ends"))
+        turn(&self.reports).await
     }
 
     /// The turn to read a record. Others wait for theirs.
     pub(super) async fn record_turn(&self) -> Result<OwnedSemaphorePermit, Status> {
-        self.records.clone().acquire_owned().await.map_err(|_| Status::unavailable("the server ends"))
+        turn(&self.records).await
     }
 
     /// The archive on shared storage.
@@ -222,6 +278,15 @@ impl Service {
             Status::resource_exhausted(format!("{CRAWLS_MAX} calls of Crawl are under way: try again later"))
         })
     }
+}
+
+async fn turn(turns: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Status> {
+    turns.clone().acquire_owned().await.map_err(|_| ends())
+}
+
+/// What a request is told that comes when the server ends.
+pub(super) fn ends() -> Status {
+    Status::unavailable("the server ends: nothing was done")
 }
 
 fn lost() -> Status {

@@ -31,20 +31,18 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 /// How often it is looked whether they do.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Makes a change, or counts what it would affect.
+/// The change that a request names.
 ///
 /// # Errors
-/// The change cannot be used, or the database failed.
-pub(super) async fn steer(service: &Service, request: SteerRequest) -> Result<SteerResponse, Status> {
-    let SteerRequest { change, to, dry_run } = request;
-    let change = Change::from_words(&change, &to).map_err(wrong)?;
-    if dry_run { affected(service, change).await } else { make(service, change).await }
+/// It names none.
+pub(super) fn change_of(request: &SteerRequest) -> Result<Change, Status> {
+    Change::from_words(&request.change, &request.to).map_err(wrong)
 }
 
 /// Makes a change.
 ///
 /// # Errors
-/// As [`steer`].
+/// It cannot be used, or the database failed.
 pub(super) async fn make(service: &Service, change: Change) -> Result<SteerResponse, Status> {
     match &change {
         Change::Seeds(urls) => {
@@ -111,7 +109,7 @@ async fn queue(service: &Service, change: &Change) -> Result<Option<String>, Sta
         Change::Retry(words) => {
             let (retried, plan) = (Retried::read(words).map_err(wrong)?, service.plan().await?);
             // The database gives the hints of a round itself.
-            let (_, urls) = service.ask(move |control| retried.begin(control, &plan.settings)).await?;
+            let (_, urls) = service.change_queue(move |control| retried.begin(control, &plan.settings)).await?;
             Some(visited_again(urls))
         }
         Change::Remove(words) => {
@@ -121,7 +119,7 @@ async fn queue(service: &Service, change: &Change) -> Result<Option<String>, Sta
                 control.hint(&sites)?;
                 Ok(urls)
             };
-            Some(taken_out(service.ask(removing).await?))
+            Some(taken_out(service.change_queue(removing).await?))
         }
         _ => None,
     })
@@ -173,7 +171,11 @@ async fn notes(service: &Service, change: &Change) -> Result<Vec<String>, Status
     service.ask(move |control| sites::unknown_of(control, &change)).await
 }
 
-async fn affected(service: &Service, change: Change) -> Result<SteerResponse, Status> {
+/// Counts what a change would affect.
+///
+/// # Errors
+/// As [`make`].
+pub(super) async fn affected(service: &Service, change: Change) -> Result<SteerResponse, Status> {
     if change == Change::Stop {
         members_to_stop(service).await?;
     }
