@@ -911,9 +911,6 @@ pub struct AgainRequest {
     /// What makes a page important to the schedule: equal (the default), or depth.
     #[prost(string, tag = "4")]
     pub importance: ::prost::alloc::string::String,
-    /// Change nothing; count the URLs that the round would visit.
-    #[prost(bool, tag = "5")]
-    pub dry_run: bool,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -936,12 +933,15 @@ pub struct AgainResponse {
     /// False if nothing was chosen, or the last round continues.
     #[prost(bool, tag = "3")]
     pub begun: bool,
-    /// With dry_run: the round would begin, with so many URLs.
+    /// Of ForeseeAgain: the round would begin, with so many URLs.
     #[prost(bool, tag = "4")]
     pub would_begin: bool,
-    /// With dry_run: the 20 sites with the most of these URLs, the most first.
+    /// Of ForeseeAgain: the 20 sites with the most of these URLs, the most first.
     #[prost(message, repeated, tag = "5")]
     pub by_site: ::prost::alloc::vec::Vec<SiteUrls>,
+    /// Of ForeseeAgain: how many of these URLs wait until their sites are released (`hold`).
+    #[prost(uint64, tag = "6")]
+    pub on_hold: u64,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -1626,6 +1626,29 @@ pub mod crawler_client {
             req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Again"));
             self.inner.unary(req, path, codec).await
         }
+        /// Counts the URLs that Again would choose, and changes nothing. A method of its own: a server of an earlier version knows no such field of
+        /// a request, and would begin the round.
+        pub async fn foresee_again(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AgainRequest>,
+        ) -> std::result::Result<tonic::Response<super::AgainResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/argiope.v1.Crawler/ForeseeAgain",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("argiope.v1.Crawler", "ForeseeAgain"));
+            self.inner.unary(req, path, codec).await
+        }
         /// What visits found changed since a round or a time.
         pub async fn changes(
             &mut self,
@@ -1963,6 +1986,12 @@ pub mod crawler_server {
         /// Begins a round, in which workers visit known pages again. Answers when its pages are chosen. No new round begins while pages of
         /// the last one are left; with `visits`, pages of sites on hold or in trouble do not count.
         async fn again(
+            &self,
+            request: tonic::Request<super::AgainRequest>,
+        ) -> std::result::Result<tonic::Response<super::AgainResponse>, tonic::Status>;
+        /// Counts the URLs that Again would choose, and changes nothing. A method of its own: a server of an earlier version knows no such field of
+        /// a request, and would begin the round.
+        async fn foresee_again(
             &self,
             request: tonic::Request<super::AgainRequest>,
         ) -> std::result::Result<tonic::Response<super::AgainResponse>, tonic::Status>;
@@ -2863,6 +2892,49 @@ pub mod crawler_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = AgainSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/argiope.v1.Crawler/ForeseeAgain" => {
+                    #[allow(non_camel_case_types)]
+                    struct ForeseeAgainSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::AgainRequest>
+                    for ForeseeAgainSvc<T> {
+                        type Response = super::AgainResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AgainRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::foresee_again(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ForeseeAgainSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -1,12 +1,12 @@
 //! `--again`: a round begins, in which known pages are visited again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use engine::Settings;
 use model::{Outcome, Purpose, Round, Timestamp, Visit};
 use store::{Batch, CrawlView, Entry, Store, StoreError, Totals};
-use weburl::{Pattern, SiteKey, UrlKey};
+use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
 use crate::Notice;
 use crate::chosen::Chosen;
@@ -36,8 +36,8 @@ impl Again {
     /// Begins a round, or finds the current one. Each commit chooses URLs from a part of the state. If the process is killed
     /// meanwhile, the next call continues the same round.
     ///
-    /// URLs that robots.txt or the rules of the crawl forbade are not chosen, unless they were fetched before. New links are followed as
-    /// in the first round. Sites that were given up are tried again. What a chosen page needs to be shown is chosen with the page that it was
+    /// URLs that robots.txt or the rules of the crawl forbade are not chosen, unless they were fetched before. Those that patterns have come to
+    /// keep out are not chosen either. New links are followed as in the first round. Sites that were given up are tried again. What a chosen page needs to be shown is chosen with the page that it was
     /// found on.
     ///
     /// # Errors
@@ -47,8 +47,8 @@ impl Again {
             return Ok(going_on);
         }
         let mut beginning = Beginning::new(store, settings, self.now)?;
-        let round = beginning.round.clone();
-        self.each_part(store, &round, &mut |chosen| beginning.choose(chosen))?;
+        let choice = Choice::new(self, store, settings, beginning.round.clone())?;
+        choice.each_part(&mut |chosen| beginning.choose(chosen).map(|()| true))?;
         beginning.end()
     }
 
@@ -56,75 +56,95 @@ impl Again {
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn foreseen(&self, view: &dyn CrawlView) -> Result<Chosen, StoreError> {
+    pub fn foreseen(&self, view: &dyn CrawlView, settings: &Settings) -> Result<Chosen, StoreError> {
         let round = next_round(self.now, &view.totals()?.round);
         let mut chosen = Chosen::of_round(round.number);
-        self.each_part(view, &round, &mut |urls| {
+        Choice::new(self, view, settings, round)?.each_part(&mut |urls| {
             chosen.count(&urls);
-            Ok(())
+            chosen.on_hold += urls.iter().filter(|key| settings.held_sites.contains(&key.site)).count() as u64;
+            Ok(true)
         })?;
         Ok(chosen)
-    }
-
-    /// Calls `each` with the URLs that are chosen, part by part.
-    fn each_part(
-        &self,
-        view: &dyn CrawlView,
-        round: &Round,
-        each: &mut dyn FnMut(Vec<UrlKey>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        let mut after = None;
-        loop {
-            let entries = view.scan(after, ENTRIES_AT_ONCE)?;
-            let Some(last) = entries.last() else { return Ok(()) };
-            after = Some(last.candidate.url.key());
-            let mut chosen = Vec::new();
-            for entry in &entries {
-                if self.takes(entry, round, view)? {
-                    chosen.push(entry.candidate.url.key());
-                }
-            }
-            each(chosen)?;
-        }
     }
 
     /// Whether [`Again::begin`] would change anything.
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn is_due(&self, store: &dyn Store) -> Result<bool, StoreError> {
-        if going_on(store)?.is_some() {
-            return Ok(false);
+    pub fn is_due(&self, view: &dyn CrawlView, settings: &Settings) -> Result<bool, StoreError> {
+        let last = view.totals()?.round;
+        if last.is_choosing || going_on(view)?.is_some() {
+            return Ok(last.is_choosing);
         }
-        let last = store.totals()?.round;
-        let round = next_round(self.now, &last);
-        let (mut after, mut is_due) = (None, last.is_choosing);
-        while !is_due {
-            let entries = store.scan(after, ENTRIES_AT_ONCE)?;
-            let Some(last) = entries.last() else { break };
-            after = Some(last.candidate.url.key());
-            for entry in &entries {
-                is_due = is_due || self.takes(entry, &round, store)?;
-            }
-        }
+        let mut is_due = false;
+        Choice::new(self, view, settings, next_round(self.now, &last))?.each_part(&mut |chosen| {
+            is_due = !chosen.is_empty();
+            Ok(!is_due)
+        })?;
         Ok(is_due)
     }
+}
 
-    fn takes(&self, entry: &Entry, round: &Round, view: &dyn CrawlView) -> Result<bool, StoreError> {
-        let is_chosen = self.chooses(entry, round) || self.chooses_page_of(entry, round, view)?;
-        Ok(is_chosen && !is_passed_by(entry, view)?)
+/// Which URLs a round visits.
+struct Choice<'a> {
+    again: &'a Again,
+    view: &'a dyn CrawlView,
+    settings: &'a Settings,
+    round: Round,
+    seeds: HashSet<UrlKey>,
+}
+
+impl<'a> Choice<'a> {
+    fn new(
+        again: &'a Again,
+        view: &'a dyn CrawlView,
+        settings: &'a Settings,
+        round: Round,
+    ) -> Result<Self, StoreError> {
+        let seeds = view.seeds()?.iter().map(CanonicalUrl::key).collect();
+        Ok(Choice { again, view, settings, round, seeds })
     }
 
-    fn chooses(&self, entry: &Entry, round: &Round) -> bool {
-        let Some(visit) = entry.visit.as_ref().filter(|_| may_be_visited(entry, round)) else { return false };
-        self.older_than.is_none_or(|age| round.began_at.apart(visit.at) >= age)
-            && (self.only.is_empty() || self.only.iter().any(|only| only.matches(entry.candidate.url.as_str())))
+    /// Calls `each` with the URLs that are chosen, part by part, as long as it wants more.
+    fn each_part(&self, each: &mut dyn FnMut(Vec<UrlKey>) -> Result<bool, StoreError>) -> Result<(), StoreError> {
+        let mut after = None;
+        loop {
+            let entries = self.view.scan(after, ENTRIES_AT_ONCE)?;
+            let Some(last) = entries.last() else { return Ok(()) };
+            after = Some(last.candidate.url.key());
+            let mut chosen = Vec::new();
+            for entry in &entries {
+                if self.takes(entry)? {
+                    chosen.push(entry.candidate.url.key());
+                }
+            }
+            if !each(chosen)? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn takes(&self, entry: &Entry) -> Result<bool, StoreError> {
+        let is_chosen = self.chooses(entry) || self.chooses_page_of(entry)?;
+        Ok(is_chosen && self.admits(entry) && !is_passed_by(entry, self.view)?)
+    }
+
+    fn chooses(&self, entry: &Entry) -> bool {
+        let Again { older_than, only, .. } = self.again;
+        let Some(visit) = entry.visit.as_ref().filter(|_| may_be_visited(entry, &self.round)) else { return false };
+        older_than.is_none_or(|age| self.round.began_at.apart(visit.at) >= age)
+            && (only.is_empty() || only.iter().any(|only| only.matches(entry.candidate.url.as_str())))
     }
 
     /// Whether this is a requisite of a page that is chosen.
-    fn chooses_page_of(&self, entry: &Entry, round: &Round, view: &dyn CrawlView) -> Result<bool, StoreError> {
-        let Some(page) = page_of(entry).filter(|_| may_be_visited(entry, round)) else { return Ok(false) };
-        Ok(view.get(page)?.is_some_and(|page| self.chooses(&page, round)))
+    fn chooses_page_of(&self, entry: &Entry) -> Result<bool, StoreError> {
+        let Some(page) = page_of(entry).filter(|_| may_be_visited(entry, &self.round)) else { return Ok(false) };
+        Ok(self.view.get(page)?.is_some_and(|page| self.chooses(&page) && self.admits(&page)))
+    }
+
+    /// Whether the patterns of the crawl admit a URL as they are now: otherwise its visit would end without a request.
+    fn admits(&self, entry: &Entry) -> bool {
+        self.settings.excluded_since(&entry.candidate, |key| self.seeds.contains(&key)).is_none()
     }
 }
 
@@ -191,8 +211,8 @@ pub(crate) fn page_of(entry: &Entry) -> Option<UrlKey> {
 ///
 /// # Errors
 /// The state cannot be read.
-pub fn going_on(store: &dyn Store) -> Result<Option<Notice>, StoreError> {
-    let Totals { round, again, .. } = store.totals()?;
+pub fn going_on(view: &dyn CrawlView) -> Result<Option<Notice>, StoreError> {
+    let Totals { round, again, .. } = view.totals()?;
     let goes_on = again > 0 && !round.is_choosing;
     Ok(goes_on.then_some(Notice::RoundGoesOn { round: round.number, urls: again }))
 }

@@ -69,7 +69,7 @@ impl Ready {
         keyring::check(dir, plan)?;
         let retry = Retry::of_outcomes(dir, store.as_ref(), plan, &given, begin.retry.clone())?;
         let begins_round = match &begin.again {
-            Some(again) => again.is_due(store.as_ref())?,
+            Some(again) => again.is_due(store.as_ref(), &plan.settings)?,
             None => false,
         };
         // With a wrong password nothing is begun, and no setting is stored.

@@ -60,7 +60,7 @@ pub struct Schedule {
 
 /// The pages of a round that is to begin.
 pub struct Picked {
-    pages: Vec<UrlKey>,
+    pages: BTreeSet<UrlKey>,
     waits: Waits,
     sites: Unusual,
     filter: Filter,
@@ -73,29 +73,32 @@ impl Picked {
         self.pages.is_empty()
     }
 
-    /// Calls `each` with the pages and with what they need to be shown, part by part.
+    /// Calls `each` with the pages and with what they need to be shown, part by part, in the order of their keys.
     fn each_part(
         &self,
         view: &dyn CrawlView,
         round: &Round,
         each: &mut dyn FnMut(Vec<UrlKey>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        self.pages.chunks(ENTRIES_AT_ONCE).try_for_each(|urls| each(urls.to_vec()))?;
-        if self.is_empty() || view.totals()?.requisites.is_empty() {
+        if self.is_empty() {
             return Ok(());
         }
-        let pages: BTreeSet<UrlKey> = self.pages.iter().copied().collect();
+        if view.totals()?.requisites.is_empty() {
+            let pages: Vec<UrlKey> = self.pages.iter().copied().collect();
+            return pages.chunks(ENTRIES_AT_ONCE).try_for_each(|urls| each(urls.to_vec()));
+        }
         let mut after = None;
         loop {
             let entries = view.scan(after, ENTRIES_AT_ONCE)?;
             let Some(last) = entries.last() else { return Ok(()) };
             after = Some(last.candidate.url.key());
-            let of_pages = entries.iter().filter(|entry| {
-                page_of(entry).is_some_and(|page| pages.contains(&page))
+            let is_chosen = |entry: &&Entry| {
+                let is_of_page = page_of(entry).is_some_and(|page| self.pages.contains(&page))
                     && may_be_visited(entry, round)
-                    && self.may_be_asked(&entry.candidate.url)
-            });
-            each(of_pages.map(|entry| entry.candidate.url.key()).collect())?;
+                    && self.may_be_asked(&entry.candidate.url);
+                is_of_page || self.pages.contains(&entry.candidate.url.key())
+            };
+            each(entries.iter().filter(is_chosen).map(|entry| entry.candidate.url.key()).collect())?;
         }
     }
 
@@ -280,7 +283,7 @@ impl Schedule {
             Err(_) => Share::None,
         };
         let (pages, waits) = self.choose(store, &share_of)?;
-        Ok(Picked { pages, waits, sites, filter })
+        Ok(Picked { pages: pages.into_iter().collect(), waits, sites, filter })
     }
 
     /// Begins a round with these pages.

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use frontier::{Filter, SiteRules};
-use model::Limits;
+use frontier::{Excluded, Filter, SiteRules};
+use model::{Candidate, Limits, Purpose, Via};
 use rules::RuleSet;
-use weburl::{CanonicalRules, SiteKey};
+use weburl::{CanonicalRules, SiteKey, UrlKey};
 
 use crate::Keep;
 
@@ -143,4 +143,17 @@ pub struct Settings {
     pub documents: Option<documents::Reader>,
     /// What is taken out of pages, if `details` are kept.
     pub rules: Arc<RuleSet>,
+}
+
+impl Settings {
+    /// The pattern by which a known URL does not belong to the crawl any more, though it did when it was found. Images are not subject to
+    /// include patterns, and in the queue they look like pages. `is_seed` says of a key whether it is that of a seed, or of what one redirects to.
+    pub fn excluded_since(&self, known: &Candidate, is_seed: impl FnOnce(UrlKey) -> bool) -> Option<Excluded> {
+        let needs_no_include = match known.purpose {
+            Purpose::Page => self.images || matches!(known.via, Via::Seed | Via::Redirect) && is_seed(known.url.key()),
+            Purpose::Requisite => true,
+            Purpose::Sitemap | Purpose::Robots => return None,
+        };
+        self.filter.judge_waiting(&known.url, needs_no_include).err()
+    }
 }

@@ -19,7 +19,7 @@ use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
-use tonic::{Request, Status};
+use tonic::{Code, Request, Status};
 
 use crate::access::Proof;
 use settings::usage;
@@ -48,6 +48,9 @@ impl Interceptor for Bearer {
 /// How an answer begins, in words of the library, that is not of this protocol.
 const FOREIGN: &str = "grpc-status header missing";
 
+/// What is said of a server that does not know a method.
+pub const EARLIER: &str = "is of an earlier version, which does not answer this";
+
 /// What a server said against a request; or how it kept silent.
 #[must_use]
 pub fn said(status: &Status) -> String {
@@ -66,6 +69,9 @@ pub fn said(status: &Status) -> String {
 pub fn why_no_answer(server: &str, status: &Status) -> String {
     let said = said(status);
     match status {
+        _ if status.code() == Code::Unimplemented && said.is_empty() => {
+            format!("the server at {server} {EARLIER}")
+        }
         _ if is_silent(status) => format!(
             "the server at {server} gives no answer: {said}. See whether its process is stopped (`kill -CONT` lets it go on) and its machine can be reached, then ask again"
         ),
@@ -152,5 +158,8 @@ mod tests {
         assert!(why.starts_with(&expect) && why.ends_with("See whether it runs still, then ask again"), "{why}");
         let status = Status::not_found("the journal has no such change");
         assert_eq!(why_no_answer("a:1", &status), "the server at a:1: the journal has no such change");
+        let unknown = Status::unimplemented("");
+        let expect = "the server at a:1 is of an earlier version, which does not answer this";
+        assert_eq!(why_no_answer("a:1", &unknown), expect);
     }
 }

@@ -307,8 +307,9 @@ impl Session {
             Method::Again { older_than, only, visits, dry_run } => {
                 let older_than = older_than.map_or(0.0, |span| span.0.as_secs_f64());
                 let visits = visits.unwrap_or_default();
-                let request = AgainRequest { older_than, only, visits, dry_run, ..AgainRequest::default() };
-                self.told(client.again(request).await?)
+                let request = AgainRequest { older_than, only, visits, ..AgainRequest::default() };
+                let answer = if dry_run { client.foresee_again(request).await } else { client.again(request).await };
+                self.told(answer?)
             }
             Method::Watch(watching) => watching.watch(self).await,
             Method::Freshness => self.told(client.freshness(FreshnessRequest {}).await?),

@@ -93,7 +93,7 @@ fn worker(lab: &Lab) -> Worker {
 
 /// The answer about a round that has begun, or of which nothing came.
 fn told(round: u32, urls: u64, begun: bool) -> Value {
-    json!({"round": round, "urls": urls, "begun": begun, "would_begin": false, "by_site": []})
+    json!({"round": round, "urls": urls, "begun": begun, "would_begin": false, "by_site": [], "on_hold": 0})
 }
 
 fn ended(lab: &Lab) -> bool {
@@ -162,10 +162,11 @@ fn a_round_asks_for_each_page_once_and_finds_what_has_changed() {
     let all: BTreeSet<String> = by_site.iter().map(ToString::to_string).collect();
     let expect = HOSTS.map(|host| json!({"site": format!("http://{host}"), "urls": 1}).to_string());
     assert_eq!(all, BTreeSet::from(expect));
-    assert_eq!(foreseen, json!({"round": 2, "urls": 3, "begun": false, "would_begin": true, "by_site": by_site}));
+    let numbers = json!({"round": 2, "urls": 3, "begun": false, "would_begin": true, "by_site": by_site, "on_hold": 0});
+    assert_eq!(foreseen, numbers);
     let in_words = lab.served.client(&dry_run).stdout;
     assert!(in_words.starts_with("round 2 would visit 3 URLs again\n        1  http://"), "{in_words}");
-    let scheduled = lab.served.post("Again", &json!({"visits": 5, "dry_run": true})).1;
+    let scheduled = lab.served.post("ForeseeAgain", &json!({"visits": 5})).1;
     assert_eq!((&scheduled["urls"], &scheduled["would_begin"]), (&json!(5), &json!(true)), "{scheduled}");
     assert_eq!(lab.served.asked(&["stats"])["round"], 1, "nothing is done yet");
 
@@ -225,6 +226,28 @@ fn a_round_asks_for_each_page_once_and_finds_what_has_changed() {
 }
 
 #[test]
+fn a_round_visits_what_its_dry_run_counts_by_the_rules_of_now() {
+    let pages = Pages::new();
+    let (lab, _workers) = pages.crawled(1);
+    lab.served.asked(&["steer", "exclude", "*/1*"]);
+    lab.served.asked(&["steer", "hold", "b.test"]);
+    let (of_site, before) = (1 + PAGES - 11, lab.web.log().len());
+    let all = (HOSTS.len() * of_site) as u64;
+    let foreseen = lab.served.asked(&["again", "--dry-run"]);
+    assert_eq!((&foreseen["urls"], &foreseen["on_hold"]), (&json!(all), &json!(of_site)), "{foreseen}");
+    let in_words = lab.served.client(&["again", "--dry-run"]).stdout;
+    let expect = format!("round 2 would visit {all} URLs again, {of_site} of them when their sites are released\n");
+    assert!(in_words.starts_with(&expect), "{in_words}");
+    assert_eq!(lab.served.asked(&["again"]), told(2, all, true));
+    let left = || lab.served.asked(&["stats"])["left_of_round"].clone();
+    until("the sites that are not on hold", || left() == json!(of_site));
+    assert_eq!(asked(&lab.web.log(), before).len(), (HOSTS.len() - 1) * of_site);
+    lab.served.asked(&["steer", "release", "b.test"]);
+    until("the other one", || left() == 0);
+    assert_eq!(asked(&lab.web.log(), before).len() as u64, all);
+}
+
+#[test]
 fn a_worker_that_is_killed_in_a_round_loses_no_page() {
     let pages = Pages::new();
     let (mut lab, mut workers) = pages.crawled(3);
@@ -274,7 +297,7 @@ fn a_site_that_is_down_keeps_no_round_from_beginning() {
     let next = |visits: u64| lab.served.post("Again", &json!({"visits": visits})).1;
     let all = ALL as u64;
     assert_eq!(next(all), told(2, all, true));
-    let dry_run = lab.served.post("Again", &json!({"visits": all, "dry_run": true})).1;
+    let dry_run = lab.served.post("ForeseeAgain", &json!({"visits": all})).1;
     assert_eq!((&dry_run["round"], &dry_run["would_begin"]), (&json!(2), &json!(false)), "it goes on: {dry_run}");
     let mut third = Value::Null;
     until("the other sites to be visited, and the one that is down to be aside", || {
@@ -298,10 +321,14 @@ fn what_is_wrong_with_a_request_is_said_and_nothing_begins() {
         (json!({"visits": 5, "only": ["*"]}), "visits and only"),
         (json!({"visits": 5, "importance": "great"}), "`great` is no importance; there are equal, depth"),
     ] {
-        let (status, answer) = lab.served.post("Again", &request);
-        let error = answer["error"].as_str().unwrap_or_default();
-        assert!(status == 400 && error.contains(expect), "{request}: {status} {answer}");
+        for method in ["Again", "ForeseeAgain"] {
+            let (status, answer) = lab.served.post(method, &request);
+            let error = answer["error"].as_str().unwrap_or_default();
+            assert!(status == 400 && error.contains(expect), "{request}: {status} {answer}");
+        }
     }
+    // A question that must not begin a round is no field of the request: a server of another version would not know it.
+    assert_eq!(lab.served.post("Again", &json!({"dry_run": true})).0, 400);
     let refused = lab.served.refused(&["watch", "--budget", "5/s", "--every", "1ms"]);
     assert!(refused.contains("--every must be at least 1s"), "{refused}");
     assert_eq!(lab.served.asked(&["stats"])["round"], 1);

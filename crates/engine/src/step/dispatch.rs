@@ -1,9 +1,7 @@
 //! What is begun now: visits that are due, reads from the store, and the end.
 
-use frontier::{Excluded, Group, Next, Reason, RobotsState, Settled, SiteState, Visitor};
-use model::{
-    Candidate, Condition, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Validators, Via, Visit, Visited,
-};
+use frontier::{Group, Next, Reason, RobotsState, Settled, SiteState, Visitor};
+use model::{Candidate, Condition, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Validators, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::in_parts::Rest;
@@ -355,20 +353,9 @@ impl State {
 
     /// The end of a URL that could be requested, but that the rules of the crawl keep out by now.
     pub(super) fn kept_out(&self, waiting: &Candidate) -> Option<Settled> {
-        let excluded = self.excluded_since(waiting).map(|rule| Settled::new(Outcome::Excluded, rule.to_string()));
+        let excluded = self.settings.excluded_since(waiting, |key| self.seeds.contains(&key));
+        let excluded = excluded.map(|rule| Settled::new(Outcome::Excluded, rule.to_string()));
         excluded.or_else(|| self.beyond_bytes(waiting))
-    }
-
-    /// The pattern by which a URL does not belong to the crawl any more, though it did when it was found. Images are not subject to
-    /// include patterns, and in the queue they look like pages.
-    fn excluded_since(&self, waiting: &Candidate) -> Option<Excluded> {
-        match waiting.purpose {
-            Purpose::Page => {}
-            Purpose::Requisite => return self.settings.filter.judge_waiting(&waiting.url, true).err(),
-            Purpose::Sitemap | Purpose::Robots => return None,
-        }
-        let is_seed = matches!(waiting.via, Via::Seed | Via::Redirect) && self.seeds.contains(&waiting.url.key());
-        self.settings.filter.judge_waiting(&waiting.url, is_seed || self.settings.images).err()
     }
 
     fn settle(&mut self, now: Timestamp, site: SiteKey, queued: &Queued, settled: Settled) {

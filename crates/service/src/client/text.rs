@@ -68,6 +68,13 @@ impl Text for AgainResponse {
         match (self.begun, self.urls) {
             (true, _) => writeln!(out, "round {round} begins: {urls} to be visited again"),
             (false, 0) => writeln!(out, "no page is to be visited again by what is given"),
+            (false, _) if self.would_begin && self.on_hold > 0 => {
+                writeln!(
+                    out,
+                    "round {round} would visit {urls} again, {} of them when their sites are released",
+                    self.on_hold
+                )
+            }
             (false, _) if self.would_begin => writeln!(out, "round {round} would visit {urls} again"),
             (false, _) => writeln!(out, "round {round} goes on: {urls} left"),
         }?;

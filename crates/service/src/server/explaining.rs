@@ -4,9 +4,8 @@ use api::{Changed, ExplainResponse, PastVisit, SiteState, Wait};
 use ask::explain::{Asked, At, Past, Why};
 use ask::urls::LOOKED_AT_MAX;
 use console::message::message;
-use engine::Settings;
 use frontier::RobotsState;
-use model::{Purpose, SiteRecord, Timestamp, Via};
+use model::{SiteRecord, Timestamp, Via};
 use settings::plan::Plan;
 use store::{CrawlView, Entry};
 use store_postgres::cluster::Control;
@@ -155,18 +154,13 @@ fn wait(why: &Why) -> Wait {
 
 /// The rule by which a URL that waits ends as `excluded`, as the worker judges it when it comes to the URL; empty if none does.
 async fn excluded_by(service: &Service, entry: &Entry, plan: &Plan) -> Result<String, Status> {
-    let (key, purpose) = (entry.candidate.url.key(), entry.candidate.purpose);
+    let key = entry.candidate.url.key();
     let is_seed = match entry.candidate.via {
         Via::Seed | Via::Redirect => service.ask(move |control| control.count_seeds(&[key])).await? > 0,
         _ => false,
     };
-    let Settings { filter, images, .. } = &plan.settings;
-    let judged = match purpose {
-        Purpose::Page => filter.judge_waiting(&entry.candidate.url, is_seed || *images),
-        Purpose::Requisite => filter.judge_waiting(&entry.candidate.url, true),
-        Purpose::Sitemap | Purpose::Robots => Ok(()),
-    };
-    Ok(judged.err().map(|rule| rule.to_string()).unwrap_or_default())
+    let excluded = plan.settings.excluded_since(&entry.candidate, |_| is_seed);
+    Ok(excluded.map(|rule| rule.to_string()).unwrap_or_default())
 }
 
 /// A site as its record has it: what its owner goes by.

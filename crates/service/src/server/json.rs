@@ -51,6 +51,7 @@ pub(super) fn routes(service: &Service) -> Router {
         "Urls" urls;
         "Changes" changes;
         "Again" again;
+        "ForeseeAgain" foresee_again;
         "Freshness" freshness;
         "Stats" stats;
         "Report" report;

@@ -174,7 +174,12 @@ impl Crawler for Service {
     }
 
     async fn again(&self, request: Request<AgainRequest>) -> Result<Response<AgainResponse>, Status> {
-        Ok(Response::new(rounds::begin(self, request.into_inner()).await?))
+        let request = request.into_inner();
+        to_its_end(self, |service| async move { rounds::begin(&service, request).await }).await
+    }
+
+    async fn foresee_again(&self, request: Request<AgainRequest>) -> Result<Response<AgainResponse>, Status> {
+        Ok(Response::new(rounds::foresee(self, request.into_inner()).await?))
     }
 
     async fn freshness(&self, _: Request<FreshnessRequest>) -> Result<Response<FreshnessResponse>, Status> {

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::response::{Redirect, Response};
 use maud::{Markup, html};
 use printable::counted;
+use service::client::Client;
 use settings::site_name::SiteName;
 use settings::units::Span;
 use settings::usage;
@@ -90,9 +91,13 @@ pub(super) async fn round(State(server): State<Server>, form: String) -> Result<
         given => given.parse::<Span>().map_err(usage)?.0.as_secs_f64(),
     };
     let visits = number("number of visits", fields.get("visits"))?.unwrap_or_default();
-    let dry_run = fields.get("sure").is_empty();
-    let request = AgainRequest { older_than, only: fields.lines("only"), visits, dry_run, ..AgainRequest::default() };
-    let answer = server.ask_all(async |mut client| client.again(request).await).await?;
+    let request = AgainRequest { older_than, only: fields.lines("only"), visits, ..AgainRequest::default() };
+    let is_sure = !fields.get("sure").is_empty();
+    let ask = async |mut client: Client| match is_sure {
+        true => client.again(request).await,
+        false => client.foresee_again(request).await,
+    };
+    let answer = server.ask_all(ask).await?;
     server.forget().await;
     let words = match answer.would_begin {
         true => Words { title: ROUND, body: foreseen(&fields, answer) },
