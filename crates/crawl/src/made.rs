@@ -8,7 +8,7 @@ use settings::options::Options;
 
 use crate::live::{self, InForce};
 use crate::opened::{Opened, is_in_use};
-use crate::steer::{self, AtRest, Change, Counting, OrderId, TakeBack, steer_stopped, take_back_stopped};
+use crate::steer::{self, AtRest, Change, Counting, OrderId, TakeBack, Taker, steer_stopped, take_back_stopped};
 use crate::{CrawlDir, Unready, watch_lock};
 
 /// How long a change is tried: a crawl that begins or ends holds the state, and does not answer.
@@ -176,7 +176,7 @@ pub fn dry_run(opened: &Opened, change: &Change) -> anyhow::Result<String> {
 /// # Errors
 /// As [`dry_run`].
 pub fn foreseen(opened: &Opened, change: &Change) -> anyhow::Result<Vec<String>> {
-    steer::foreseen(change, &options_of(opened)?, opened.view(), opened.is_running())
+    steer::foreseen(change, &options_of(opened)?, opened.view(), taker_of(opened))
 }
 
 /// Begins to count what a change would affect.
@@ -189,7 +189,11 @@ pub fn counting(opened: &Opened, change: &Change) -> anyhow::Result<Counting> {
     if let (false, Some(unready)) = (runs, change.unready_without_run(&opened.dir)) {
         return Err(unready.into());
     }
-    Counting::of(change, &options_of(opened)?, opened.view())
+    Counting::of(change, &options_of(opened)?, opened.view(), taker_of(opened))
+}
+
+fn taker_of(opened: &Opened) -> Taker {
+    if opened.is_running() { Taker::Run } else { Taker::NextRun }
 }
 
 /// The options of a crawl, with its secrets.

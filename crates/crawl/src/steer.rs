@@ -42,7 +42,7 @@ pub use affected::Counting;
 pub use change::Change;
 pub use changed::{Changed, Replaced};
 pub use estimate::{Estimate, Estimated};
-pub use foreseen::foreseen;
+pub use foreseen::{Taker, foreseen};
 pub use order::OrderId;
 pub use queue::{Removed, Retried};
 pub use tally::Affected;

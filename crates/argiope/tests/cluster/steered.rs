@@ -1,7 +1,7 @@
 //! A crawl by several workers is steered: a change is in force with all of them when it is confirmed.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use testdb::until;
+use testkit::ui::Ui;
 use testweb::{Pages, Reply, Request, Web, from_fn};
 
 use crate::lab::{Lab, Laid};
+use crate::served::Served;
 
 /// Sites, each on an address of its own.
 const HOSTS: [&str; 3] = ["a.test", "b.test", "c.test"];
@@ -395,7 +397,7 @@ fn a_change_says_what_it_cannot_do() {
     assert!(page.contains("max-pages-per-site = 10000") && !page.contains("max-pages = "), "{page}");
     for worker in ["", "nobody"] {
         let look = ui.get(&format!("/workers/drain?worker={worker}"));
-        let drain = ui.post_to("/workers/drain", &ui.own(), &format!("worker={worker}"));
+        let drain = ui.post_to("/workers/drain", &ui.own(), &format!("worker={worker}&sure=yes"));
         for answer in [look, drain] {
             assert!(answer.status == 404 && answer.body.contains("there is no worker"), "{}", answer.body);
         }
@@ -405,27 +407,111 @@ fn a_change_says_what_it_cannot_do() {
     assert_eq!(lab.served.asked(&["urls", "--state", "failed"])["urls"], json!([]));
 }
 
-#[test]
-fn a_change_whose_client_goes_is_made_to_its_end() {
+/// A crawl with a failure, and no worker any more.
+fn failed() -> Lab {
     let web = Web::new().site("a.test", from_fn(|_| Reply::new(404)));
     let lab = Lab::new(Laid::apart(web, &["a.test"]), &[]);
     let worker = lab.worker();
     assert_eq!(lab.served.asked(&["crawl", "http://a.test/"])["outcome"], "http_error");
     worker.leave();
+    lab
+}
 
-    // The change has begun when the client goes: it waits for the queue.
-    let mut holding = lab.database.lock().expect("nobody panicked").client();
-    let mut transaction = holding.transaction().expect("a transaction");
-    transaction.batch_execute("LOCK TABLE argiope.queue IN ACCESS EXCLUSIVE MODE").expect("a lock");
+/// Sends a retry to the server, and waits for no answer.
+fn send_retry(lab: &Lab) -> TcpStream {
     let (server, body) = (&lab.served.clients, json!({"change": "retry", "to": ["http_error"]}).to_string());
     let head = format!("Host: {server}\r\nContent-Type: application/json\r\nContent-Length: {}", body.len());
     let mut client = TcpStream::connect(server).expect("a connection");
-    write!(client, "POST /v1/Steer HTTP/1.1\r\n{head}\r\n\r\n{body}").expect("it reads");
+    write!(client, "POST /v1/Steer HTTP/1.1\r\nConnection: close\r\n{head}\r\n\r\n{body}").expect("it reads");
+    client
+}
+
+/// Does something while retries have begun: they wait for the queue.
+fn during_retries(lab: &mut Lab, number: usize, meanwhile: impl FnOnce(&mut Lab, Vec<TcpStream>)) {
+    let mut holding = lab.database.lock().expect("nobody panicked").client();
+    let mut transaction = holding.transaction().expect("a transaction");
+    transaction.batch_execute("LOCK TABLE argiope.queue IN ACCESS EXCLUSIVE MODE").expect("a lock");
+    let clients = (0..number).map(|_| send_retry(lab)).collect();
     until("the change to wait", || lab.number("SELECT count(*) FROM pg_locks WHERE NOT granted") > 0);
-    drop(client);
+    meanwhile(lab, clients);
     std::thread::sleep(Duration::from_millis(500));
     transaction.rollback().expect("an end");
+}
 
+#[test]
+fn a_change_whose_client_goes_is_made_to_its_end() {
+    let mut lab = failed();
+    during_retries(&mut lab, 1, |_, clients| drop(clients));
     until("its line in the journal", || lab.served.asked(&["journal"])["changes"][0]["change"] == "retry http_error");
     assert_eq!(lab.served.asked(&["stats"])["left_of_round"], json!(1));
+}
+
+#[test]
+fn a_server_that_ends_makes_the_change_under_way() {
+    let mut lab = failed();
+    let mut client = None;
+    during_retries(&mut lab, 1, |lab, mut clients| {
+        client = clients.pop();
+        lab.served.signal("TERM");
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(lab.served.runs(), "the change is under way");
+    });
+    let mut answer = String::new();
+    client.expect("sent").read_to_string(&mut answer).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("\"notes\""), "{answer}");
+    assert_eq!(lab.served.ended(), Some(0));
+
+    let database = lab.database.lock().expect("nobody panicked");
+    let served = Served::start(&database, &[]);
+    drop(database);
+    lab.served = served;
+    assert_eq!(lab.served.asked(&["journal"])["changes"][0]["change"], "retry http_error");
+    assert_eq!(lab.served.asked(&["stats"])["left_of_round"], json!(1));
+
+    // A second signal ends it now.
+    during_retries(&mut lab, 1, |lab, _| {
+        lab.served.signal("TERM");
+        std::thread::sleep(Duration::from_millis(500));
+        lab.served.signal("TERM");
+        assert_eq!(lab.served.ended(), Some(0));
+    });
+}
+
+#[test]
+fn one_change_of_the_queue_is_made_after_the_other() {
+    let mut lab = failed();
+    let mut sent = Vec::new();
+    during_retries(&mut lab, 2, |_, clients| sent = clients);
+    until("both in the journal", || {
+        lab.served.asked(&["journal"])["changes"].as_array().is_some_and(|changes| changes.len() == 2)
+    });
+    let stats = lab.served.asked(&["stats"]);
+    // Made at the same time, both would choose into round 2.
+    assert_eq!((&stats["round"], &stats["left_of_round"]), (&json!(3), &json!(1)), "{stats}");
+}
+
+/// What a server does with seeds is what it says before.
+#[test]
+fn a_dry_run_of_seeds_is_that_of_a_server() {
+    let pages = Pages::new().html("/", "<a href=http://b.test/>b</a>");
+    let lab = Lab::new(Laid::apart(Web::new().site("a.test", pages), &["a.test"]), &[]);
+    let worker = lab.worker();
+    lab.served.asked(&["crawl", "http://a.test/"]);
+    until("the link to be judged", || outcome(&lab, "excluded") == 1);
+    worker.leave();
+    let foreseen = steer(&lab, &["--dry-run", "seeds", "http://b.test/", "http://a.test/"]);
+    assert_eq!((&foreseen["added"], &foreseen["notes"]), (&json!(1), &json!(["1 URL is given as seeds already"])));
+    steer(&lab, &["seeds", "http://b.test/"]);
+    assert_eq!(lab.served.asked(&["stats"])["waiting"], 1);
+
+    // The interface shows the effect of a seed with a password, and not the password.
+    let ui = Ui::start_with(&[&lab.served.clients]);
+    let form = "what=seeds&to=http%3A%2F%2Fme%3AS3CRET%40c.test%2F";
+    let effect = ui.post(&ui.own(), form);
+    assert!(effect.status == 200 && effect.body.contains("it would add 1 URL to the queue"), "{}", effect.body);
+    assert!(effect.body.contains("<strong>seeds http://***@c.test/</strong>"), "{}", effect.body);
+    let made = ui.post(&ui.own(), &format!("{form}&sure=yes"));
+    assert!(made.status == 200 && made.body.contains("1 seed added") && !made.body.contains("S3CRET"), "{}", made.body);
+    let refused = ui.post(&ui.own(), "what=seeds&to=http%3A%2F%2Fa.test%3A99999%2F");
+    assert!(refused.status == 400, "{} {}", refused.status, refused.body);
 }

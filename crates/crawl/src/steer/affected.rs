@@ -7,7 +7,7 @@ use weburl::UrlKey;
 use super::Change;
 use super::criterion::Criterion;
 use super::estimate::{Estimate, Sample};
-use super::foreseen::Seeds;
+use super::foreseen::{Seeds, Taker};
 use super::tally::{Affected, Tally};
 
 /// URLs read from the state at once.
@@ -18,8 +18,8 @@ impl Affected {
     ///
     /// # Errors
     /// The change cannot be used, or the state cannot be read.
-    pub fn by(change: &Change, options: &Options, view: &dyn CrawlView) -> anyhow::Result<Self> {
-        let mut counting = Counting::of(change, options, view)?;
+    pub fn by(change: &Change, options: &Options, view: &dyn CrawlView, taker: Taker) -> anyhow::Result<Self> {
+        let mut counting = Counting::of(change, options, view, taker)?;
         while !counting.is_complete() {
             counting.look_on(view)?;
         }
@@ -50,12 +50,12 @@ impl Counting {
     ///
     /// # Errors
     /// The change cannot be used, or the state cannot be read.
-    pub fn of(change: &Change, options: &Options, view: &dyn CrawlView) -> anyhow::Result<Self> {
+    pub fn of(change: &Change, options: &Options, view: &dyn CrawlView, taker: Taker) -> anyhow::Result<Self> {
         let criterion = Criterion::of(change, options, view)?;
         let next = if matches!(criterion, Criterion::None) { Next::End } else { Next::Outlines(None) };
         let mut tally = Tally::default();
         if let Change::Seeds(texts) = change {
-            tally.affected.added = Seeds::judged(texts, options, view)?.added;
+            tally.affected.added = Seeds::judged(texts, options, view, taker)?.added;
         }
         Ok(Counting { criterion, tally, looked_at: 0, next })
     }
@@ -159,7 +159,7 @@ mod tests {
         store.commit(&Batch { found, seeds, ..Batch::default() }).expect("a commit");
         store.commit(&Batch { visits: visits.collect(), ..Batch::default() }).expect("a commit");
         let change = Change::Exclude(vec!["*/p/*".to_owned()]);
-        let mut counting = Counting::of(&change, &Options::default(), &store).expect("a change");
+        let mut counting = Counting::of(&change, &Options::default(), &store, Taker::Run).expect("a change");
         counting.look_on(&store).expect("a state");
         assert_eq!((counting.looked_at(), counting.is_complete()), (URLS_AT_ONCE as u64, false));
         while !counting.is_complete() {

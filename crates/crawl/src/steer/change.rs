@@ -9,6 +9,7 @@ use settings::options::{CHANGEABLE, FIXED, Options};
 use settings::plan::Plan;
 use settings::site_name::{SiteDelay, SiteName};
 use settings::{table, usage};
+use weburl::without_user_info;
 
 use super::queue::{Removed, Retried};
 use crate::{CrawlDir, Unready};
@@ -221,9 +222,13 @@ fn extend<T: Clone + PartialEq>(all: &mut Vec<T>, more: &[T]) {
     }
 }
 
+/// The words on one line. Seeds are without their users and passwords.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (what, to) = self.words();
+        let (what, mut to) = self.words();
+        if matches!(self, Change::Seeds(_)) {
+            to = to.iter().map(|seed| without_user_info(seed).into_owned()).collect();
+        }
         let between = if matches!(self, Change::Set(_)) { ", " } else { " " };
         match to.is_empty() {
             true => f.write_str(what),

@@ -237,7 +237,7 @@ mod tests {
     use weburl::UrlKey;
 
     use super::*;
-    use crate::steer::{Change, Counting};
+    use crate::steer::{Change, Counting, Taker};
 
     /// Of 20 estimates with 95 % confidence, fewer are right once in sixty times.
     const RIGHT_MIN: u32 = 17;
@@ -354,7 +354,7 @@ mod tests {
             |view: &dyn CrawlView| Sample::of(&totals).expect("a large crawl").taken(&criterion, view, &|| true);
         assert_eq!(taken(&plain).expect("a state"), None);
         assert!(taken(&plain.0).expect("a state").is_some());
-        let mut counting = Counting::of(&change, &Options::default(), &plain).expect("a change");
+        let mut counting = Counting::of(&change, &Options::default(), &plain, Taker::Run).expect("a change");
         while !counting.is_complete() {
             counting.look_on(&plain).expect("a state");
         }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use engine::Settings;
+use model::Outcome;
 use printable::counted;
 use settings::options::Options;
 use settings::plan::Plan;
@@ -15,10 +16,22 @@ use super::{Change, seeds_of};
 /// Excluded seeds that are named.
 const EXCLUDED_TOLD_MAX: usize = 5;
 
+/// Who takes a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taker {
+    /// The run that goes on.
+    Run,
+    /// The next run.
+    NextRun,
+    /// The server of a crawl by several workers. It keeps the secrets of seeds, and puts those into the queue that rules had excluded when
+    /// they were found.
+    Server,
+}
+
 /// What becomes of seeds.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Seeds {
-    /// URLs that the crawl does not know yet.
+    /// URLs that come into the queue: those that the crawl does not know yet, as a rule.
     pub(super) added: u64,
     /// Those that it has as seeds.
     given: u64,
@@ -31,14 +44,24 @@ pub(super) struct Seeds {
 }
 
 impl Seeds {
-    /// Judges seeds as a run does that takes them.
+    /// Judges seeds as the taker does.
     ///
     /// # Errors
     /// One is no URL, or the state cannot be read.
-    pub(super) fn judged(texts: &[String], options: &Options, view: &dyn CrawlView) -> anyhow::Result<Self> {
-        let seeds: HashSet<CanonicalUrl> = seeds_of(options, texts)?.into_iter().collect();
+    pub(super) fn judged(
+        texts: &[String],
+        options: &Options,
+        view: &dyn CrawlView,
+        taker: Taker,
+    ) -> anyhow::Result<Self> {
+        let mut plan = Plan::new(options)?;
+        let seeds = match taker {
+            Taker::Server => plan.take_seeds(texts)?,
+            Taker::Run | Taker::NextRun => seeds_of(options, texts)?,
+        };
+        let seeds: HashSet<CanonicalUrl> = seeds.into_iter().collect();
         let before: HashSet<CanonicalUrl> = view.seeds()?.into_iter().collect();
-        let mut filter = Plan::new(options)?.settings.filter;
+        let mut filter = plan.settings.filter;
         for seed in before.iter().chain(&seeds) {
             filter.scope.add_seed(seed);
         }
@@ -48,6 +71,7 @@ impl Seeds {
             match (known, filter.judge_seed(&seed)) {
                 _ if before.contains(&seed) => judged.given += 1,
                 (Some(known), _) if waits(view, &known)? => judged.waiting += 1,
+                (Some(known), Ok(())) if taker == Taker::Server && is_excluded(&known) => judged.added += 1,
                 (Some(_), _) => judged.found += 1,
                 (None, Ok(())) => judged.added += 1,
                 (None, Err(rule)) => judged.excluded.push((seed, rule.to_string())),
@@ -85,22 +109,22 @@ fn waits(view: &dyn CrawlView, known: &Entry) -> Result<bool, StoreError> {
     Ok(known.visit.is_none() || queued(view, &known.candidate)?.is_some_and(|queued| queued.again.is_some()))
 }
 
+/// Whether rules kept a URL out when it was found.
+fn is_excluded(known: &Entry) -> bool {
+    known.visit.as_ref().is_some_and(|visit| visit.outcome == Outcome::Excluded)
+}
+
 /// What somebody should know of a change, in sentences: what becomes of seeds, and what of a budget is spent.
 ///
 /// # Errors
 /// The change cannot be used, or the state cannot be read.
-pub fn foreseen(
-    change: &Change,
-    options: &Options,
-    view: &dyn CrawlView,
-    is_running: bool,
-) -> anyhow::Result<Vec<String>> {
+pub fn foreseen(change: &Change, options: &Options, view: &dyn CrawlView, taker: Taker) -> anyhow::Result<Vec<String>> {
     Ok(match change {
-        Change::Seeds(texts) => Seeds::judged(texts, options, view)?.notes(),
+        Change::Seeds(texts) => Seeds::judged(texts, options, view, taker)?.notes(),
         Change::Set(_) | Change::Unset(_) => {
             let before = Plan::new(options)?;
             match change.plan(&before.options)? {
-                Some(after) => budgets(&before.settings, &after.settings, &view.totals()?, is_running),
+                Some(after) => budgets(&before.settings, &after.settings, &view.totals()?, taker != Taker::NextRun),
                 None => Vec::new(),
             }
         }
@@ -142,7 +166,7 @@ fn budgets(before: &Settings, after: &Settings, totals: &Totals, is_running: boo
 
 #[cfg(test)]
 mod tests {
-    use model::{Candidate, Outcome, Round, Timestamp, Visit};
+    use model::{Candidate, Round, Timestamp, Visit};
     use store::{Batch, MemoryStore, Store};
     use weburl::CanonicalRules;
 
@@ -187,24 +211,46 @@ mod tests {
             ),
         ] {
             let change = seeds(urls);
-            let counting = Counting::of(&change, &options, &store).expect("a change");
+            let counting = Counting::of(&change, &options, &store, Taker::Run).expect("a change");
             assert!(counting.is_complete(), "no known URL is affected");
             assert_eq!(counting.affected().to_string(), said, "{urls:?}");
-            assert_eq!(foreseen(&change, &options, &store, true).expect("a change"), notes, "{urls:?}");
+            assert_eq!(foreseen(&change, &options, &store, Taker::Run).expect("a change"), notes, "{urls:?}");
         }
         // In a second round, a URL that has a visit is in the queue again.
         let round = Some(Round { number: 2, began_at: Timestamp(2), is_choosing: false });
         store
             .commit(&Batch { round, again: vec![url("http://a.test/2").key()], ..Batch::default() })
             .expect("a commit");
-        let told = foreseen(&seeds(&["http://a.test/1", "http://a.test/2"]), &options, &store, true);
+        let told = foreseen(&seeds(&["http://a.test/1", "http://a.test/2"]), &options, &store, Taker::Run);
         assert_eq!(
             told.expect("a change"),
             ["1 URL is in the queue already", "1 URL is known already, and not visited again"]
         );
         let many = (0..8).map(|n| format!("http://a.test/{n}.pdf")).collect();
-        let told = foreseen(&Change::Seeds(many), &options, &store, true).expect("a change");
+        let told = foreseen(&Change::Seeds(many), &options, &store, Taker::Run).expect("a change");
         assert_eq!((told.len(), told.last().map(String::as_str)), (6, Some("3 more are excluded")));
+    }
+
+    #[test]
+    fn a_server_takes_seeds_with_secrets_and_those_that_were_excluded() {
+        let (store, options) = (crawled(), Options { exclude: vec!["*.pdf".to_owned()], ..Options::default() });
+        let [found, kept_out] = ["http://b.test/", "http://b.test/a.pdf"].map(url);
+        let settled = |url: &CanonicalUrl| {
+            let visit = Visit::without_fetch(url.key(), Outcome::Excluded, "out of scope".to_owned(), Timestamp(1));
+            (Candidate::seed(url.clone()), visit)
+        };
+        let settled = [&found, &kept_out].map(settled).into();
+        store.commit(&Batch { settled, ..Batch::default() }).expect("a commit");
+        let known = Change::Seeds([&found, &kept_out].map(ToString::to_string).into());
+        let secret = Change::Seeds(vec!["http://me:secret@new.test/".to_owned()]);
+        let added = |change: &Change, taker| {
+            Counting::of(change, &options, &store, taker).map(|counting| counting.affected().added)
+        };
+        assert_eq!(added(&known, Taker::Server).expect("a change"), 1);
+        assert_eq!(added(&known, Taker::Run).expect("a change"), 0, "a run leaves them as they are");
+        assert_eq!(added(&secret, Taker::Server).expect("a change"), 1);
+        assert!(added(&secret, Taker::Run).expect_err("a secret").is::<settings::Usage>());
+        assert_eq!(foreseen(&secret, &options, &store, Taker::Server).expect("a change"), [""; 0]);
     }
 
     #[test]
@@ -255,7 +301,8 @@ mod tests {
             (Change::Unset(vec!["max-pages".to_owned()]), true, &[]),
             (Change::Pause, true, &[]),
         ] {
-            let told = foreseen(&change, &options, &store, is_running).expect("a change");
+            let taker = if is_running { Taker::Run } else { Taker::NextRun };
+            let told = foreseen(&change, &options, &store, taker).expect("a change");
             assert_eq!(told, notes, "{change}");
         }
     }

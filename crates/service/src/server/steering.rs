@@ -8,12 +8,12 @@ use api::{SteerRequest, SteerResponse};
 use ask::sites;
 use coordination::Member;
 use crawl::made::{taken_out, visited_again};
-use crawl::steer::{Removed, Replaced, Retried, foreseen};
+use crawl::steer::{Removed, Replaced, Retried, Taker, foreseen};
 use crawl::{Affected, Change, Changed};
 use engine::clock::Clock;
 use model::Timestamp;
 use settings::options::Options;
-use settings::usage;
+use settings::{Usage, usage};
 use store_postgres::cluster::{Control, GoingBy};
 use tokio::time::Instant;
 use tonic::Status;
@@ -183,11 +183,14 @@ pub(super) async fn affected(service: &Service, change: Change) -> Result<SteerR
     let (_, plan) = service.in_force().await?;
     options_after(&change, &plan.options).map_err(wrong)?;
     let count = move |control: &Control| {
-        let affected = Affected::by(&change, &plan.options, control);
-        Ok(affected.and_then(|affected| Ok((affected, foreseen(&change, &plan.options, control, true)?))))
+        let affected = Affected::by(&change, &plan.options, control, Taker::Server);
+        Ok(affected.and_then(|affected| Ok((affected, foreseen(&change, &plan.options, control, Taker::Server)?))))
     };
     let (Affected { queued, fetched, again, added }, foreseen) =
-        service.ask(count).await?.map_err(|error| Status::unavailable(message(format_args!("{error:#}"))))?;
+        service.count(count).await?.map_err(|error| match error.is::<Usage>() {
+            true => wrong(error),
+            false => Status::unavailable(message(format_args!("{error:#}"))),
+        })?;
     notes.extend(foreseen);
     Ok(SteerResponse { queued, fetched, again, added, notes, ..SteerResponse::default() })
 }
