@@ -350,18 +350,20 @@ pub(crate) enum Answer {
 /// Answers with what a form came to.
 pub(crate) async fn answer(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let number = answers::number(query);
-    match ui.answers.get(number)? {
-        Answer::Words(words) => Ok(words.page(number)),
+    let answer = ui.answers.get(number)?;
+    let date = answer.date();
+    match answer.answer {
+        Answer::Words(words) => Ok(words.page(&date)),
         Answer::Effect(effect) => {
             let counted = effect.clone();
             let so_far = ui.ask(move |_| Ok(counted.so_far())).await?;
-            Ok(shown(number, &effect, &so_far))
+            Ok(shown((number, &date), &effect, &so_far))
         }
     }
 }
 
 /// What a change would affect, and the form that makes it.
-fn shown(number: u64, effect: &Effect, so_far: &SoFar) -> Html<String> {
+fn shown((number, date): (u64, &Markup), effect: &Effect, so_far: &SoFar) -> Html<String> {
     let (what, values) = effect.change.words();
     let link = answers::page_of(number);
     let body = html! {
@@ -380,7 +382,7 @@ fn shown(number: u64, effect: &Effect, so_far: &SoFar) -> Html<String> {
             }
         }
         @for note in &effect.notes { p { (Printable(note)) } }
-        (answers::date_of(number))
+        (date)
         form method="post" action=(to("/steer")) {
             (links::hidden("what", what)) (links::hidden("to", &values.join("\n"))) (links::hidden("sure", "yes"))
             button { "Do it" }

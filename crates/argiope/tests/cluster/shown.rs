@@ -152,10 +152,12 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
     let id = lab.served.asked(&["workers"])["workers"][0]["id"].as_str().expect("an id").to_owned();
     contains(&ui.page(&format!("/workers/drain?worker={id}")), &["hands over its sites", &id]);
     assert_eq!(stats(&lab)["workers"], 2, "nothing is done yet");
-    assert_eq!(ui.posted("/workers/drain", &format!("worker={id}")), "/workers");
+    assert_eq!(ui.posted("/workers/drain", &format!("worker={id}")), format!("/workers/drain?worker={id}"));
+    assert_eq!(stats(&lab)["workers"], 2, "nothing is done without the question");
+    assert_eq!(ui.posted("/workers/drain", &format!("worker={id}&sure=yes")), "/workers");
     until("one worker to be left", || stats(&lab)["workers"] == 1);
     until("its groups to have the other owner", || ui.page("/workers").contains("nothing moves"));
-    let gone = ui.post_to("/workers/drain", &ui.own(), &format!("worker={id}"));
+    let gone = ui.post_to("/workers/drain", &ui.own(), &format!("worker={id}&sure=yes"));
     assert!(gone.status == 404 && gone.body.contains("there is no worker"), "{}", gone.body);
 
     // Who is no page of the interface changes nothing.
@@ -167,7 +169,7 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
 
     // Where no worker is left, all groups are on the move.
     let last = lab.served.asked(&["workers"])["workers"][0]["id"].as_str().expect("an id").to_owned();
-    assert_eq!(ui.posted("/workers/drain", &format!("worker={last}")), "/workers");
+    assert_eq!(ui.posted("/workers/drain", &format!("worker={last}&sure=yes")), "/workers");
     until("no worker to be left", || stats(&lab)["workers"] == 0);
     let unowned = lab.served.asked(&["workers"])["unowned"].clone();
     assert_eq!(unowned.as_array().map(Vec::len), Some(3), "{unowned}");

@@ -50,7 +50,7 @@ pub(super) async fn crawl(State(server): State<Server>, form: String) -> Result<
     let fields = Fields::parse(&form);
     let depth = number("depth", fields.get("depth"))?;
     let request = CrawlRequest { url: fields.needed("u", "URL")?, depth };
-    let mut messages = server.ask(async |mut client| client.crawl_progress(request).await).await?;
+    let mut messages = server.order(async |mut client| client.crawl_progress(request).await).await?;
     // The seed is committed before the first message. The crawl goes on when nobody reads the other messages.
     let first = messages.message().await.map_err(|status| server.failure(&status))?;
     server.forget().await;

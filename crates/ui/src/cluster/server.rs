@@ -9,7 +9,7 @@ use ask::picture::{Drawn, Picture};
 use engine::clock::Clock;
 use model::Outcome;
 use report::Statistics;
-use service::client::{Client, said};
+use service::client::{Client, EARLIER, said};
 use settings::units::human_bytes;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::{sleep, timeout};
@@ -26,8 +26,11 @@ use crate::wording::on_page;
 use super::kept::Kept;
 use super::watching::Watch;
 
-/// The longest that the answer to a small question may take. A change waits for the workers for 10 seconds.
+/// The longest that the answer to a small question or an order may take. A change waits for the workers for 10 seconds.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+/// What is said of an order without an answer: the server carries it out though nobody waits for it.
+const ORDER_GOES_ON: &str =
+    "; it may still do what was ordered: see the pages Steer, URLs and Workers before you order it again";
 /// Questions at a time that workers answer together, or that read the whole state; others wait for their turn.
 const LARGE_QUESTIONS_MAX: usize = 2;
 /// How long the last numbers hold, at least.
@@ -117,7 +120,15 @@ impl Server {
     where
         F: Future<Output = Result<Response<T>, Status>>,
     {
-        in_time(&self.name, question(self.client.clone())).await
+        in_time((&self.name, ""), ANSWER_TIME_MAX, question(self.client.clone())).await
+    }
+
+    /// The answer to what changes the crawl.
+    pub(super) async fn order<T, F>(&self, order: impl FnOnce(Client) -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<Response<T>, Status>>,
+    {
+        in_time((&self.name, ORDER_GOES_ON), ANSWER_TIME_MAX, order(self.client.clone())).await
     }
 
     /// The same for a question that may take long, when it has its turn. Who leaves ends it.
@@ -127,7 +138,7 @@ impl Server {
     {
         let _turn = self.large.acquire().await;
         let answer = question(self.client.clone()).await;
-        answer.map(Response::into_inner).map_err(|status| failure(&self.name, &status))
+        answer.map(Response::into_inner).map_err(|status| failure((&self.name, ""), &status))
     }
 
     /// The numbers of the crawl.
@@ -197,7 +208,7 @@ impl Server {
 
     /// What went wrong with an answer in several parts.
     pub(super) fn failure(&self, status: &Status) -> Failure {
-        failure(&self.name, status)
+        failure((&self.name, ""), status)
     }
 }
 
@@ -205,7 +216,7 @@ impl Numbers {
     /// The numbers. Others who ask meanwhile wait, and get the same.
     async fn now(&self) -> Result<Arc<StatsResponse>, Failure> {
         let mut client = self.client.clone();
-        self.kept.answer(in_time(&self.name, client.stats(StatsRequest {}))).await
+        self.kept.answer(in_time((&self.name, ""), ANSWER_TIME_MAX, client.stats(StatsRequest {}))).await
     }
 
     /// A sample of numbers that are new. While the server gives none, the crawl rests as far as is known.
@@ -253,28 +264,55 @@ pub(super) fn fetched(stats: &StatsResponse) -> u64 {
     Outcome::ALL.iter().filter(|outcome| outcome.is_fetched()).map(of).sum()
 }
 
-async fn in_time<T>(name: &str, answer: impl Future<Output = Result<Response<T>, Status>>) -> Result<T, Failure> {
-    match timeout(ANSWER_TIME_MAX, answer).await {
-        Ok(answer) => answer.map(Response::into_inner).map_err(|status| failure(name, &status)),
+/// The answer of a server, which is called so, within a time. `if_none` is added where there is none.
+async fn in_time<T>(
+    (name, if_none): (&str, &str),
+    time_max: Duration,
+    answer: impl Future<Output = Result<Response<T>, Status>>,
+) -> Result<T, Failure> {
+    match timeout(time_max, answer).await {
+        Ok(answer) => answer.map(Response::into_inner).map_err(|status| failure((name, if_none), &status)),
         Err(_) => {
-            let seconds = ANSWER_TIME_MAX.as_secs();
-            Err(Failure::Unanswered(format!("the server at {name} gives no answer: nothing in {seconds} seconds")))
+            let seconds = time_max.as_secs();
+            Err(Failure::Unanswered(format!(
+                "the server at {name} gives no answer: nothing in {seconds} seconds{if_none}"
+            )))
         }
     }
 }
 
-fn failure(name: &str, status: &Status) -> Failure {
+fn failure((name, if_none): (&str, &str), status: &Status) -> Failure {
     let said = on_page(&said(status));
     // What the library says of a connection has a cause; what a server says has none.
     let is_answer = status.source().is_none();
     match status.code() {
         Code::InvalidArgument => Failure::Unusable(said),
-        Code::Unimplemented => {
-            Failure::Unanswered(format!("the server at {name} is of an earlier version, which does not answer this"))
-        }
+        Code::Unimplemented => Failure::Unanswered(format!("the server at {name} {EARLIER}")),
         Code::NotFound => Failure::NotFound(said),
         Code::FailedPrecondition | Code::ResourceExhausted => Failure::Unready(said),
         _ if is_answer => Failure::Unanswered(format!("the server at {name}: {said}")),
-        _ => Failure::Unanswered(format!("the server at {name} gives no answer: {said}")),
+        _ => Failure::Unanswered(format!("the server at {name} gives no answer: {said}{if_none}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_order_without_an_answer_may_be_carried_out_still() {
+        let wait = |if_none| in_time::<()>(("a:1", if_none), Duration::ZERO, std::future::pending());
+        for (if_none, expect) in [
+            ("", "the server at a:1 gives no answer: nothing in 0 seconds"),
+            (
+                ORDER_GOES_ON,
+                "the server at a:1 gives no answer: nothing in 0 seconds; it may still do what was ordered: \
+                 see the pages Steer, URLs and Workers before you order it again",
+            ),
+        ] {
+            assert_eq!(wait(if_none).await.expect_err("no answer").text(), expect);
+        }
+        let refused = failure(("a:1", ORDER_GOES_ON), &Status::unavailable("the server ends: nothing was done"));
+        assert_eq!(refused.text(), "the server at a:1: the server ends: nothing was done");
     }
 }

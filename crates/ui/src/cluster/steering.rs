@@ -67,7 +67,7 @@ pub(super) async fn take_back(State(server): State<Server>, form: String) -> Res
     if steer::on_one_line(&answer.undo) == seen {
         // The server makes it only if that still takes the change back.
         let order = request(answer.undo);
-        answer = server.ask(async |mut client| client.undo(order).await).await?;
+        answer = server.order(async |mut client| client.undo(order).await).await?;
     }
     let UndoResponse { undo, done, workers, workers_behind } = answer;
     if !done {
@@ -91,12 +91,12 @@ pub(super) async fn change(State(server): State<Server>, form: String) -> Result
     {
         // The server keeps their secrets.
         let request = AddSeedsRequest { urls: urls.clone() };
-        let added = text(&server.ask(async |mut client| client.add_seeds(request).await).await?);
+        let added = text(&server.order(async |mut client| client.add_seeds(request).await).await?);
         server.forget().await;
         return Ok(server.answers().lead_to(steer::changed(&change, &added)));
     }
     let request = request(&change, false);
-    let made = server.ask(async |mut client| client.steer(request).await).await?;
+    let made = server.order(async |mut client| client.steer(request).await).await?;
     server.forget().await;
     let words = || steer::changed(&change, &text(&made));
     Ok(if change == Change::Stop { server.answers().lead_to(words()) } else { told(&server, &made, words) })
@@ -142,5 +142,6 @@ async fn effect(server: &Server, change: &Change) -> Result<Response, Failure> {
 /// Answers with what a form came to.
 pub(super) async fn answer(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let number = answers::number(query);
-    Ok(server.answers().get(number)?.page(number))
+    let answer = server.answers().get(number)?;
+    Ok(answer.answer.page(&answer.date()))
 }

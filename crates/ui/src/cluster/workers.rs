@@ -194,7 +194,7 @@ pub(super) async fn before_drain(
     let body = html! {
         p { "The worker " strong { (Printable(&worker)) } " hands over its sites, seals its segments, and ends. It does not join again by itself." }
         form method="post" action="/workers/drain" {
-            (links::hidden("worker", &worker))
+            (links::hidden("worker", &worker)) (links::hidden("sure", "yes"))
             button { "Do it" }
             " " a href="/workers" { "Cancel" }
         }
@@ -202,10 +202,14 @@ pub(super) async fn before_drain(
     Ok(frame::page("Drain a worker", "/workers", &body))
 }
 
-/// Sends a worker away.
+/// Sends a worker away if the form says that the user was asked, or leads to the question.
 pub(super) async fn drain(State(server): State<Server>, form: String) -> Result<Redirect, Failure> {
-    let worker = Fields::parse(&form).get("worker").to_owned();
-    server.ask(async |mut client| client.drain(DrainRequest { worker }).await).await?;
+    let fields = Fields::parse(&form);
+    let worker = fields.get("worker").to_owned();
+    if fields.get("sure").is_empty() {
+        return Ok(Redirect::to(&with_fields("/workers/drain", &[("worker", &worker)])));
+    }
+    server.order(async |mut client| client.drain(DrainRequest { worker }).await).await?;
     server.forget().await;
     Ok(Redirect::to("/workers"))
 }
