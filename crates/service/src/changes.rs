@@ -40,7 +40,7 @@ impl Changes {
         let mut all = self.0.try_acquire_many(CHANGES_MAX).ok();
         if all.is_none() {
             console::say!(
-                "a change of the crawl is under way: this ends after it. Ctrl-C ends it now, the change half made"
+                "a change of the crawl is under way: this ends after it. Another signal, such as Ctrl-C, ends it now, the change half made"
             );
             tokio::select! {
                 permits = self.0.acquire_many(CHANGES_MAX) => all = permits.ok(),
