@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 
 use foldhash::{HashMap, HashMapExt};
-use model::{Outcome, PayloadDigest, Visit};
+use model::{Outcome, Payload, PayloadDigest, Visit};
 use serde::{Deserialize, Serialize};
 use store::{CrawlView, Entry, StoreError, with_current_visit};
 use weburl::UrlKey;
@@ -34,7 +34,7 @@ impl Content {
     /// That of a visit; `None` where it found no page or document, or one that repeats another.
     fn of(visit: &Visit) -> Option<Self> {
         visit.outcome.has_content().then(|| Content {
-            payload: Payload::of(visit),
+            payload: visit.payload(),
             visit: visit.past.visits,
             has_changed: visit.past.found_change(visit.at) == Some(true),
         })
@@ -47,29 +47,18 @@ impl Content {
         let has_content = Outcome::ALL.iter().any(|known| known.has_content() && known.as_str() == outcome);
         let visit = rows.number("visit", row).and_then(|visit| u32::try_from(visit).ok());
         has_content.then(|| Content {
-            payload: Payload::of_row(rows, row),
+            payload: payload_of_row(rows, row),
             visit: visit.unwrap_or_default(),
             has_changed: rows.flag("changed", row) == Some(true),
         })
     }
 }
 
-/// What tells the payloads of the visits of a URL apart: label and length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-struct Payload {
-    digest: Option<PayloadDigest>,
-    length: u64,
-}
-
-impl Payload {
-    fn of(visit: &Visit) -> Self {
-        Payload { digest: visit.digest, length: visit.length }
-    }
-
-    fn of_row(rows: &dyn Column, row: usize) -> Self {
-        let length = rows.number("length", row).and_then(|length| u64::try_from(length).ok());
-        Payload { digest: rows.text("digest", row).and_then(PayloadDigest::parse), length: length.unwrap_or_default() }
-    }
+/// The payload of a row. Every crawl with rows labels its payloads.
+fn payload_of_row(rows: &dyn Column, row: usize) -> Payload {
+    let length = rows.number("length", row).and_then(|length| u64::try_from(length).ok());
+    let label = rows.text("digest", row).and_then(PayloadDigest::parse);
+    Payload { label, identity: None, length: length.unwrap_or_default() }
 }
 
 /// What a duplicate has in common with its original.
@@ -97,7 +86,7 @@ impl Repeated {
     /// What a duplicate repeats.
     #[must_use]
     pub fn of(duplicate: &Visit) -> Self {
-        Repeated { payload: Payload::of(duplicate), is_recorded: duplicate.content_at.is_none() }
+        Repeated { payload: duplicate.payload(), is_recorded: duplicate.content_at.is_none() }
     }
 
     /// The same by its row.
@@ -105,13 +94,13 @@ impl Repeated {
     pub fn of_row(rows: &dyn Column, row: usize) -> Self {
         // What the archive has lost is no claim to another coding.
         let is_recorded = rows.text("warc_file", row).is_some() && rows.number("payload_at", row).is_none();
-        Repeated { payload: Payload::of_row(rows, row), is_recorded }
+        Repeated { payload: payload_of_row(rows, row), is_recorded }
     }
 
     /// Whether this content has the very payload.
     #[must_use]
     pub fn is(&self, content: &Content) -> bool {
-        self.payload == content.payload
+        self.payload.is(content.payload)
     }
 
     /// How well a content of the original fits; `None` if it is another.
@@ -178,8 +167,9 @@ impl<'s> Originals<'s> {
         }
         let repeated = Repeated::of(duplicate);
         let Some(now) = self.of(original)?.filter(|now| now.outcome.is_fetched()) else { return Ok(false) };
-        if repeated.payload == now.payload || !repeated.is_recorded {
-            return Ok(repeated.payload == now.payload);
+        let is_the_same = repeated.payload.is(now.payload);
+        if is_the_same || !repeated.is_recorded {
+            return Ok(is_the_same);
         }
         // In another coding: it is the content of the visit that fits best.
         let mut visits = self.view.earlier(original)?;
@@ -187,7 +177,7 @@ impl<'s> Originals<'s> {
         let contents = visits.iter().filter_map(Content::of);
         let fits = contents.filter_map(|content| Some((repeated.fit(&content)?, content.payload)));
         let best = fits.max_by_key(|(fit, _)| *fit);
-        Ok(best.is_some_and(|(_, payload)| payload == now.payload))
+        Ok(best.is_some_and(|(_, payload)| payload.is(now.payload)))
     }
 
     /// The visit that describes an original now.
@@ -197,7 +187,7 @@ impl<'s> Originals<'s> {
         }
         let entry = self.view.get(original)?.map(|entry| with_current_visit(self.view, entry)).transpose()?;
         let visit = entry.and_then(|entry| entry.visit);
-        let now = visit.map(|visit| Now { outcome: visit.outcome, payload: Payload::of(&visit) });
+        let now = visit.map(|visit| Now { outcome: visit.outcome, payload: visit.payload() });
         if self.known.len() >= ORIGINALS_MAX {
             self.known.clear();
         }
@@ -214,25 +204,26 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: (u8, u64) = (1, 10);
-    const CODED: (u8, u64) = (2, 7);
-    const OTHER: (u8, u64) = (3, 10);
+    const PLAIN: Payload = payload(1, 10);
+    const CODED: Payload = payload(2, 7);
+    const OTHER: Payload = payload(3, 10);
 
     fn url(path: &str) -> CanonicalUrl {
         CanonicalUrl::parse(&format!("http://one.test/{path}"), &CanonicalRules::default()).expect("a URL")
     }
 
-    fn payload((label, length): (u8, u64)) -> Payload {
-        Payload { digest: Some(PayloadDigest([label; 20])), length }
+    const fn payload(label: u8, length: u64) -> Payload {
+        Payload { label: Some(PayloadDigest([label; 20])), identity: None, length }
     }
 
     /// A visit that found this payload; without one, that nothing is there.
-    fn visit(path: &str, number: u32, found: Option<(u8, u64)>) -> Visit {
+    fn visit(path: &str, number: u32, found: Option<Payload>) -> Visit {
         let outcome = if found.is_some() { Outcome::Html } else { Outcome::HttpError };
-        let (digest, length) = found.map_or((None, 0), |found| (payload(found).digest, found.1));
+        let Payload { label, identity, length } = found.unwrap_or(Payload { label: None, identity: None, length: 0 });
         Visit {
             status: if found.is_some() { 200 } else { 404 },
-            digest,
+            digest: label,
+            identity,
             length,
             past: Past { visits: number, ..Past::default() },
             round: number + 1,
@@ -241,11 +232,11 @@ mod tests {
     }
 
     /// Whether a duplicate of the first visit of its original is one after later visits of that. Its record is a revisit, or it has the payload.
-    fn check(repeats: (u8, u64), is_revisit: bool, later: &[Option<(u8, u64)>], expect: bool) {
+    fn check(found: Payload, repeats: Payload, is_revisit: bool, later: &[Option<Payload>], expect: bool) {
         let store = MemoryStore::new();
-        let found = ["original", "copy"].map(|path| Candidate::seed(url(path))).into();
-        store.commit(&Batch { found, ..Batch::default() }).expect("committed");
-        let first = visit("original", 0, Some(PLAIN));
+        let seeds = ["original", "copy"].map(|path| Candidate::seed(url(path))).into();
+        store.commit(&Batch { found: seeds, ..Batch::default() }).expect("committed");
+        let first = visit("original", 0, Some(found));
         let mut copy = visit("copy", 0, Some(repeats));
         copy.repeat(url("original").key());
         copy.content_at = is_revisit.then_some(first.at);
@@ -269,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_duplicate_is_one_while_its_original_has_the_content() {
-        let revisit = |later: &[Option<(u8, u64)>], expect| check(PLAIN, true, later, expect);
+        let revisit = |later: &[Option<Payload>], expect| check(PLAIN, PLAIN, true, later, expect);
         revisit(&[], true);
         revisit(&[Some(PLAIN)], true);
         revisit(&[Some(OTHER)], false);
@@ -277,9 +268,9 @@ mod tests {
         revisit(&[None], false);
         revisit(&[Some(OTHER), Some(OTHER)], false);
         revisit(&[None, Some(PLAIN)], true);
-        let with_payload = |later: &[Option<(u8, u64)>], expect| {
+        let with_payload = |later: &[Option<Payload>], expect| {
             for repeats in [PLAIN, CODED] {
-                check(repeats, false, later, expect);
+                check(PLAIN, repeats, false, later, expect);
             }
         };
         with_payload(&[], true);
@@ -287,17 +278,33 @@ mod tests {
         with_payload(&[Some(OTHER)], false);
         with_payload(&[None], false);
         with_payload(&[Some(OTHER), Some(PLAIN)], true);
-        check(CODED, false, &[Some(CODED)], true);
+        check(PLAIN, CODED, false, &[Some(CODED)], true);
+    }
+
+    #[test]
+    fn a_duplicate_without_a_label_is_one_while_its_original_has_the_content() {
+        let in_first_run = |identity| Payload { label: None, identity: Some(identity), length: 10 };
+        let later = |identity| Payload { identity: Some(u64::from(identity)), ..payload(identity, 10) };
+        let first = in_first_run(1);
+        check(first, first, true, &[Some(later(1))], true);
+        check(first, first, true, &[Some(later(2))], false);
+        check(first, first, true, &[Some(later(2)), Some(later(1))], true);
+        check(first, first, true, &[None], false);
+        // A retry begins a round within the first run.
+        check(first, first, true, &[Some(first)], true);
+        check(first, first, true, &[Some(in_first_run(2))], false);
+        // Found by a later run.
+        check(first, later(1), true, &[], true);
     }
 
     #[test]
     fn the_very_payload_fits_better_than_any_other_and_the_latest_best() {
-        let revisit = Repeated { payload: payload(PLAIN), is_recorded: false };
-        let record = Repeated { payload: payload(PLAIN), is_recorded: true };
-        let best = |of: Repeated, visits: &[(u8, u64)]| {
+        let revisit = Repeated { payload: PLAIN, is_recorded: false };
+        let record = Repeated { payload: PLAIN, is_recorded: true };
+        let best = |of: Repeated, visits: &[Payload]| {
             let mut before = None;
             let contents = visits.iter().zip(1..).map(|(found, visit)| Content {
-                payload: payload(*found),
+                payload: *found,
                 visit,
                 has_changed: before.replace(*found).is_some_and(|before| before != *found),
             });
@@ -307,7 +314,7 @@ mod tests {
         assert_eq!(best(revisit, &[OTHER, PLAIN, PLAIN, OTHER]), Some(3));
         assert_eq!(best(record, &[OTHER, PLAIN, OTHER]), Some(2));
         assert_eq!(best(record, &[CODED, CODED, OTHER]), Some(1));
-        let later = Content { payload: payload(OTHER), visit: 2, has_changed: true };
+        let later = Content { payload: OTHER, visit: 2, has_changed: true };
         assert_eq!(record.fit(&later), None, "where the first content was lost, no other stands for it");
         assert_eq!(best(revisit, &[CODED, OTHER]), None);
     }

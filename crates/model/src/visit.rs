@@ -173,20 +173,24 @@ impl Visit {
 }
 
 /// What identifies the payload of a visit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Payload {
-    label: Option<PayloadDigest>,
-    identity: Option<u64>,
-    length: u64,
+    /// [`Visit::digest`].
+    pub label: Option<PayloadDigest>,
+    /// [`Visit::identity`].
+    pub identity: Option<u64>,
+    /// [`Visit::length`].
+    pub length: u64,
 }
 
 impl Payload {
-    /// Whether each byte that was sent is the same: by the labels or, where neither has one, by the identities.
+    /// Whether each byte that was sent is the same: by the labels, if both have one, or else by the identities. A crawl that keeps only its state
+    /// labels payloads from its second run on. Of two that nothing identifies, the lengths decide.
     #[must_use]
     pub fn is(self, other: Payload) -> bool {
         let is_the_same = match (self.label, other.label) {
-            (None, None) => self.identity == other.identity,
-            (label, other) => label == other,
+            (Some(label), Some(other)) => label == other,
+            (label, of_other) => self.identity == other.identity && (self.identity.is_some() || label == of_other),
         };
         is_the_same && self.length == other.length
     }
@@ -221,7 +225,12 @@ mod tests {
             (payload(None, Some(1), 9), payload(None, Some(1), 8), false),
             (payload(None, Some(1), 9), payload(None, None, 9), false),
             (payload(None, None, 0), payload(None, None, 0), true),
-            (payload(Some(1), Some(1), 9), payload(None, Some(1), 9), false),
+            (payload(Some(1), Some(1), 9), payload(None, Some(1), 9), true),
+            (payload(Some(1), Some(1), 9), payload(None, Some(2), 9), false),
+            (payload(Some(1), Some(1), 9), payload(None, Some(1), 8), false),
+            (payload(Some(1), Some(1), 9), payload(None, None, 9), false),
+            (payload(Some(1), None, 9), payload(None, Some(1), 9), false),
+            (payload(Some(1), None, 9), payload(None, None, 9), false),
         ] {
             assert_eq!((one.is(other), other.is(one)), (is_the_same, is_the_same), "{one:?} {other:?}");
         }

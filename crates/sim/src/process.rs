@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use engine::{Command, End, Event, Fetch, Pin, Recorder, Settings, Start, State, look_into};
 use model::{FailureKind, FetchOutcome, FetchTask, Purpose, TaskId, Timestamp};
-use store::Store;
+use store::{CrawlView as _, Store};
 use weburl::{Site, SiteKey};
 
 use self::explained::Said;
@@ -86,7 +86,9 @@ pub(crate) struct Process<'w> {
 impl<'w> Process<'w> {
     /// Starts the program on a store.
     pub(crate) fn start(world: &'w mut World, store: Arc<Watched>, recorder: Recorder, resumed: bool) -> Self {
-        let settings = world.scenario.settings();
+        let mut settings = world.scenario.settings();
+        // As a session decides it: visits of another run are compared by all that is known of them.
+        settings.labels |= store.totals().is_ok_and(|totals| !totals.outcomes.is_empty());
         let is_shared = world.scenario.troubles.hand_overs > 0;
         let start = match resumed {
             _ if is_shared => Start::Shared,
