@@ -58,8 +58,8 @@ pub struct Status {
     /// What holds the sites of a running crawl up.
     #[serde(serialize_with = "dated")]
     pub waits: Option<SiteWaits>,
-    /// When sites in trouble, URLs that failed, and freshness were counted, if that was before: a large crawl that runs is not counted for each
-    /// status.
+    /// When seeds, sites in trouble, URLs that failed, and freshness were counted, if that was before: a large crawl that runs is not counted for
+    /// each status.
     pub counted_at: Option<String>,
 }
 
@@ -80,9 +80,9 @@ pub struct SegmentStatus {
 /// The part of it that many records are read for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Survey {
-    /// When it was made, if another process made it for a question before.
+    /// When it was made.
     #[serde(skip)]
-    at: Option<Timestamp>,
+    at: Timestamp,
     seeds: Vec<String>,
     seeds_count: u64,
     troubled: Troubled,
@@ -102,7 +102,7 @@ impl Survey {
         // The survey of another version is not read.
         let kept = live.survey()?.and_then(|kept| Some((kept.at, serde_json::from_str(&kept.found).ok()?)));
         if let Some((at, survey)) = kept {
-            return Ok(Survey { at: Some(at), ..survey });
+            return Ok(Survey { at, ..survey });
         }
         let effort = Effort::begin();
         let survey = Survey::make(opened)?;
@@ -111,18 +111,19 @@ impl Survey {
     }
 
     fn make(opened: &Opened) -> anyhow::Result<Self> {
+        let clock = Clock::start();
         let totals = opened.view().totals()?;
         let is_first = totals.round.number == 1;
         let seeds = opened.view().seeds()?;
         Ok(Survey {
-            at: None,
             seeds: seeds.iter().take(SEEDS_NAMED_MAX).map(ToString::to_string).collect(),
             seeds_count: seeds.len() as u64,
             troubled: Troubled::of(opened.view(), &totals)?,
             passing: Passing::of(opened.view(), &totals)?,
             // Many URLs are read for it, which a crawl that runs should not pay for.
             lost: if opened.is_running() { None } else { lost(opened.view(), &totals)?.filter(|lost| *lost > 0) },
-            freshness: if is_first { None } else { Freshness::of(opened.view(), Clock::start().date())? },
+            freshness: if is_first { None } else { Freshness::of(opened.view(), clock.date())? },
+            at: clock.date(),
         })
     }
 }
@@ -161,9 +162,10 @@ impl Status {
         let mut changes = Changed::all_of(&opened.dir)?;
         changes.drain(..changes.len().saturating_sub(CHANGES_NAMED));
         let waits = opened.live().map(LiveView::waits).transpose()?.flatten();
+        let is_before = opened.is_running() && Clock::start().date().since(at) >= COUNTED_NOW_MAX;
         Ok(Status {
             waits,
-            counted_at: at.filter(|at| Clock::start().date().since(*at) >= COUNTED_NOW_MAX).map(Timestamp::to_rfc3339),
+            counted_at: is_before.then(|| at.to_rfc3339()),
             paused: options.paused == Some(true),
             hold: options.hold.iter().map(ToString::to_string).collect(),
             max_pages_per_site: options.max_pages_per_site,

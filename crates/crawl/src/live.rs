@@ -214,12 +214,14 @@ impl Asking {
                 let _ = stream.write_all(said.as_bytes());
             }
             (VIEW, _) => {
+                // Looked at before: the view may lack a change that is made meanwhile.
+                let scheduler = answers.scheduler.clone().map(|scheduler| (scheduler.changes(), scheduler));
                 let Ok(view) = (answers.view)() else { return };
                 // The view and the scheduler are enough from here on.
-                let scheduler = answers.scheduler.clone();
                 drop(answers);
                 let _ = stream.set_read_timeout(Some(THINKS_MAX));
-                let _ = view_wire::serve(stream, &*view, &|asked| scheduler.as_ref()?.answer(asked));
+                let answer = |asked: &str| scheduler.as_ref().and_then(|(changes, of)| of.answer(asked, *changes));
+                let _ = view_wire::serve(stream, &*view, &answer);
             }
             _ => {
                 let Some(request) = request.strip_suffix('\n') else { return };
@@ -256,10 +258,15 @@ impl Answers {
             Some(Order { id: OrderId::read(id)?, what: what.ok()? })
         };
         let order = read().context("another version of this program runs the crawl");
-        Some(match &self.steer {
+        let steered = match &self.steer {
             Some(steer) => order.and_then(|order| steer(&order)),
             None => Err(anyhow!("this process is one of several workers: steer them by `argiope client`")),
-        })
+        };
+        // A part of a change that failed may be made.
+        if let Some(scheduler) = &self.scheduler {
+            scheduler.changed();
+        }
+        Some(steered)
     }
 }
 

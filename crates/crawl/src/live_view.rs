@@ -82,3 +82,40 @@ impl Layer for LiveView {
         self.0.outlines(slice, from, max)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use store::{MemoryStore, Store as _};
+
+    use super::*;
+    use crate::Scheduler;
+    use crate::live::{self, Answers, Live};
+    use crate::steer::{Change, OrderId};
+
+    #[test]
+    fn a_change_drops_the_survey_of_the_time_before() {
+        let root = tempfile::tempdir().expect("a directory");
+        let (scheduler, _questions) = Scheduler::new();
+        let answers = Answers {
+            view: Box::new(|| MemoryStore::new().view()),
+            publish: None,
+            steer: Some(Box::new(|_| Ok(None))),
+            scheduler: Some(scheduler),
+        };
+        let _live = Live::listen(root.path(), answers).expect("a listener");
+        let view = || live::view(root.path()).expect("an answer").expect("a view");
+        let keep = |of: &LiveView, found: &str| {
+            of.ask::<()>(&Asked::KeepSurvey { found: found.to_owned(), for_ms: 60_000 }).expect("an answer")
+        };
+        let kept = || view().survey().expect("an answer").map(|survey| survey.found);
+        let before = view();
+        keep(&before, "[1]");
+        assert_eq!(kept(), Some("[1]".to_owned()));
+        live::steer(root.path(), &OrderId::new(), &Change::Pause).expect("made");
+        assert_eq!(kept(), None);
+        keep(&before, "[1]");
+        assert_eq!(kept(), None, "of a view that lacks the change");
+        keep(&view(), "[2]");
+        assert_eq!(kept(), Some("[2]".to_owned()));
+    }
+}

@@ -70,8 +70,19 @@ impl Scheduler {
         self.ask(Question::Waits).await
     }
 
-    /// Answers a question of another process, on a thread of no runtime. `None` if it is no question.
-    pub(crate) fn answer(&self, asked: &str) -> Option<String> {
+    /// Changes that the run has made.
+    pub(crate) fn changes(&self) -> u64 {
+        self.surveys.changes()
+    }
+
+    /// The run has made a change.
+    pub(crate) fn changed(&self) {
+        self.surveys.changed();
+    }
+
+    /// Answers a question of another process, on a thread of no runtime. The view of that process has the first `changes` of the run. `None` if it
+    /// is no question.
+    pub(crate) fn answer(&self, asked: &str, changes: u64) -> Option<String> {
         match serde_json::from_str(asked).ok()? {
             Asked::Site(site) => self.answer_on_thread(|answer| Question::Site(site, answer)),
             Asked::Waits => self.answer_on_thread(Question::Waits),
@@ -81,7 +92,7 @@ impl Scheduler {
             }
             Asked::Survey => serde_json::to_string(&self.surveys.last()).ok(),
             Asked::KeepSurvey { found, for_ms } => {
-                self.surveys.keep(found, Duration::from_millis(for_ms));
+                self.surveys.keep(found, Duration::from_millis(for_ms), changes);
                 serde_json::to_string(&()).ok()
             }
         }
@@ -131,15 +142,15 @@ mod tests {
         let (scheduler, _questions) = Scheduler::new();
         let asked = serde_json::to_string(&Asked::Process).expect("JSON");
         let process: RunningProcess =
-            serde_json::from_str(&scheduler.answer(&asked).expect("an answer")).expect("JSON");
+            serde_json::from_str(&scheduler.answer(&asked, 0).expect("an answer")).expect("JSON");
         assert_eq!(process.latest, []);
-        assert_eq!(scheduler.answer("\"Colour\""), None, "a question of a later version");
+        assert_eq!(scheduler.answer("\"Colour\"", 0), None, "a question of a later version");
     }
 
     #[test]
     fn a_survey_is_kept_for_the_next_question() {
         let (scheduler, _questions) = Scheduler::new();
-        let ask = |asked: &Asked| scheduler.answer(&serde_json::to_string(asked).expect("JSON")).expect("an answer");
+        let ask = |asked: &Asked| scheduler.answer(&serde_json::to_string(asked).expect("JSON"), 0).expect("an answer");
         assert_eq!(ask(&Asked::Survey), "null");
         assert_eq!(ask(&Asked::KeepSurvey { found: "[1]".to_owned(), for_ms: 60_000 }), "null");
         let kept: Option<crate::survey::KeptSurvey> = serde_json::from_str(&ask(&Asked::Survey)).expect("JSON");

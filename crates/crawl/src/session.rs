@@ -507,7 +507,13 @@ impl Handle {
         let Some(steering) = self.steering.clone() else {
             bail!("one of several workers is steered by its server: `argiope client steer`");
         };
-        let steered = tokio::task::spawn_blocking(move || steering.steer(&OrderId::new(), &change)).await;
+        let scheduler = self.scheduler.clone();
+        let make = move || {
+            let steered = steering.steer(&OrderId::new(), &change);
+            scheduler.changed();
+            steered
+        };
+        let steered = tokio::task::spawn_blocking(make).await;
         steered.map_err(|error| anyhow!("internal error: steering: {error}"))?.map(drop)
     }
 

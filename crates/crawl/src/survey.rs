@@ -1,7 +1,7 @@
 //! What a status counts in the state of a running crawl. Many records are read for it, and a status may be asked for every second: so the
 //! process that crawls keeps the last survey for the next question.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use engine::clock::Clock;
@@ -65,34 +65,55 @@ fn processor_time() -> Duration {
     Duration::new(seconds.unwrap_or_default(), nanos.unwrap_or_default())
 }
 
-/// The last survey, as long as it holds.
+/// The last survey, as long as it holds, and no change of the crawl was made since.
 #[derive(Clone, Debug)]
 pub(crate) struct Surveys {
     clock: Clock,
-    last: Arc<Mutex<Option<(Timestamp, KeptSurvey)>>>,
+    kept: Arc<Mutex<Kept>>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// Changes that the run has made.
+    changes: u64,
+    last: Option<(Timestamp, KeptSurvey)>,
 }
 
 impl Default for Surveys {
     fn default() -> Self {
-        Surveys { clock: Clock::start(), last: Arc::default() }
+        Surveys { clock: Clock::start(), kept: Arc::default() }
     }
 }
 
 impl Surveys {
     /// The last one, if it still holds.
     pub(crate) fn last(&self) -> Option<KeptSurvey> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
-        last.as_ref().filter(|(until, _)| now < *until).map(|(_, survey)| survey.clone())
+        self.kept().last.as_ref().filter(|(until, _)| now < *until).map(|(_, survey)| survey.clone())
     }
 
-    /// Keeps what a survey found for so long. One that is too long is not kept.
-    pub(crate) fn keep(&self, found: String, holds: Duration) {
-        if found.len() <= KEPT_BYTES_MAX {
-            let survey = KeptSurvey { at: self.clock.date(), found };
+    /// Keeps what a survey found for so long, in a state that had so many changes. One that is too long, or of the time before a change, is not kept.
+    pub(crate) fn keep(&self, found: String, holds: Duration, changes: u64) {
+        let mut kept = self.kept();
+        if found.len() <= KEPT_BYTES_MAX && kept.changes == changes {
             let until = self.clock.now() + holds.min(HOLDS_MAX);
-            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((until, survey));
+            kept.last = Some((until, KeptSurvey { at: self.clock.date(), found }));
         }
+    }
+
+    /// Changes that the run has made.
+    pub(crate) fn changes(&self) -> u64 {
+        self.kept().changes
+    }
+
+    /// A change was made, which the next survey has.
+    pub(crate) fn changed(&self) {
+        let mut kept = self.kept();
+        (kept.changes, kept.last) = (kept.changes + 1, None);
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -115,11 +136,24 @@ mod tests {
     fn the_last_survey_is_kept_while_it_holds() {
         let surveys = Surveys::default();
         assert_eq!(surveys.last(), None);
-        surveys.keep("[1]".to_owned(), HOLDS_MAX);
+        surveys.keep("[1]".to_owned(), HOLDS_MAX, 0);
         assert_eq!(surveys.last().map(|survey| survey.found), Some("[1]".to_owned()));
-        surveys.keep("[2]".to_owned(), Duration::ZERO);
+        surveys.keep("[2]".to_owned(), Duration::ZERO, 0);
         assert_eq!(surveys.last(), None);
-        surveys.keep("x".repeat(KEPT_BYTES_MAX + 1), HOLDS_MAX);
+        surveys.keep("x".repeat(KEPT_BYTES_MAX + 1), HOLDS_MAX, 0);
         assert_eq!(surveys.last(), None);
+    }
+
+    #[test]
+    fn no_survey_of_the_time_before_a_change_is_kept() {
+        let surveys = Surveys::default();
+        let before = surveys.changes();
+        surveys.keep("[1]".to_owned(), HOLDS_MAX, before);
+        surveys.changed();
+        assert_eq!(surveys.last(), None);
+        surveys.keep("[1]".to_owned(), HOLDS_MAX, before);
+        assert_eq!(surveys.last(), None, "it began before the change, and ended later");
+        surveys.keep("[2]".to_owned(), HOLDS_MAX, surveys.changes());
+        assert_eq!(surveys.last().map(|survey| survey.found), Some("[2]".to_owned()));
     }
 }

@@ -61,8 +61,8 @@ async fn show(State(crawls): State<Crawls>) -> Html<String> {
 }
 
 async fn status(ui: &Ui) -> Result<Arc<Stand>, Failure> {
-    let (status, survey) = (ui.status.clone(), ui.survey.clone());
-    ui.ask(move |crawl| status.of(crawl, &survey)).await
+    let status = ui.status.clone();
+    ui.ask(move |crawl| status.of(crawl)).await
 }
 
 fn row(number: usize, directory: &str, stand: &Result<Arc<Stand>, Failure>) -> Markup {

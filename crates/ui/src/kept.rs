@@ -51,6 +51,11 @@ impl<T> Kept<T> {
         *kept = Some((of, answer.clone()));
         Ok(answer)
     }
+
+    /// The next question is asked.
+    pub(crate) fn forget(&self) {
+        self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
 }
 
 impl Of {

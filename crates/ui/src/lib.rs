@@ -55,7 +55,6 @@ mod wording;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ask::status::Survey;
 use ask::urls::Listed;
 use axum::middleware::from_fn;
 use axum::routing::{Router, get, post};
@@ -97,7 +96,6 @@ struct Ui {
     statistics: Arc<Kept<Statistics>>,
     /// Held while a report is counted for a page.
     counting: Arc<tokio::sync::Mutex<()>>,
-    survey: Arc<Kept<Survey>>,
     troubled: Arc<Kept<Troubled>>,
     status: Arc<StandingStatus>,
     disk: Arc<LastDisk>,
@@ -189,7 +187,6 @@ impl Ui {
             crawl: Arc::new(Standing::new(root)),
             statistics: Arc::default(),
             counting: Arc::default(),
-            survey: Arc::default(),
             troubled: Arc::default(),
             status: Arc::default(),
             disk: Arc::default(),

@@ -34,10 +34,9 @@ const SEEDS_SHOWN: usize = 20;
 
 /// Answers with the overview.
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
-    let (status, survey) = (ui.status.clone(), ui.survey.clone());
-    let (disk, latest) = (ui.disk.clone(), ui.latest.clone());
+    let (status, disk, latest) = (ui.status.clone(), ui.disk.clone(), ui.latest.clone());
     let read = move |crawl: &Standing| {
-        let stand = status.of(crawl, &survey)?;
+        let stand = status.of(crawl)?;
         let latest = match &stand.latest {
             Some(pages) => Arc::new(Ok(pages.clone())),
             // Of a crawl that runs there is one view a second, which has told them if it can.
@@ -137,6 +136,7 @@ fn state(status: &Status) -> Markup {
             @if is_running { " " a href=(to("/steer")) { "Steer it" } "." }
         }
         @if !waits.is_empty() { p { "It waits for: " (waits) "." } }
+        @if let Some(at) = &status.counted_at { p { "Seeds, sites in trouble and freshness: as of " (at) "." } }
     }
 }
 

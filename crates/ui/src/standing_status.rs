@@ -47,12 +47,13 @@ impl Stand {
 /// The last status of a running crawl.
 pub(crate) struct StandingStatus {
     last: Mutex<Option<(Timestamp, Arc<Stand>)>>,
+    survey: Kept<Survey>,
     clock: Clock,
 }
 
 impl Default for StandingStatus {
     fn default() -> Self {
-        StandingStatus { last: Mutex::default(), clock: Clock::start() }
+        StandingStatus { last: Mutex::default(), survey: Kept::default(), clock: Clock::start() }
     }
 }
 
@@ -61,7 +62,7 @@ impl StandingStatus {
     ///
     /// # Errors
     /// The crawl cannot be read.
-    pub(crate) fn of(&self, crawl: &Standing, survey: &Kept<Survey>) -> anyhow::Result<Arc<Stand>> {
+    pub(crate) fn of(&self, crawl: &Standing) -> anyhow::Result<Arc<Stand>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((read, status)) = &*last
             && self.clock.now().since(*read) < HOLDS
@@ -70,7 +71,7 @@ impl StandingStatus {
             return Ok(status.clone());
         }
         let opened = crawl.now()?;
-        let survey = survey.answer(&opened, Survey::of)?;
+        let survey = self.survey.answer(&opened, Survey::of)?;
         let status = Arc::new(Stand::of(&opened, Survey::clone(&survey))?);
         *last = opened.is_running().then(|| (self.clock.now(), status.clone()));
         Ok(status)
@@ -79,5 +80,6 @@ impl StandingStatus {
     /// A change was made, which the next status has.
     pub(crate) fn forget(&self) {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.survey.forget();
     }
 }

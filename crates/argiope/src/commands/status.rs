@@ -16,7 +16,7 @@ use settings::units::human_bytes;
 
 use crate::summary;
 
-/// Seeds named in the text; all of them are in the JSON.
+/// Seeds named in the text; the JSON has more of them.
 const SEEDS_SHOWN: usize = 5;
 
 /// The arguments of `argiope status`.
@@ -73,7 +73,7 @@ fn to_text(status: &Status) -> String {
         let _ = write!(out, "{freshness}");
     }
     if let Some(at) = &status.counted_at {
-        let _ = writeln!(out, "sites in trouble, failures and freshness: as of {at}");
+        let _ = writeln!(out, "seeds, sites in trouble, failures and freshness: as of {at}");
     }
     let shown = status.seeds.iter().take(SEEDS_SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
     let more = if status.seeds_count > SEEDS_SHOWN as u64 { " …" } else { "" };
