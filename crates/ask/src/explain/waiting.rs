@@ -84,7 +84,7 @@ pub enum Why {
         in_a_row: u32,
         /// With so many it is put aside.
         max: u32,
-        /// With so many, if it cannot be reached.
+        /// With so many, if it cannot be reached, or if all its URLs fail.
         unreached_max: u32,
     },
     /// What the scheduler waits for.

@@ -43,8 +43,11 @@ pub(super) fn words(why: &Why, at: At<'_>) -> String {
         Why::Failures { in_a_row, max, unreached_max } => {
             let make = if *in_a_row == 1 { "makes" } else { "make" };
             let failures = counted((*in_a_row).into(), "failure");
-            let sooner =
-                if unreached_max < max { format!(" (at {unreached_max} if it is not reached)") } else { String::new() };
+            let sooner = if unreached_max < max {
+                format!(" (at {unreached_max} if it is not reached, or if all its URLs fail)")
+            } else {
+                String::new()
+            };
             format!("{failures} in a row {make} it wait longer; at {max}{sooner} it is put aside")
         }
         Why::Held { reason, until, wait_s } => match (until, wait_s) {
@@ -213,7 +216,10 @@ mod tests {
             assert_eq!(words(&pace, web()), format!("one visit every 400ms (--delay): {expect}"));
         }
         let failed = words(&Why::Failures { in_a_row: 2, max: 8, unreached_max: 6 }, web());
-        assert_eq!(failed, "2 failures in a row make it wait longer; at 8 (at 6 if it is not reached) it is put aside");
+        assert_eq!(
+            failed,
+            "2 failures in a row make it wait longer; at 8 (at 6 if it is not reached, or if all its URLs fail) it is put aside"
+        );
         let failed = words(&Why::Failures { in_a_row: 1, max: 5, unreached_max: 5 }, web());
         assert_eq!(failed, "1 failure in a row makes it wait longer; at 5 it is put aside");
         let tried = words(&Why::Tried { attempts: 1, max: Some(4) }, web());
