@@ -77,7 +77,7 @@ pub struct Workbench {
 struct Place {
     group: Group,
     due: Timestamp,
-    slow: Option<Slow>,
+    is_slow: bool,
 }
 
 /// The place of a site whose last visit was slow.
@@ -112,10 +112,8 @@ struct Entry {
     /// The one whose visit began last.
     last: Option<Visitor>,
     visitors: BTreeSet<(Timestamp, Visitor)>,
-    /// Those whose last visit was slow, by the time until which they let others go first.
+    /// Those whose last visit was slow.
     slow: BTreeMap<(Timestamp, Visitor), Slow>,
-    /// The same by the time when they are due.
-    slow_due: BTreeMap<(Timestamp, Visitor), Slow>,
 }
 
 impl Workbench {
@@ -144,19 +142,16 @@ impl Workbench {
         self.withdraw(site);
         let quiet_until = self.quiet_until;
         let is_slow = took >= SLOW_VISIT_MIN && matches!(group, Group::Address(_));
-        let mut slow = None;
         self.change(group, |entry| {
             entry.due = entry.due.max(quiet_until);
             if is_slow {
                 let until = due + took.saturating_mul(entry.others_before(site, due, took)).min(BEHIND_MAX);
-                let place = *slow.insert(Slow { due, took, until });
-                entry.slow.insert((until, site), place);
-                entry.slow_due.insert((due, site), place);
+                entry.slow.insert((due, site), Slow { due, took, until });
             } else {
                 entry.visitors.insert((due, site));
             }
         });
-        self.waiting.insert(site, Place { group, due, slow });
+        self.waiting.insert(site, Place { group, due, is_slow });
     }
 
     /// Takes a site off the workbench, if it is there.
@@ -287,15 +282,31 @@ impl Entry {
         (self.in_flight < visits_max).then(|| self.due.max(due))
     }
 
-    /// The next site, and when it is due. Of the slow ones, it is the one that lets others go first for the shortest time, or the one that has
-    /// been due the longest, if it would be done before another comes.
+    /// The next site, and when it is due.
     fn first(&self) -> Option<(Timestamp, Visitor)> {
-        let slow = [self.slow.first_key_value(), self.slow_due.first_key_value()].into_iter().flatten();
-        slow.fold(self.visitors.first().copied(), |first, ((_, site), slow)| {
-            let is_kept = first.is_some_and(|(at, _)| at < self.end_of(slow.due, slow.took.min(SOON)));
-            let at = if is_kept { slow.until } else { slow.due };
-            first.filter(|(before, _)| *before <= at).or(Some((at, *site)))
-        })
+        let other = self.visitors.first().copied();
+        let Some((site, slow)) = self.first_slow() else { return other };
+        let is_kept = other.is_some_and(|(at, _)| at < self.waits_for(slow));
+        let at = if is_kept { slow.until } else { slow.due };
+        other.filter(|(before, _)| *before <= at).or(Some((at, site)))
+    }
+
+    /// The slow site that comes before all other slow ones: it waits for none that lets others go first for a shorter time.
+    fn first_slow(&self) -> Option<(Visitor, Slow)> {
+        let mut first: Option<(Visitor, Slow)> = None;
+        for ((due, site), slow) in self.slow.iter().take(OTHERS_MAX) {
+            match first {
+                Some((_, first)) if *due >= self.waits_for(first) => break,
+                Some((_, first)) if slow.until >= first.until => {}
+                _ => first = Some((*site, *slow)),
+            }
+        }
+        first
+    }
+
+    /// A slow site waits for others that are due before this.
+    fn waits_for(&self, slow: Slow) -> Timestamp {
+        self.end_of(slow.due, slow.took.min(SOON))
     }
 
     /// When a visit would be done that is due then, and takes so long.
@@ -306,19 +317,16 @@ impl Entry {
     /// How many others come before such a visit of a site would be done, as far as they count.
     fn others_before(&self, site: Visitor, due: Timestamp, took: Duration) -> u32 {
         let end = (self.end_of(due, took), Visitor::Site(SiteKey(0)));
-        let waiting = self.visitors.range(..end).map(|_| ()).chain(self.slow_due.range(..end).map(|_| ()));
+        let waiting = self.visitors.range(..end).map(|_| ()).chain(self.slow.range(..end).map(|_| ()));
         let is_another_under_way = self.in_flight > 0 && self.last != Some(site);
         let others = waiting.take(OTHERS_MAX).count() + usize::from(is_another_under_way);
         u32::try_from(others).unwrap_or(u32::MAX)
     }
 
     fn remove(&mut self, site: Visitor, place: Place) {
-        match place.slow {
-            Some(Slow { due, until, .. }) => {
-                self.slow.remove(&(until, site));
-                self.slow_due.remove(&(due, site));
-            }
-            None => _ = self.visitors.remove(&(place.due, site)),
+        match place.is_slow {
+            true => _ = self.slow.remove(&(place.due, site)),
+            false => _ = self.visitors.remove(&(place.due, site)),
         }
     }
 }
@@ -441,6 +449,31 @@ mod tests {
                 site == slow.into()
             });
             assert_eq!(turn, Some(31), "{is_own}");
+        }
+    }
+
+    #[test]
+    fn a_slow_site_waits_for_another_slow_one_that_comes_soon() {
+        let at = |seconds: u32| Timestamp(0) + Duration::from_secs(1) * seconds;
+        // When each site is due, how long its visits take, and which has its turn when.
+        for (sites, expect) in [
+            ([(45, 3), (0, 300), (5, 100)], [(5, 2), (105, 0), (108, 1)]),
+            ([(45, 3), (0, 300), (10, 100)], [(0, 1), (300, 0), (303, 2)]),
+            ([(45, 3), (0, 3), (5, 100)], [(0, 1), (5, 2), (105, 0)]),
+            ([(5, 3), (0, 300), (5, 100)], [(5, 0), (8, 2), (108, 1)]),
+        ] {
+            let mut bench = bench();
+            (0..).zip(sites).for_each(|(site, (due, _))| bench.offer(SiteKey(site), ADDRESS, at(due)));
+            for (site, (due, took)) in (0..).zip(sites) {
+                bench.offer_after(SiteKey(site), ADDRESS, at(due), Duration::from_secs(took));
+            }
+            let turns = expect.map(|(_, n)| {
+                let now = bench.next_due().expect("one waits");
+                assert_eq!(bench.pick(now), Some((SiteKey(n).into(), ADDRESS)), "{sites:?} {now:?}");
+                bench.end(ADDRESS, now + Duration::from_secs(sites[usize::try_from(n).expect("small")].1));
+                now
+            });
+            assert_eq!(turns, expect.map(|(turn, _)| at(turn)), "{sites:?}");
         }
     }
 
