@@ -9,6 +9,8 @@ use settings::site_name::SiteName;
 use store::{Store, StoreError};
 use weburl::SiteKey;
 
+use crate::trouble::unreached_in_words;
+
 /// Sites, or URLs of a site, read from the store at once.
 const READ_AT_ONCE: usize = 1_000;
 /// URLs that are read to be counted, at most.
@@ -96,11 +98,12 @@ impl Left {
                 "{urls} left, of {} in trouble: the first is due at {due}; the same command goes on",
                 counted(sites, "site")
             ),
-            None if waiting.without_page => {
+            None if waiting.has_answers => {
                 format!("{urls} left: no page came of {}; the same command goes on", counted(sites, "site"))
             }
             None => {
-                let last = waiting.last_failure.as_ref().map(|failure| format!(" (the last was {failure})"));
+                let last = waiting.last_failure.as_ref();
+                let last = last.map(|failure| format!(" (the last was {})", unreached_in_words(failure)));
                 let last = Printable(&last.unwrap_or_default()).to_string();
                 format!("{urls} left: no site at all can be reached from this machine{last}; the same command goes on")
             }
@@ -194,10 +197,10 @@ mod tests {
 
     use super::*;
 
-    fn waiting(due: Option<Timestamp>, without_page: bool) -> End {
+    fn waiting(due: Option<Timestamp>, has_answers: bool) -> End {
         let site = CanonicalUrl::from_canonical("http://a.test/").expect("a URL").site();
-        let last_failure = Some(Unreached { site, detail: "connection refused".to_owned() });
-        End::Waiting(Waiting { sites: 1, due, without_page, last_failure })
+        let last_failure = Some(Unreached { site, detail: "name a.test: no answer".to_owned() });
+        End::Waiting(Waiting { sites: 1, due, has_answers, last_failure })
     }
 
     /// A store with so many URLs of each of some sites, of which so many pages were fetched.
@@ -237,7 +240,7 @@ mod tests {
         assert_eq!(
             unlimited.in_words(&waiting(None, false), "web"),
             [
-                "52 URLs left: no site at all can be reached from this machine (the last was http://a.test: connection refused); the same \
+                "52 URLs left: no site at all can be reached from this machine (the last was http://a.test: no answer); the same \
               command goes on"
             ]
         );

@@ -483,7 +483,7 @@ impl Session {
             let rules = self.steering.as_ref().map(|steering| steering.keeps_back()).unwrap_or_default();
             let left = match end {
                 End::Waiting(_) | End::Held => Some(Left::of(self.store.as_ref(), &rules, totals.pending)?),
-                End::Done | End::Limit(_) | End::Stopped => None,
+                End::Done | End::Limit(..) | End::Stopped => None,
             };
             let is_waiting = matches!(end, End::Waiting(_));
             let passing = if is_waiting { Passing::of(self.store.as_ref(), &totals)? } else { None };

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use anyhow::bail;
 use engine::clock::Clock;
-use engine::{End, Recorder, Steered, Work};
+use engine::{End, Recorder, Steered, Waiting, Work};
 use settings::options::Options;
 use settings::plan::Plan;
 use settings::usage;
@@ -163,7 +163,7 @@ impl Steering {
         let is_limited = options.max_pages_per_site.is_some();
         match options.hold.is_empty() {
             false => Some(End::Held),
-            true => is_limited.then_some(End::Limit("max-pages-per-site")),
+            true => is_limited.then(|| End::Limit("max-pages-per-site", Waiting::default())),
         }
     }
 

@@ -226,7 +226,7 @@ impl Summary {
     pub fn of_run(ended: &Ended, dir: &CrawlDir, time: TimeSpent) -> Self {
         let (name, limit) = match &ended.end {
             End::Done => ("done", None),
-            End::Limit(name) => ("limit", Some((*name).to_owned())),
+            End::Limit(name, _) => ("limit", Some((*name).to_owned())),
             End::Stopped => ("stopped", None),
             End::Held => ("held", None),
             End::Waiting(_) => ("waiting", None),

@@ -3,11 +3,13 @@
 use std::cmp::Reverse;
 use std::fmt;
 
+use engine::Unreached;
 use frontier::verdict;
 use model::{Outcome, SiteRecord};
 use printable::Printable;
 use serde::{Deserialize, Serialize};
 use store::{CrawlView, StoreError, Totals, aside_with_queue};
+use weburl::Site;
 
 /// Sites of a kind that are named.
 const NAMED_MAX: usize = 5;
@@ -48,13 +50,14 @@ pub struct Named {
 
 impl fmt::Display for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "in trouble {}: {}; asked again from {} on", self.site, Printable(&self.reason), self.due)
+        let reason = beside_name(&self.site, &self.reason);
+        write!(f, "in trouble {}: {}; asked again from {} on", self.site, Printable(&reason), self.due)
     }
 }
 
 impl fmt::Display for NamedGivenUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "given up {}: {}", self.site, Printable(&self.reason))
+        write!(f, "given up {}: {}", self.site, Printable(&beside_name(&self.site, &self.reason)))
     }
 }
 
@@ -148,6 +151,24 @@ pub fn trouble_of(record: &SiteRecord) -> Option<String> {
     aside.or_else(|| robots.map(|robots| format!("robots.txt: {}", robots.answer)))
 }
 
+/// A reason as it stands beside the name of its site, which it does not repeat.
+pub(crate) fn beside_name(site: &str, reason: &str) -> String {
+    let Some(site) = Site::from_text(site) else { return reason.to_owned() };
+    let name = format!("name {}", site.host());
+    let reason = reason.replacen(&format!("{name}: "), "", 1);
+    let reason = reason.replacen(&format!("connect to {}: ", site.authority_with_port()), "", 1);
+    match reason.strip_suffix(&name) {
+        Some(before) => format!("{before}its name"),
+        None => reason,
+    }
+}
+
+/// A site that could not be reached, with the reason.
+pub(crate) fn unreached_in_words(Unreached { site, detail }: &Unreached) -> String {
+    let site = site.to_string();
+    format!("{site}: {}", beside_name(&site, detail))
+}
+
 #[cfg(test)]
 mod tests {
     use model::{Aside, Candidate, Failure, FailureKind, Timestamp, Visit};
@@ -155,6 +176,23 @@ mod tests {
     use weburl::CanonicalUrl;
 
     use super::*;
+
+    #[test]
+    fn a_reason_beside_the_name_of_its_site_does_not_repeat_it() {
+        for (reason, expect) in [
+            ("name a.test: no answer from the name servers", "no answer from the name servers"),
+            ("in trouble for 7 days: name a.test: no answer", "in trouble for 7 days: no answer"),
+            ("no address for name a.test", "no address for its name"),
+            ("no address for name other.test", "no address for name other.test"),
+            ("name a.test.org: no answer", "name a.test.org: no answer"),
+            ("status 503", "status 503"),
+        ] {
+            assert_eq!(beside_name("http://a.test:81", reason), expect, "{reason}");
+        }
+        let refused = "robots.txt: connect to 127.0.0.1:80: connection refused";
+        assert_eq!(beside_name("http://127.0.0.1", refused), "robots.txt: connection refused");
+        assert_eq!(beside_name("http://a.test", refused), refused, "its address is another thing");
+    }
 
     #[test]
     fn sites_in_trouble_have_a_queue_and_those_given_up_have_urls_that_ended_so() {

@@ -7,7 +7,7 @@ use store::{CrawlView, StoreError};
 use weburl::CanonicalUrl;
 
 use crate::ready::UNREACHED;
-use crate::trouble::trouble_of;
+use crate::trouble::{beside_name, trouble_of, unreached_in_words};
 
 /// Seeds named with their reason.
 const SEEDS_TOLD_MAX: usize = 20;
@@ -17,7 +17,7 @@ const SEEDS_TOLD_MAX: usize = 20;
 pub struct Unfetched<'a> {
     /// The sites on hold.
     pub hold: &'a [SiteName],
-    /// What it waits for, if that has ended it.
+    /// What is left of it where sites in trouble or a limit ended it.
     pub waiting: Option<&'a Waiting>,
 }
 
@@ -30,19 +30,24 @@ impl Unfetched<'_> {
         let seeds = store.seeds()?;
         let mut lines = Vec::new();
         for seed in seeds.iter().take(SEEDS_TOLD_MAX) {
+            let site = seed.site().to_string();
             let entry = store.get(seed.key())?;
             let attempts = entry.as_ref().map_or(0, |entry| entry.attempts);
             lines.push(match entry.and_then(|entry| entry.visit) {
                 Some(visit) => {
                     let status = if visit.status > 0 { format!(" {}", visit.status) } else { String::new() };
-                    let reason = if visit.reason.is_empty() { String::new() } else { format!(": {}", visit.reason) };
+                    let reason = Some(beside_name(&site, &visit.reason)).filter(|reason| !reason.is_empty());
+                    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
                     // The same command opens only those again that were not reached.
                     let is_over = visit.outcome.is_failure() && !UNREACHED.contains(&visit.outcome);
                     let retry = format!("; `argiope crawl -o {directory} --retry {}` visits it again", visit.outcome);
                     let retry = if is_over { &retry } else { "" };
                     format!("{seed}: {}{status}{}{retry}", visit.outcome, Printable(&reason))
                 }
-                None => format!("{seed}: {}; it stays open", Printable(&self.why_open(store, seed, attempts)?)),
+                None => {
+                    let why = beside_name(&site, &self.why_open(store, seed, attempts)?);
+                    format!("{seed}: {}; it stays open", Printable(&why))
+                }
             });
         }
         if let Some(more @ 1..) = seeds.len().checked_sub(SEEDS_TOLD_MAX) {
@@ -61,13 +66,15 @@ impl Unfetched<'_> {
         }
         let of_site = store.site(site)?.and_then(|record| trouble_of(&record));
         // While the network seems to be down, no failure is held against a site.
-        let is_down = self.waiting.is_some_and(|waiting| waiting.due.is_none() && !waiting.without_page);
+        let is_down = self.waiting.is_some_and(|waiting| waiting.due.is_none() && !waiting.has_answers);
         let last = self.waiting.and_then(|waiting| waiting.last_failure.as_ref());
         Ok(match (of_site, last) {
             (Some(trouble), _) => trouble,
             (None, Some(last)) if last.site.key() == site => last.detail.clone(),
             _ if attempts > 0 => format!("{} failed", counted(attempts.into(), "request")),
-            (None, Some(last)) if is_down => format!("no site can be reached (the last was {last})"),
+            (None, Some(last)) if is_down => {
+                format!("no site can be reached (the last was {})", unreached_in_words(last))
+            }
             (None, _) => "it was not reached in this run".to_owned(),
         })
     }
@@ -94,7 +101,12 @@ mod tests {
     fn told(hold: &[&str], waiting: Option<(Option<Timestamp>, &str)>) -> Vec<String> {
         let url = |text: &str| CanonicalUrl::from_canonical(text).expect("a URL");
         let seeds = SEEDS.map(url);
-        let visit = Visit::without_fetch(seeds[0].key(), Outcome::DomainError, "no address".to_owned(), Timestamp(0));
+        let visit = Visit::without_fetch(
+            seeds[0].key(),
+            Outcome::DomainError,
+            "no address for name gone.test".to_owned(),
+            Timestamp(0),
+        );
         let found = seeds.iter().cloned().map(Candidate::seed).collect();
         let sites = seeds.iter().map(|seed| SiteRecord::new(seed.site())).collect();
         let store = MemoryStore::new();
@@ -103,13 +115,9 @@ mod tests {
         store.commit(&Batch { visits: vec![visit], attempts, ..Batch::default() }).expect("a commit");
         let hold: Vec<SiteName> = hold.iter().map(|site| site.parse().expect("a site")).collect();
         let waiting = waiting.map(|(due, site)| {
-            let detail = "no answer from the name servers within 5s".to_owned();
-            Waiting {
-                sites: 5,
-                due,
-                without_page: false,
-                last_failure: Some(Unreached { site: url(site).site(), detail }),
-            }
+            let site = url(site).site();
+            let detail = format!("name {}: no answer from the name servers within 5s", site.host());
+            Waiting { sites: 5, due, has_answers: false, last_failure: Some(Unreached { site, detail }) }
         });
         Unfetched { hold: &hold, waiting: waiting.as_ref() }.in_words(&store, "web").expect("a store")
     }
@@ -121,7 +129,7 @@ mod tests {
         assert_eq!(
             told(&["held.test"], Some((None, "http://silent.test/"))),
             [
-                "http://gone.test/: domain_error: no address".to_owned(),
+                "http://gone.test/: domain_error: no address for its name".to_owned(),
                 "http://held.test/: its site is on hold; it stays open".to_owned(),
                 format!("http://late.silent.test:81/: {none}; it stays open"),
                 format!("http://silent.test/: {last}; it stays open"),

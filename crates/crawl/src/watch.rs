@@ -198,7 +198,7 @@ impl Watch {
     pub fn ended(visits: f64, ended: &Ended) -> Round {
         Round {
             left: Some((visits - ended.totals.pages_of_round as f64).max(0.0)),
-            leaves_rest: matches!(ended.end, End::Held | End::Waiting(_) | End::Limit(_)),
+            leaves_rest: matches!(ended.end, End::Held | End::Waiting(_) | End::Limit(..)),
             is_stopped: ended.end == End::Stopped,
             waits: None,
         }

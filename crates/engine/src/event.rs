@@ -1,6 +1,5 @@
 //! Events, and the commands that answer them.
 
-use std::fmt;
 use std::net::IpAddr;
 
 use bytes::Bytes;
@@ -253,8 +252,8 @@ pub enum Command {
 pub enum End {
     /// Nothing is left to do.
     Done,
-    /// A limit set by the user was reached; it is named.
-    Limit(&'static str),
+    /// A limit set by the user was reached; it is named, with what it leaves.
+    Limit(&'static str, Waiting),
     /// Only sites on hold are left.
     Held,
     /// The user stopped it, with work left.
@@ -264,14 +263,14 @@ pub enum End {
 }
 
 /// The work that an ended run leaves to the next.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
-    /// Sites in trouble, or from which no page came.
+    /// Sites in trouble; where the run ends without a page or at a limit, all sites that have something to do.
     pub sites: u64,
-    /// When the first site in trouble is due, as a date; `None` if none is in trouble: no page came, or no site at all can be reached.
+    /// When the first site in trouble is due, as a date; `None` if none is in trouble: some have answered, or no site at all can be reached.
     pub due: Option<Timestamp>,
-    /// No site is in trouble, and some have answered, but no page came.
-    pub without_page: bool,
+    /// No site is in trouble, and some have answered.
+    pub has_answers: bool,
     /// The site that could not be reached last.
     pub last_failure: Option<Unreached>,
 }
@@ -283,12 +282,6 @@ pub struct Unreached {
     pub site: Site,
     /// What failed, in words.
     pub detail: String,
-}
-
-impl fmt::Display for Unreached {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.site, self.detail)
-    }
 }
 
 /// Everything to record of one event.

@@ -219,7 +219,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         }
         false => printed::print(&told),
     };
-    if summary.fetched == 0 && matches!(ended.end, End::Done | End::Waiting(_)) {
+    if summary.fetched == 0 && matches!(ended.end, End::Done | End::Waiting(_) | End::Limit(..)) {
         tell_why_nothing_came(&dir, &ended.end)?;
     }
     let left = summary.left.iter().flat_map(|left| left.in_words(&ended.end, &summary.directory));
@@ -228,7 +228,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         End::Done | End::Waiting(_) if summary.fetched == 0 => exit::FAILED,
         End::Done => exit::DONE,
         End::Waiting(_) | End::Held => exit::STOPPED,
-        End::Limit(name) => match summary.waiting() {
+        End::Limit(name, _) => match summary.waiting() {
             0 => exit::DONE,
             waiting => {
                 console::say!("--{name} reached, {} left in the frontier", counted(waiting, "URL"));
@@ -276,7 +276,7 @@ fn tell_visits(store: &dyn Store, token: &str, recorded: &Recorded<'_>) -> Resul
 /// Says what became of the seeds, since not a page was fetched.
 fn tell_why_nothing_came(dir: &CrawlDir, end: &End) -> anyhow::Result<()> {
     let options = dir.options()?;
-    let waiting = if let End::Waiting(waiting) = end { Some(waiting) } else { None };
+    let waiting = if let End::Waiting(waiting) | End::Limit(_, waiting) = end { Some(waiting) } else { None };
     let unfetched = Unfetched { hold: &options.hold, waiting };
     let told = unfetched.in_words(&*dir.open_to_read(&options)?, &dir.root().display().to_string())?;
     told.iter().for_each(|line| tell(Level::Error, format_args!("{line}")));

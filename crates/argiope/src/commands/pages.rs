@@ -92,7 +92,7 @@ fn shown(Line { depth, found, word, url, remark }: &Line) -> String {
 fn tell_end(end: &End) -> u8 {
     match end {
         End::Done => exit::DONE,
-        End::Limit(name) => {
+        End::Limit(name, _) => {
             console::say!("--{name} reached; not all pages are there");
             exit::STOPPED
         }

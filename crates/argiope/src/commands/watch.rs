@@ -208,7 +208,7 @@ fn round(
     })?;
     printer.end();
     tell_all(&ended.notices);
-    if let End::Limit(name) = &ended.end {
+    if let End::Limit(name, _) = &ended.end {
         console::say!("--{name} reached");
     }
     let view: Arc<dyn CrawlView> = dir.open_to_read(&dir.options()?)?;

@@ -177,7 +177,9 @@ impl State {
             (settings.time_max.is_some_and(|max| now >= self.started_at + max), TIME_LIMIT),
         ];
         if let Some((_, name)) = reached.into_iter().find(|(reached, _)| *reached) {
-            self.ending.get_or_insert(End::Limit(name));
+            if self.ending.is_none() {
+                self.ending = Some(End::Limit(name, self.leaves_to_next()));
+            }
             if name == TIME_LIMIT {
                 self.abandon();
             }
@@ -188,7 +190,7 @@ impl State {
     pub(super) fn end_unreached(&mut self, now: Timestamp) {
         let may_end = self.start != Start::Shared && !self.settings.paused && self.ending.is_none();
         if may_end && !self.network.was_reached() && self.ends_without_page_at(now).is_some_and(|at| at <= now) {
-            self.ending = Some(self.ended_without_page());
+            self.ending = Some(End::Waiting(self.leaves_to_next()));
             self.abandon();
         }
     }
@@ -235,7 +237,7 @@ impl State {
             return is_over.then(|| End::Waiting(self.waiting(self.asides.len(), None)));
         }
         if self.ends_without_page_at(now).is_some_and(|at| at <= now) {
-            return Some(self.ended_without_page());
+            return Some(End::Waiting(self.leaves_to_next()));
         }
         let is_idle = self.sites_waiting() == 0 && self.has_found_all_sites();
         if !is_idle || self.errands.is_open() || !self.places.nobody_waits() {
@@ -251,12 +253,12 @@ impl State {
         }
     }
 
-    /// The end of a run whose sites all fail.
-    fn ended_without_page(&self) -> End {
+    /// What a run leaves that ends now.
+    fn leaves_to_next(&self) -> Waiting {
         let sites = self.sites.len() + self.asides.len();
         let due = self.asides.next_due().map(|due| self.dates.of(due));
-        let without_page = due.is_none() && self.network.was_reached();
-        End::Waiting(Waiting { without_page, ..self.waiting(sites, due) })
+        let has_answers = due.is_none() && self.network.was_reached();
+        Waiting { has_answers, ..self.waiting(sites, due) }
     }
 
     /// True if each site with something to do had a place, or waits for one.
@@ -265,7 +267,7 @@ impl State {
     }
 
     fn waiting(&self, sites: usize, due: Option<Timestamp>) -> Waiting {
-        Waiting { sites: sites as u64, due, without_page: false, last_failure: self.network.last_failure() }
+        Waiting { sites: sites as u64, due, has_answers: false, last_failure: self.network.last_failure() }
     }
 
     /// A site's turn: one fetch, or some outcomes that need none.

@@ -237,7 +237,7 @@ impl State {
     /// What holds all sites up.
     fn held_with_all(&self) -> Option<Held> {
         let reason = match &self.ending {
-            Some(End::Limit(limit)) if *limit != super::dispatch::TIME_LIMIT => Reason::CrawlBudget,
+            Some(End::Limit(limit, _)) if *limit != super::dispatch::TIME_LIMIT => Reason::CrawlBudget,
             Some(_) => Reason::End,
             None if self.settings.paused => Reason::Paused,
             None if self.is_budget_under_way() => Reason::CrawlBudget,

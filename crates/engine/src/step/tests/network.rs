@@ -92,8 +92,8 @@ fn seconds_of_a_run(fail: impl Fn(&mut Driven, &str)) -> u64 {
     crawl.resolved("http://a.test/", Ok(&[1]));
     for second in 0..1_000 {
         if let Some(end) = &crawl.end {
-            let End::Waiting(Waiting { due, without_page, .. }) = end else { panic!("{end:?}") };
-            assert_ne!(due.is_some(), *without_page, "its robots.txt was answered, so the site can be reached");
+            let End::Waiting(Waiting { due, has_answers, .. }) = end else { panic!("{end:?}") };
+            assert_ne!(due.is_some(), *has_answers, "its robots.txt was answered, so the site can be reached");
             return second;
         }
         for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
