@@ -3,9 +3,11 @@
 //! A strict reader is tried first. What it refuses is read again with patience. Each kind of repair is noted ([`Flaw`]). The reading is one
 //! pass: each character is looked at a few times at most, and nothing is read twice.
 
+mod ahead;
 #[cfg(test)]
 mod tests;
 
+use ahead::{Ahead, Within};
 use serde_json::{Map, Number, Value};
 
 /// How deep values are nested, at most: what is deeper is null.
@@ -104,7 +106,7 @@ pub fn read(text: &str) -> Repaired {
     {
         return Repaired { values: vec![value], ..Repaired::default() };
     }
-    let mut reader = Reader { rest: text, flaws: Flaws::default(), steps: 0, depth: 0 };
+    let mut reader = Reader { rest: text, flaws: Flaws::default(), steps: 0, depth: 0, objects: 0 };
     let values = reader.values();
     Repaired { values, flaws: reader.flaws, steps: reader.steps }
 }
@@ -133,6 +135,8 @@ struct Reader<'t> {
     flaws: Flaws,
     steps: usize,
     depth: usize,
+    /// How many of the open brackets are objects.
+    objects: usize,
 }
 
 impl Reader<'_> {
@@ -213,7 +217,7 @@ impl Reader<'_> {
                     if !values.is_empty() {
                         self.flaws.add(Flaw::Around);
                     }
-                    values.push(self.value());
+                    values.push(self.value(Within::Array));
                 }
                 // A semicolon, the name of a variable, or no JSON at all.
                 Some(_) => {
@@ -224,7 +228,7 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self) -> Value {
+    fn value(&mut self, within: Within) -> Value {
         self.skip_space();
         match self.peek() {
             None => {
@@ -243,8 +247,8 @@ impl Reader<'_> {
                 Value::Null
             }
             Some(_) => match self.quote() {
-                Some(quote) => Value::String(self.text(quote)),
-                None => self.word(),
+                Some(quote) => Value::String(self.text(quote, within)),
+                None => self.word(within),
             },
         }
     }
@@ -275,12 +279,14 @@ impl Reader<'_> {
 
     fn object(&mut self) -> Value {
         let mut object = Map::new();
+        self.objects += 1;
         loop {
             if self.ends('}', !object.is_empty()) {
+                self.objects -= 1;
                 return Value::Object(object);
             }
             let name = match self.quote() {
-                Some(quote) => self.text(quote),
+                Some(quote) => self.text(quote, Within::Name),
                 None => {
                     self.flaws.add(Flaw::Quote);
                     self.bare_name()
@@ -295,7 +301,7 @@ impl Reader<'_> {
                 }
                 continue;
             }
-            let value = self.value();
+            let value = self.value(Within::Object);
             object.insert(name, value);
         }
     }
@@ -307,7 +313,7 @@ impl Reader<'_> {
                 return Value::Array(array);
             }
             let before = self.rest.len();
-            array.push(self.value());
+            array.push(self.value(Within::Array));
             if self.rest.len() == before {
                 self.next();
             }
@@ -324,9 +330,22 @@ impl Reader<'_> {
                     self.flaws.add(Flaw::End);
                     return true;
                 }
+                // A list has no members: its bracket is missing.
+                Some(',') if close == ']' && self.objects > 0 && self.ahead(0, |ahead| ahead.has_member()) => {
+                    self.flaws.add(Flaw::End);
+                    return true;
+                }
                 Some(',') => {
                     commas += 1;
                     self.next();
+                }
+                // More members of the outermost object follow. So this bracket is one too many, or closes a list.
+                Some('}') if self.objects == 1 && self.ahead(1, |ahead| ahead.has_member()) => {
+                    self.flaws.add(Flaw::Around);
+                    self.next();
+                    if close == ']' {
+                        return true;
+                    }
                 }
                 Some(next) if next == close => {
                     self.next();
@@ -376,8 +395,9 @@ impl Reader<'_> {
     }
 
     /// A text up to its quote.
-    fn text(&mut self, quote: Quote) -> String {
+    fn text(&mut self, quote: Quote, within: Within) -> String {
         let mut text = String::new();
+        let mut is_open = false;
         loop {
             if let Quote::Reference(reference) = quote
                 && self.take(reference)
@@ -390,10 +410,14 @@ impl Reader<'_> {
             };
             match next {
                 _ if quote == Quote::Char(next) => {
-                    if self.is_end_of_text() || self.has_name_behind(next) {
+                    let depth = self.depth;
+                    if self.ahead(0, |ahead| ahead.ends_text(within, depth, is_open))
+                        || self.ahead(0, |ahead| ahead.has_name())
+                    {
                         return text;
                     }
                     self.flaws.add(Flaw::Quote);
+                    is_open = !is_open;
                     text.push(next);
                 }
                 '\\' => self.escape(&mut text),
@@ -407,29 +431,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the quote before this place ends the text. One inside of it is followed by more text.
-    fn is_end_of_text(&mut self) -> bool {
-        let mut has_line = false;
-        for next in self.rest.chars() {
-            self.steps += 1;
-            match next {
-                '\n' => has_line = true,
-                space if space.is_whitespace() => {}
-                ',' | '}' | ']' | ':' | ';' | '/' | '<' | '-' => return true,
-                // A comma is missing.
-                '"' | '\'' | '{' | '[' => return has_line,
-                _ => return false,
-            }
-        }
-        true
-    }
-
-    /// Whether a name and a colon follow: the comma before them is missing.
-    fn has_name_behind(&mut self, quote: char) -> bool {
-        let Some(name) = self.rest.trim_start().strip_prefix(quote) else { return false };
-        let end = name.find(quote);
-        self.steps += self.rest.len() - name.len() + end.unwrap_or(name.len());
-        end.is_some_and(|end| end > 0 && name[end + quote.len_utf8()..].trim_start().starts_with(':'))
+    /// Looks at what follows behind some bytes.
+    fn ahead(&mut self, bytes: usize, look: impl FnOnce(&mut Ahead<'_>) -> bool) -> bool {
+        let mut ahead = Ahead::new(&self.rest[bytes..]);
+        let is = look(&mut ahead);
+        self.steps += ahead.steps;
+        is
     }
 
     fn escape(&mut self, text: &mut String) {
@@ -497,22 +504,34 @@ impl Reader<'_> {
 
     /// A name without quotes.
     fn bare_name(&mut self) -> String {
-        let is_part = |char: char| char.is_alphanumeric() || matches!(char, '_' | '$' | '@' | '-' | '.');
-        self.taken_while(is_part).to_owned()
+        let end = self.rest.find(|char| !is_name_part(char)).unwrap_or(self.rest.len());
+        self.steps += end;
+        let (name, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        name.to_owned()
     }
 
-    fn taken_while(&mut self, is: impl Fn(char) -> bool) -> &str {
-        let end = self.rest.find(|char| !is(char)).unwrap_or(self.rest.len());
-        self.steps += end;
-        let (taken, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        taken
+    /// The length of a word. In an object, a comma between digits belongs to it (`1,299.00`): a name does not begin with digits.
+    fn word_length(&mut self, within: Within) -> usize {
+        let end = |text: &str, ends: &[char]| text.find(ends).unwrap_or(text.len());
+        let mut length = end(self.rest, &[',', '}', ']', ':', '\n', '\r', '{', '[']);
+        self.steps += length;
+        while within == Within::Object && self.rest[..length].ends_with(|char: char| char.is_ascii_digit()) {
+            let Some(more) = self.rest[length..].strip_prefix(',') else { break };
+            let part = end(more, &[',', '}', ']', ':', '\n', '\r', '{', '[', '"']);
+            self.steps += part;
+            if !more.starts_with(|char: char| char.is_ascii_digit()) || more[part..].starts_with(':') {
+                break;
+            }
+            length += 1 + part;
+        }
+        length
     }
 
     /// A number, `true`, `false`, `null`, or something that is none of them.
-    fn word(&mut self) -> Value {
-        let before = self.rest;
-        let word = self.taken_while(|char| !matches!(char, ',' | '}' | ']' | ':' | '\n' | '\r' | '{' | '['));
+    fn word(&mut self, within: Within) -> Value {
+        let length = self.word_length(within);
+        let word = &self.rest[..length];
         // A comment begins behind a space, so that an address without quotes stays whole.
         let comment = [" //", "\t//", " /*", "\t/*"].iter().filter_map(|mark| word.find(mark)).min();
         let word = comment.map_or(word, |at| &word[..at]);
@@ -522,7 +541,7 @@ impl Reader<'_> {
         let word = scalar.unwrap_or(word);
         let length = word.len();
         let word = word.trim().to_owned();
-        self.rest = &before[length..];
+        self.rest = &self.rest[length..];
         match word.as_str() {
             "true" => return Value::Bool(true),
             "false" => return Value::Bool(false),
@@ -545,4 +564,9 @@ impl Reader<'_> {
             _ => Value::String(word),
         }
     }
+}
+
+/// Whether a name without quotes may have it.
+fn is_name_part(char: char) -> bool {
+    char.is_alphanumeric() || matches!(char, '_' | '$' | '@' | '-' | '.')
 }

@@ -37,6 +37,60 @@ fn what_templates_break_is_mended() {
 }
 
 #[test]
+fn numbers_of_people_are_whole_texts() {
+    check(r#"{"price":1,299.00,"currency":"USD"}"#, json!({"price": "1,299.00", "currency": "USD"}), "value");
+    check(r#"{"price":12,50}"#, json!({"price": "12,50"}), "value");
+    check(
+        r#"{"price":1,234,567 "b":$1,5, "c":12,50 "d":1}"#,
+        json!({"price": "1,234,567", "b": "$1,5", "c": "12,50", "d": 1}),
+        "comma, value",
+    );
+    check("{\"a\":1,2:3,\nb:4}", json!({"a": 1, "2": 3, "b": 4}), "quote");
+    check(r#"{"a":[1,299.00,],}"#, json!({"a": [1, 299.0]}), "comma");
+}
+
+#[test]
+fn quotes_in_a_text_lose_nothing_of_it() {
+    check(
+        r#"{"a":"He said "hello", and "bye".","z":1}"#,
+        json!({"a": "He said \"hello\", and \"bye\".", "z": 1}),
+        "quote",
+    );
+    check(r#"{"a":"The "Best", really","z":1}"#, json!({"a": "The \"Best\", really", "z": 1}), "quote");
+    check(
+        r#"{"a":"The "A", "B" and {"C"} - "D" - all","z":1}"#,
+        json!({"a": "The \"A\", \"B\" and {\"C\"} - \"D\" - all", "z": 1}),
+        "quote",
+    );
+    check(
+        r#"{"a":"Note "this": and "that"; so","z":1}"#,
+        json!({"a": "Note \"this\": and \"that\"; so", "z": 1}),
+        "quote",
+    );
+    check(
+        r#"["He said "a", and "b"", "c", "12" wide", 5, "d"]"#,
+        json!(["He said \"a\", and \"b\"", "c", "12\" wide", 5, "d"]),
+        "quote",
+    );
+    check(
+        "{'a':'it's', b:['it's', 'b', undefined, 'c'],}",
+        json!({"a": "it's", "b": ["it's", "b", null, "c"]}),
+        "comma, quote, value",
+    );
+    check(r#"{"a":"b", "c", "d":"e",/* f */}"#, json!({"a": "b", "d": "e"}), "comment, comma, value");
+}
+
+#[test]
+fn brackets_too_many_and_missing_lose_no_members() {
+    check(r#"{"a":{"x":1}},"name":"n"}"#, json!({"a": {"x": 1}, "name": "n"}), "around");
+    check(r#"{"l":[1,2},"name":"n"}"#, json!({"l": [1, 2], "name": "n"}), "around");
+    check(r#"[{"a":{"x":1}},"name":"n"},{"b":2}]"#, json!([{"a": {"x": 1}, "name": "n"}, {"b": 2}]), "around");
+    check(r#"{"l":[{"x":1},{"y":2},"name":"n"}"#, json!({"l": [{"x": 1}, {"y": 2}], "name": "n"}), "end");
+    check(r#"{"o":{"l":["a","b"},"name":"n"}"#, json!({"o": {"l": ["a", "b"]}, "name": "n"}), "end");
+    check(r#"{"o":{"a":"b"]},"name":"n"}"#, json!({"o": {"a": "b"}, "name": "n"}), "around, end");
+}
+
+#[test]
 fn whole_numbers_keep_their_digits() {
     check(r#"{"a": 12345678901234567890123}"#, json!({"a": "12345678901234567890123"}), "digits");
     check(r#"[-9999999999999999999]"#, json!(["-9999999999999999999"]), "digits");
@@ -73,6 +127,14 @@ fn nasty_texts_take_steps_by_their_length() {
         "]]>".repeat(50_000),
         format!("[\"{}", "a\" \"".repeat(50_000)),
         format!("[{}", "1\" ".repeat(50_000)),
+        format!("{{\"{}", "a\", \u{201c}".repeat(30_000)),
+        format!("{{\"a\":\"{}", "\", \"b".repeat(30_000)),
+        format!("[\"{}", "\", 'b, ".repeat(30_000)),
+        format!("[\"{}", "\"}".repeat(50_000)),
+        "{\"a\":{}},\"b\"".repeat(20_000),
+        format!("{{\"a\":{}", "1,".repeat(50_000)),
+        format!("{{\"a\":[{}", "\"b\",".repeat(50_000)),
+        format!("[\"{}", "\"}   ".repeat(50_000)),
     ];
     for text in nasty {
         let steps = read(&text).steps;
