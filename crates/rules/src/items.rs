@@ -41,7 +41,7 @@ pub enum Body<'p> {
 
 /// A JSON document; `None` if it is none, or too large.
 pub(crate) fn parsed(bytes: &[u8]) -> Option<Value> {
-    if bytes.len() > JSON_BYTES_MAX { None } else { serde_json::from_slice(bytes).ok() }
+    if bytes.len() > JSON_BYTES_MAX { None } else { structured::repair::strict(str::from_utf8(bytes).ok()?) }
 }
 
 /// What a rule takes out of a page.

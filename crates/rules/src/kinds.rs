@@ -48,11 +48,7 @@ impl Kind {
         match self {
             Kind::Text => Some(Value::String(text.split_whitespace().collect::<Vec<_>>().join(" "))),
             Kind::Html => Some(Value::String(text.to_owned())),
-            Kind::Integer => {
-                let number = number::number(text, decimal)?;
-                let is_whole = number.fract() == 0.0 && number.abs() < 9e15;
-                is_whole.then(|| Value::from(number as i64))
-            }
+            Kind::Integer => number::integer(text, decimal).map(Value::from),
             Kind::Number => number::number(text, decimal).and_then(Number::from_f64).map(Value::Number),
             Kind::Date => date::date(text).map(|micros| Value::String(rfc3339(micros))),
             Kind::Url => match base {
@@ -85,6 +81,13 @@ mod tests {
         check(Kind::Integer, "1.0", json!(1));
         check(Kind::Integer, "1.5", Value::Null);
         check(Kind::Integer, "1e30", Value::Null);
+        check(Kind::Integer, "1.5e3", json!(1500));
+        check(Kind::Integer, "9007199254740993", json!(9_007_199_254_740_993_i64));
+        check(Kind::Integer, "1,234,567,890,123,456,789 views", json!(1_234_567_890_123_456_789_i64));
+        check(Kind::Integer, "-9223372036854775808", json!(i64::MIN));
+        check(Kind::Integer, "9223372036854775807.00", json!(i64::MAX));
+        check(Kind::Integer, "9223372036854775808", Value::Null);
+        check(Kind::Integer, "12345678901234567.5", Value::Null);
         check(Kind::Number, "1e999", Value::Null);
     }
 

@@ -52,6 +52,22 @@ fn fields_of_every_kind_are_typed() {
 }
 
 #[test]
+fn a_json_response_keeps_its_whole_numbers_and_may_have_a_mark() {
+    let rules = rules("[extract.a.fields]\nt = '$.a'\nn = { json = '$.a', type = 'integer' }");
+    for (body, expect) in [
+        ("\u{feff}{\"a\":1}", json!([{"t": "1", "n": 1}])),
+        (r#"{"a":9007199254740993}"#, json!([{"t": "9007199254740993", "n": 9_007_199_254_740_993_i64}])),
+        (r#"{"a":"1234567890123456789"}"#, json!([{"t": "1234567890123456789", "n": 1_234_567_890_123_456_789_i64}])),
+        (r#"{"a":100000000000000000000}"#, json!([{"t": "100000000000000000000"}])),
+    ] {
+        let items = rules.items_of(&Page { url: "http://x.test/", body: Body::Json(body.as_bytes()) });
+        assert_eq!(json!(items[0].rows), expect, "{body}");
+    }
+    // A response is no script of JSON-LD: nothing is mended.
+    assert_eq!(rules.items_of(&Page { url: "http://x.test/", body: Body::Json(b"{\"a\":1,}") }), []);
+}
+
+#[test]
 fn a_url_is_what_the_attribute_of_a_link_says_or_nothing() {
     let page = "<base href=/base/><a name=q>noh</a><a href=h>text</a><area><img alt=i><img src=i.png><video>fallback</video>\
         <link><iframe>f</iframe><span>s</span><meta content=m><u href=u>x</u><a href='http://[/'>bad</a><svg><a>svg</a></svg>";

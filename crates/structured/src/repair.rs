@@ -111,6 +111,16 @@ pub fn read(text: &str) -> Repaired {
     Repaired { values, flaws: reader.flaws, steps: reader.steps }
 }
 
+/// Reads JSON that needs no repair; `None` if it is none. A byte order mark may be before it. Whole numbers with more digits than numbers keep
+/// are texts.
+#[must_use]
+pub fn strict(text: &str) -> Option<Value> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let value = serde_json::from_str(text).ok()?;
+    let is_plain = !matches!(value, Value::Array(_) | Value::Object(_)) || !may_lose_digits(text);
+    if is_plain { Some(value) } else { read(text).values.into_iter().next() }
+}
+
 /// Whether there are so many digits in a row that a number may lose some. In a text they do no harm: the patient reader reads the same.
 fn may_lose_digits(text: &str) -> bool {
     text.as_bytes()

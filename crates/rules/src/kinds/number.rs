@@ -2,6 +2,23 @@
 
 /// The first number in a text: `1,234.50 €`, `EUR 1.234,50`, `.5`, `-5`, `1e3`. `decimal` is the sign before its fraction, if it is known.
 pub(super) fn number(text: &str, decimal: Option<char>) -> Option<f64> {
+    plain(text, decimal)?.parse().ok()
+}
+
+/// The first number in a text, if it is whole. It keeps all digits.
+pub(super) fn integer(text: &str, decimal: Option<char>) -> Option<i64> {
+    let plain = plain(text, decimal)?;
+    let (whole, fraction) = plain.split_once('.')?;
+    if fraction.bytes().all(|digit| digit == b'0') {
+        return whole.parse().ok();
+    }
+    // A fraction, or an exponent.
+    let number: f64 = plain.parse().ok()?;
+    (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
+}
+
+/// The first number in a text, as Rust reads it.
+fn plain(text: &str, decimal: Option<char>) -> Option<String> {
     let begin = begin_of(text)?;
     let (before, rest) = text.split_at(begin);
     let written = Written::read(rest);
@@ -9,9 +26,8 @@ pub(super) fn number(text: &str, decimal: Option<char>) -> Option<f64> {
     if goes_on(behind) || written.is_doubtful(behind) || is_in_accounts(before, behind, &written) {
         return None;
     }
-    let plain = written.plain(decimal)?;
-    let number: f64 = format!("{plain}{}", exponent_of(behind)).parse().ok()?;
-    Some(if is_negative(before) { -number } else { number })
+    let sign = if is_negative(before) { "-" } else { "" };
+    Some(format!("{sign}{}{}", written.plain(decimal)?, exponent_of(behind)))
 }
 
 /// Where the first number begins: at a digit, or at the sign of a fraction that has no digit before it.
