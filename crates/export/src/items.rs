@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
-use dataset::{Column as _, item_values};
+use dataset::{Column as _, Layout, item_values};
 use printable::{write_csv_line, write_json_line};
 use serde_json::Value;
+use weburl::UrlKey;
 
 use crate::{Crawl, ExportError, Filter, Progress};
 
@@ -34,12 +35,39 @@ pub fn write(
     out: &mut dyn Write,
     progress: Progress<'_>,
 ) -> Result<(), ExportError> {
-    let name = table(crawl, name)?;
+    let name = table(&crawl.dataset, name)?;
     crawl.require_dataset()?;
-    let mut admits = crawl.admission(filter)?;
+    let mut admission = crawl.admission(filter)?;
+    write_rows(&crawl.dataset, &name, |key| admission.admits(key), form, target, out, progress)
+}
+
+/// The same of tables that belong to no crawl, as `argiope derive -o` makes them of the archives of other tools: all rows.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_tables(
+    tables: &Layout,
+    name: Option<&str>,
+    form: Form,
+    target: &Path,
+    out: &mut dyn Write,
+    progress: Progress<'_>,
+) -> Result<(), ExportError> {
+    write_rows(tables, &table(tables, name)?, |_| Ok(true), form, target, out, progress)
+}
+
+fn write_rows(
+    tables: &Layout,
+    name: &str,
+    mut admits: impl FnMut(UrlKey) -> Result<bool, ExportError>,
+    form: Form,
+    target: &Path,
+    out: &mut dyn Write,
+    progress: Progress<'_>,
+) -> Result<(), ExportError> {
     let mut columns: Vec<String> = Vec::new();
     let mut done = 0;
-    for batch in crawl.dataset.item_batches(&name)? {
+    for batch in tables.item_batches(name)? {
         let batch = batch?;
         let schema = batch.schema();
         let fields: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
@@ -56,7 +84,7 @@ pub fn write(
         }
         for row in 0..batch.num_rows() {
             let Some(key) = batch.key(dataset::schema::ITEM_KEY, row) else { continue };
-            if !admits.admits(key)? {
+            if !admits(key)? {
                 continue;
             }
             let values = item_values(&batch, row);
@@ -72,8 +100,8 @@ pub fn write(
     Ok(())
 }
 
-fn table(crawl: &Crawl<'_>, name: Option<&str>) -> Result<String, ExportError> {
-    let tables = crawl.dataset.item_tables()?;
+fn table(layout: &Layout, name: Option<&str>) -> Result<String, ExportError> {
+    let tables = layout.item_tables()?;
     match name {
         Some(name) if tables.iter().any(|table| table == name) => Ok(name.to_owned()),
         None if tables.len() == 1 => Ok(tables.concat()),

@@ -26,6 +26,15 @@ pub fn decode<'a>(encodings: impl Iterator<Item = &'a str>, payload: Vec<u8>, by
     body
 }
 
+/// Whether a payload begins as its content coding says. One without a coding that is known does.
+#[must_use]
+pub fn is_coded<'a>(encodings: impl Iterator<Item = &'a str>, mut payload: &[u8]) -> bool {
+    match Decoder::for_fields(encodings) {
+        Ok(Some(mut decoder)) => decoder.decode(&mut payload, &mut [0; STEP_BYTES]).is_ok(),
+        _ => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -44,6 +53,11 @@ mod tests {
         check("gzip", &gzip, 100_000, &[b'a'; 50_000]);
         check("gzip", &gzip, 20_000, &[b'a'; 20_000]);
         check("gzip", b"no gzip", 100, b"");
+        for (encoding, payload, expect) in
+            [("gzip", &*gzip, true), ("gzip", b"no gzip", false), ("", b"plain", true), ("unheard-of", b"coded", true)]
+        {
+            assert_eq!(is_coded([encoding].into_iter(), payload), expect, "{encoding}");
+        }
         check("gzip", b"", 100, b"");
         check("", b"plain", 100, b"plain");
         check("unheard-of", b"coded", 100, b"coded");

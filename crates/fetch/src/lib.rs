@@ -47,7 +47,7 @@ mod wanted;
 
 pub use address::is_globally_routable;
 pub use config::{ConfigError, FetchConfig, ROBOTS_REDIRECTS_MAX};
-pub use decode::decode;
+pub use decode::{decode, is_coded};
 pub use fetcher::{Fetcher, robots_elsewhere};
 pub use field::{Field, FieldError, REDACTED, is_public};
 pub use gate::Gate;

@@ -85,6 +85,12 @@ impl Header {
         self.content_type().is_some_and(is_http)
     }
 
+    /// Sets the value of the fields of this name.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        let named = self.fields.iter_mut().filter(|(field, _)| field.eq_ignore_ascii_case(name));
+        named.for_each(|(_, old)| value.clone_into(old));
+    }
+
     /// Reads a header up to and including the empty line after it.
     pub(crate) fn read(input: &mut impl BufRead) -> io::Result<Header> {
         let head = match read_head(input, HEADER_BYTES_MAX)? {

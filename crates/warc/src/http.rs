@@ -22,7 +22,7 @@ pub fn archived_head(head: &[u8]) -> Cow<'_, [u8]> {
     let mut copied = 0;
     let mut line_start = 0;
     for line in head.split_inclusive(|byte| *byte == b'\n') {
-        if is_transfer_encoding(line) {
+        if is_field(line, "Transfer-Encoding") {
             archived.extend_from_slice(&head[copied..line_start]);
             archived.extend_from_slice(RENAMING_PREFIX);
             copied = line_start;
@@ -38,9 +38,9 @@ pub fn archived_head(head: &[u8]) -> Cow<'_, [u8]> {
 
 /// A folded line begins with a space and is therefore never taken for the field; space between
 /// name and colon is wrong (RFC 9112 §5.1), but readers forgive it.
-fn is_transfer_encoding(line: &[u8]) -> bool {
+pub(crate) fn is_field(line: &[u8], field: &str) -> bool {
     let name = line.split(|byte| *byte == b':').next().unwrap_or(line);
-    name.len() < line.len() && name.trim_ascii_end().eq_ignore_ascii_case(b"Transfer-Encoding")
+    name.len() < line.len() && name.trim_ascii_end().eq_ignore_ascii_case(field.as_bytes())
 }
 
 /// Splits the block of a request or response record into head (empty line included) and payload.

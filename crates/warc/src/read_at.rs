@@ -2,8 +2,9 @@
 
 use crate::error::ReadError;
 use crate::header::Header;
-use crate::http::{HttpHead, archived_head, split_http};
+use crate::http::{HttpHead, archived_head, is_field, split_http};
 use crate::reader::{Location, Reader, open_at};
+use crate::record_types::RecordType;
 use crate::{Chunked, is_chunked};
 use std::io::{BufRead, Read};
 use std::path::Path;
@@ -35,6 +36,27 @@ impl LoadedRecord {
             if Chunked::new(body).read_to_end(&mut block).is_ok() {
                 self.block = block;
             }
+        }
+        self
+    }
+
+    /// The record without the field Content-Encoding: some tools undo the coding, and keep the field.
+    #[must_use]
+    pub fn without_coding(mut self) -> Self {
+        let (head, body) = self.http_parts();
+        let lines = head.split_inclusive(|byte| *byte == b'\n').filter(|line| !is_field(line, "Content-Encoding"));
+        self.block = [lines.collect::<Vec<_>>().concat().as_slice(), body].concat();
+        self
+    }
+
+    /// A `resource` record as the response that would have brought it. Others stay as they are.
+    #[must_use]
+    pub fn into_response(mut self) -> Self {
+        if self.header.record_type() == Some(RecordType::Resource) {
+            let media_type = self.header.content_type().unwrap_or_default();
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n\r\n");
+            self.block.splice(0..0, head.into_bytes());
+            self.header.set("Content-Type", "application/http; msgtype=response");
         }
         self
     }

@@ -132,5 +132,5 @@ fn run_on_archives(args: &DeriveArgs, output: &Path) -> anyhow::Result<ExitCode>
     for (path, damage) in &damaged {
         console::say!("{}: {damage}", path.display());
     }
-    Ok(if damaged.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if damaged.is_empty() && passed_over == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -15,6 +15,7 @@ use export::{
 };
 
 use console::message::show;
+use crawl::CrawlDir;
 use crawl::opened::{Opened, has_ended};
 use export::chunks::{SIZE_MIN, Size};
 use settings::plan::Plan;
@@ -98,6 +99,9 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         .map_err(|error| usage(error.to_string()))?;
     refuse_options_of_others(&args)?;
     refuse_own_directory(&args)?;
+    if args.format == Format::Items && CrawlDir::existing(&args.dir).is_err() && args.dir.join("items").is_dir() {
+        return export_tables(&args, &filter);
+    }
     let lost = Opened::ask_with_dataset(&args.dir, |opened| export(&args, &filter, opened))?;
     // A copy of the archive says itself what it lacks.
     if lost > 0 && !matches!(args.format, Format::Warc | Format::Wacz) {
@@ -155,8 +159,7 @@ fn export(args: &ExportArgs, filter: &Filter, opened: &Opened) -> anyhow::Result
             text(args.output.as_deref(), |target, out| kvs::write(&crawl, filter, target, out, &mut progress))?;
         }
         Format::Items => {
-            let form = if ends_with(args, "csv") { items::Form::Csv } else { items::Form::JsonLines };
-            let name = args.items.as_deref();
+            let (name, form) = (args.items.as_deref(), form(args));
             text(args.output.as_deref(), |target, out| {
                 items::write(&crawl, filter, name, form, target, out, &mut progress)
             })?;
@@ -169,6 +172,22 @@ fn export(args: &ExportArgs, filter: &Filter, opened: &Opened) -> anyhow::Result
     }
     told.end();
     Ok(crawl.lost.count())
+}
+
+/// Items that belong to no crawl: `argiope derive -o` made their tables.
+fn export_tables(args: &ExportArgs, filter: &Filter) -> anyhow::Result<ExitCode> {
+    if !filter.is_everything() {
+        return Err(usage(format!("{}: holds tables only; the choice of pages needs a crawl", args.dir.display())));
+    }
+    let (tables, name) = (Layout::at(&args.dir), args.items.as_deref());
+    text(args.output.as_deref(), |target, out| {
+        items::write_tables(&tables, name, form(args), target, out, &mut |_| {})
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn form(args: &ExportArgs) -> items::Form {
+    if ends_with(args, "csv") { items::Form::Csv } else { items::Form::JsonLines }
 }
 
 /// # Errors

@@ -197,6 +197,25 @@ for path, gzip in [(sys.argv[1], True), (sys.argv[2], False)]:
             writer.write_record(writer.create_warc_record(url, "response", payload=BytesIO(chunks), http_headers=head))
 "#;
 
+/// A page whose coding was undone, a resource, and what is in no coding that it says.
+const ODD_WARCIO: &str = r#"
+import sys
+from io import BytesIO
+from warcio.warcwriter import WARCWriter
+from warcio.statusandheaders import StatusAndHeaders
+page = b"<h1>Lamp</h1><b class=price>5,00</b>"
+def head(coding):
+    return StatusAndHeaders("200 OK", [("Content-Type", "text/html"), ("Content-Encoding", coding)], "HTTP/1.1")
+with open(sys.argv[1], "wb") as out:
+    writer = WARCWriter(out)
+    def write(url, kind, payload, **more):
+        writer.write_record(writer.create_warc_record(url, kind, payload=BytesIO(payload), **more))
+    write("http://shop.test/p/1", "response", page, http_headers=head("gzip"))
+    write("http://shop.test/p/2", "resource", page, warc_content_type="text/html")
+    write("http://shop.test/p/3", "response", b"\x0b\x02\x80abc\x03", http_headers=head("br"))
+    write("urn:pageinfo:http://shop.test/p/4", "resource", b"{}", warc_content_type="application/json")
+"#;
+
 #[test]
 fn items_are_taken_out_of_archives_of_other_tools() {
     let files = tempfile::tempdir().expect("a directory");
@@ -221,6 +240,19 @@ fn items_are_taken_out_of_archives_of_other_tools() {
     let ran = argiope(&["derive", "--extract", &rules, "-o", &path("of-warcs"), &path("warcs")]);
     assert!(ran.code == 0 && ran.stdout.contains(": 4 rows from 4 pages of 2 archives"), "{ran:?}");
     assert_eq!(count(&path("of-warcs")), json!([[4, 2, 3_602.0, 0]]));
+    // Resources, a field of a coding that was undone, and a body that cannot be decoded.
+    script(&["warcio"], ODD_WARCIO, &[&path("odd.warc.gz")]);
+    let ran = argiope(&["derive", "--extract", &rules, "-o", &path("of-odd"), &path("odd.warc.gz")]);
+    assert!(ran.code == 1 && ran.stdout.contains(": 2 rows from 2 pages of 1 archive"), "{ran:?}");
+    assert!(ran.stderr.contains("1 response passed over: the URL or the body cannot be read"), "{ran:?}");
+    assert_eq!(count(&path("of-odd")), json!([[2, 2, 10.0, 0]]));
+    // Its tables are exported like those of a crawl.
+    let ran = argiope(&["export", &path("of-odd"), "items"]);
+    assert!(ran.code == 0 && ran.stdout.lines().count() == 2 && ran.stdout.contains(r#""price":5.0"#), "{ran:?}");
+    assert_eq!(argiope(&["export", &path("of-odd"), "items", "-o", &path("odd.csv")]).code, 0);
+    assert_eq!(csv_rows(&files.path().join("odd.csv"))[1]["name"], "Lamp");
+    let ran = argiope(&["export", &path("of-odd"), "items", "--since", "2020-01-01"]);
+    assert!(ran.code == 2 && ran.stderr.contains("needs a crawl"), "{ran:?}");
     // One whose end is missing.
     let whole = std::fs::read(path("warcs/inner/a.warc")).expect("an archive");
     std::fs::write(path("cut.warc"), &whole[..whole.len() - 40]).expect("a file");

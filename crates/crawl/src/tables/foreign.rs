@@ -13,9 +13,7 @@ use model::{Method, Purpose, Timestamp};
 use printable::counted;
 use replay::RecordedAnswer;
 use rules::Items;
-use warc::{
-    Chunked, Header, LoadedRecord, Location, ReadError, Reader, RecordType, StoredRecord, Stretch, Walk, is_chunked,
-};
+use warc::{Chunked, Header, LoadedRecord, Location, ReadError, Reader, RecordType, StoredRecord, Stretch, Walk};
 use weburl::CanonicalUrl;
 use zip::ZipArchive;
 
@@ -23,6 +21,8 @@ use super::derive::recorded_outcome;
 
 /// How deep directories are searched for archives.
 const DEPTH_MAX: usize = 4;
+/// So many bytes show whether a payload is a text.
+const TEXT_BYTES: usize = 1024;
 /// The first bytes of a ZIP file.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 /// The first bytes of files that can be read: ZIP, gzip, plain WARC.
@@ -136,7 +136,7 @@ enum Seen {
     Other,
     /// Its URL or body cannot be read.
     Unreadable,
-    /// A response, with its header and HTTP message.
+    /// A response with its header and HTTP message, or a resource with its header and block.
     Response(CanonicalUrl, Header, Vec<u8>),
 }
 
@@ -238,7 +238,15 @@ impl Reading<'_> {
                 Ok(())
             }
             Seen::Response(url, header, block) => {
-                let answer = RecordedAnswer::new(LoadedRecord { location, header, block }, None);
+                let record = LoadedRecord { location, header, block }.into_response();
+                let mut answer = RecordedAnswer::new(record, None);
+                if !fetch::is_coded(answer.headers().all("content-encoding"), answer.payload()) {
+                    if !is_text(answer.payload()) {
+                        self.done.passed_over += 1;
+                        return Ok(());
+                    }
+                    answer = RecordedAnswer::new(answer.record.without_coding(), None);
+                }
                 self.page(&url, &answer, tables)
             }
         }
@@ -263,22 +271,36 @@ impl Reading<'_> {
     }
 }
 
+/// Whether a payload begins as a text does.
+fn is_text(payload: &[u8]) -> bool {
+    let begin = &payload[..payload.len().min(TEXT_BYTES)];
+    !begin.iter().any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
+}
+
 /// Reads a record, as far as rules want it.
 fn seen(record: &mut StoredRecord<'_, impl BufRead>, settings: &Settings) -> Result<Seen, ReadError> {
     let header = record.header().clone();
-    if header.record_type() != Some(RecordType::Response) || !header.holds_http() {
-        return Ok(Seen::Other);
-    }
+    let is_response = match header.record_type() {
+        Some(RecordType::Response) if header.holds_http() => true,
+        Some(RecordType::Resource) => false,
+        _ => return Ok(Seen::Other),
+    };
     // Some tools put the URL in angle brackets, as WARC 1.0 has it.
     let uri = header.target_uri().unwrap_or_default().trim_start_matches('<').trim_end_matches('>');
-    let Ok(url) = CanonicalUrl::parse(uri, &settings.canonical) else { return Ok(Seen::Unreadable) };
+    let Ok(url) = CanonicalUrl::parse(uri, &settings.canonical) else {
+        // Tools keep resources of their own under names that are no addresses.
+        return Ok(if is_response { Seen::Unreadable } else { Seen::Other });
+    };
     if !settings.rules.is_about(url.as_str()) {
         return Ok(Seen::Other);
     }
-    let head = record.read_http_head()?;
-    let mut block = head.bytes().to_vec();
+    let (mut block, mut is_chunked) = (Vec::new(), false);
+    if is_response {
+        let head = record.read_http_head()?;
+        block.extend_from_slice(head.bytes());
+        is_chunked = record.fill_buf().is_ok_and(|begin| warc::is_chunked(&head, begin));
+    }
     let bytes_max = settings.limits.body_bytes_max;
-    let is_chunked = record.fill_buf().is_ok_and(|begin| is_chunked(&head, begin));
     let read = match is_chunked {
         true => Chunked::new(&mut *record).take(bytes_max).read_to_end(&mut block),
         false => record.by_ref().take(bytes_max).read_to_end(&mut block),
