@@ -53,10 +53,12 @@ impl<'a> Reader<'a> {
             self.types.extend(thing.types.iter().map(|name| schema_org::short(name).to_owned()));
         }
         thing.id = scope.attribute("itemid").map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
-        self.properties_in(scope, &mut thing, depth);
+        // An element counts once for an item, however often it is referred to.
+        let mut taken = HashSet::default();
+        self.properties_in(scope, &mut thing, &mut taken, depth);
         let references = scope.attribute("itemref").unwrap_or_default();
         for id in references.split_ascii_whitespace() {
-            self.referred(scope, id, &mut thing, depth);
+            self.referred(scope, id, &mut thing, &mut taken, depth);
         }
         if thing.is_bare() {
             thing.add("@value", self.plain_value(scope));
@@ -65,23 +67,23 @@ impl<'a> Reader<'a> {
     }
 
     /// The properties among the descendants of an element, up to the scopes of other items.
-    fn properties_in(&mut self, within: Node<'a>, thing: &mut Thing, depth: usize) {
+    fn properties_in(&mut self, within: Node<'a>, thing: &mut Thing, taken: &mut HashSet<u32>, depth: usize) {
         let mut id = within.id() + 1;
         while id < within.end() && self.looks.take(1) {
             let node = self.source.document.node(id);
             id = if node.has_attribute("itemscope") { node.end() } else { id + 1 };
-            self.property(node, thing, depth);
+            self.property(node, thing, taken, depth);
         }
     }
 
-    fn property(&mut self, node: Node<'a>, thing: &mut Thing, depth: usize) {
-        let Some(names) = node.attribute("itemprop") else { return };
+    fn property(&mut self, node: Node<'a>, thing: &mut Thing, taken: &mut HashSet<u32>, depth: usize) {
+        let Some(names) = node.attribute("itemprop").filter(|_| taken.insert(node.id())) else { return };
         let Some(value) = self.value(node, depth) else { return };
         names.split_ascii_whitespace().for_each(|name| thing.add(name, value.clone()));
     }
 
     /// What an item takes from elsewhere in the page.
-    fn referred(&mut self, scope: Node<'a>, id: &str, thing: &mut Thing, depth: usize) {
+    fn referred(&mut self, scope: Node<'a>, id: &str, thing: &mut Thing, taken: &mut HashSet<u32>, depth: usize) {
         let document = self.source.document;
         let ids = self.ids.get_or_insert_with(|| by_id(document));
         let Some(node) = ids.get(id).copied() else { return };
@@ -89,9 +91,9 @@ impl<'a> Reader<'a> {
         if is_around {
             return;
         }
-        self.property(node, thing, depth);
+        self.property(node, thing, taken, depth);
         if !node.has_attribute("itemscope") {
-            self.properties_in(node, thing, depth);
+            self.properties_in(node, thing, taken, depth);
         }
     }
 

@@ -126,15 +126,19 @@ impl<'a> Reader<'a> {
         let identity = |names: &[&str]| {
             names.iter().find_map(|name| element.attribute(name)).map(|href| self.source.resolved(&href))
         };
+        if has_property && let Some(id) = identity(&["about"]) {
+            // It names what the property belongs to.
+            frame.subject = Some(self.begin(element, Vec::new(), Some(id), None, &[]));
+            is_new = true;
+        }
         if let Some(types) = element.attribute("typeof") {
             let types = types.split_ascii_whitespace().filter_map(|name| frame.expand(name)).collect();
-            // With a property, `about` names what the property belongs to.
             let id = identity(if has_property {
                 &["resource", "href", "src"]
             } else {
                 &["about", "resource", "href", "src"]
             });
-            frame.subject = Some(self.begin(element, types, id, around.subject, &properties));
+            frame.subject = Some(self.begin(element, types, id, frame.subject, &properties));
             return Some(frame);
         }
         if has_property {

@@ -12,7 +12,8 @@ const PREFIXES: [&str; 6] = [
 
 /// A name of schema.org without its vocabulary; any other as it is.
 pub(crate) fn short(name: &str) -> &str {
-    let short = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let own = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix));
+    let short = own.map_or(name, |own| own.strip_suffix('/').unwrap_or(own));
     if short.is_empty() { name } else { short }
 }
 

@@ -40,6 +40,8 @@ fn json_ld_gives_each_node_of_lists_and_graphs() {
             ("B, C", "/html/body/script#$[1]['@graph'][0]", json!({"@type": ["schema:B", "http://schema.org/C"]})),
         ],
     );
+    let slash = "<script type='application/ld+json'>{\"@type\":\"https://schema.org/Product/\"}</script>";
+    assert_eq!(said(slash).metadata.schema_types.as_deref(), Some("Product"));
     let broken = said(
         "<script type='application/ld+json'>{'@type': 'A',}</script><script type='application/ld+json'>no</script>",
     );
@@ -80,6 +82,11 @@ fn microdata_gives_items_with_all_kinds_of_values() {
         ],
     );
     check(
+        "<p itemscope itemref='i i j'><i id=i itemprop=n>1</i></p><p id=j><i itemprop=m>2</i></p>",
+        "microdata",
+        &[("", "/html/body/p[1]", json!({"n": "1", "m": "2"}))],
+    );
+    check(
         "<p itemscope id=a itemref=b><p itemscope itemprop=x id=b itemref=a>",
         "microdata",
         &[("", "/html/body/p[1]", json!({"x": {"@value": ""}}))],
@@ -105,6 +112,19 @@ fn rdfa_lite_gives_things_with_their_vocabulary() {
                 }),
             ),
             ("", "", json!({"@id": "https://example.com/dir/page", "about": "the page"})),
+        ],
+    );
+    check(
+        "<body vocab='http://schema.org/'><p about=/x property=desc>2 <i property=more>3</i></p>\
+         <p about=/y property=author typeof=Person><i property=name>N</i></p>",
+        "rdfa",
+        &[
+            ("", "/html/body/p[1]", json!({"@id": "https://example.com/x", "desc": "2 3", "more": "3"})),
+            (
+                "",
+                "/html/body/p[2]",
+                json!({"@id": "https://example.com/y", "author": {"@type": "Person", "name": "N"}}),
+            ),
         ],
     );
     check("<p property=name>no vocabulary</p><p typeof=A>x", "rdfa", &[]);
