@@ -11,7 +11,7 @@ use crate::query::{Axis, Budget, Expr, Operator, OutOfSteps, Place, Start, Step,
 /// The longest text of a node that a query looks at, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 /// Bytes of text for a step.
-const BYTES_A_STEP: usize = 64;
+pub(crate) const BYTES_A_STEP: usize = 64;
 
 /// What an expression gives.
 #[derive(Clone, Debug)]

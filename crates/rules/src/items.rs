@@ -1,10 +1,12 @@
 //! Rules on a page: rows of typed values.
 
+use std::collections::HashMap;
+
 use extract::html::dom::Document;
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::evaluate::{self, Value as Selected};
+use crate::evaluate::{self, BYTES_A_STEP, Value as Selected};
 use crate::kinds::Kind;
 use crate::query::{Budget, OutOfSteps, Place};
 use crate::ruleset::{Field, Rule, RuleSet};
@@ -109,6 +111,11 @@ impl Field {
         1 + self.fields.iter().map(Field::selectors).sum::<usize>()
     }
 
+    /// Whether it has the same value in every row.
+    fn is_of_page(&self) -> bool {
+        matches!(&self.selector, Some(Selector::Tree(expr)) if expr.is_of_page())
+    }
+
     fn reads_json(&self) -> bool {
         is_json(self.selector.as_ref()) || self.fields.iter().any(Field::reads_json)
     }
@@ -132,12 +139,14 @@ struct Reader<'a> {
     base: Option<&'a Url>,
     budget: Budget,
     is_cut: bool,
+    /// The values of fields that are the same in every row, by the addresses of the fields; with their size in steps.
+    of_page: HashMap<usize, (Option<Value>, usize)>,
 }
 
 impl<'a> Reader<'a> {
     fn new(document: &'a Document<'a>, json: &'a [Value], base: Option<&'a Url>, rule: &Rule) -> Self {
         let budget = Budget::of_selectors(document, rule.selectors());
-        Reader { document, json, base, budget, is_cut: false }
+        Reader { document, json, base, budget, is_cut: false, of_page: HashMap::new() }
     }
 
     fn items(&mut self, rule: &Rule) -> Items {
@@ -172,7 +181,8 @@ impl<'a> Reader<'a> {
         let mut object = Map::new();
         let mut is_complete = true;
         for field in fields {
-            match self.field(field, row)? {
+            let value = if field.is_of_page() { self.field_of_page(field, row)? } else { self.field(field, row)? };
+            match value {
                 Some(value) => {
                     object.insert(field.name.clone(), value);
                 }
@@ -180,6 +190,19 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(is_complete.then_some(object))
+    }
+
+    /// The value of a field that is the same in every row. It is evaluated once; a copy takes steps by its size.
+    fn field_of_page(&mut self, field: &Field, row: Row<'a>) -> Result<Option<Value>, OutOfSteps> {
+        let address = std::ptr::from_ref(field).addr();
+        if let Some((value, size)) = self.of_page.get(&address) {
+            self.budget.take(*size)?;
+            return Ok(value.clone());
+        }
+        let value = self.field(field, row)?;
+        let size = 1 + value.as_ref().map_or(0, |value| value.to_string().len() / BYTES_A_STEP);
+        self.of_page.insert(address, (value.clone(), size));
+        Ok(value)
     }
 
     fn field(&mut self, field: &Field, row: Row<'a>) -> Result<Option<Value>, OutOfSteps> {

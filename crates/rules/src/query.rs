@@ -269,6 +269,20 @@ impl Expr {
         }
     }
 
+    /// Whether it gives the same at every place of a page.
+    pub(crate) fn is_of_page(&self) -> bool {
+        match self {
+            Expr::Path(Start::Root, _) | Expr::Text(_) | Expr::Number(_) => true,
+            Expr::Path(Start::Of(inner, _), _) | Expr::Negative(inner) => inner.is_of_page(),
+            Expr::Binary(_, left, right) => left.is_of_page() && right.is_of_page(),
+            // Without arguments, they are about the place.
+            Expr::Call(function, arguments) => {
+                *function != Function::Lang && !arguments.is_empty() && arguments.iter().all(Expr::is_of_page)
+            }
+            Expr::Path(Start::Context, _) | Expr::Css(_) => false,
+        }
+    }
+
     /// Whether a predicate may depend on the position of a node.
     pub(crate) fn is_positional(&self) -> bool {
         fn asks(expr: &Expr) -> bool {

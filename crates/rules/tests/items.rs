@@ -52,6 +52,18 @@ fn fields_of_every_kind_are_typed() {
 }
 
 #[test]
+fn what_is_the_same_in_all_rows_is_evaluated_once() {
+    let mut page = "<h1>H</h1><ul><li>a<li>b</ul>".to_owned();
+    (0..5_000).for_each(|row| page += &format!("<p><b>{row}</b></p>"));
+    let text = "[extract.a]\nrows = 'p'\n[extract.a.fields]\nh = '//h1'\nn = { xpath = 'count(//li)', type = 'integer' }\n\
+        f = '(//li)[1]'\nb = './b'\nl = { xpath = '//li', list = true }\nname = { xpath = 'local-name()' }";
+    let items = items_of(text, "http://x.test/", &page).remove(0);
+    assert_eq!((items.rows.len(), items.is_cut), (5_000, false));
+    let expect = json!({"h": "H", "n": 2, "f": "a", "b": "4999", "l": ["a", "b"], "name": "p"});
+    assert_eq!(json!(items.rows[4_999]), expect);
+}
+
+#[test]
 fn a_json_response_keeps_its_whole_numbers_and_may_have_a_mark() {
     let rules = rules("[extract.a.fields]\nt = '$.a'\nn = { json = '$.a', type = 'integer' }");
     for (body, expect) in [
