@@ -1,24 +1,29 @@
 //! Dates as people write them.
 
-/// Names of months and their usual abbreviations, in lower case: English, German, Swedish.
+/// Names of months and their usual abbreviations, in lower case: English, German, Swedish, French.
 const MONTHS: [&[&str]; 12] = [
-    &["january", "jan", "januar", "jänner", "januari"],
-    &["february", "feb", "februar", "februari"],
+    &["january", "jan", "januar", "jänner", "januari", "janvier", "janv"],
+    &["february", "feb", "februar", "februari", "février", "fevrier", "févr"],
     &["march", "mar", "märz", "mär", "mrz", "mars"],
-    &["april", "apr"],
+    &["april", "apr", "avril", "avr"],
     &["may", "mai", "maj"],
-    &["june", "jun", "juni"],
-    &["july", "jul", "juli"],
-    &["august", "aug", "augusti"],
-    &["september", "sep", "sept"],
-    &["october", "oct", "oktober", "okt"],
-    &["november", "nov"],
-    &["december", "dec", "dezember", "dez"],
+    &["june", "jun", "juni", "juin"],
+    &["july", "jul", "juli", "juillet", "juil"],
+    &["august", "aug", "augusti", "août", "aout"],
+    &["september", "sep", "sept", "septembre"],
+    &["october", "oct", "oktober", "okt", "octobre"],
+    &["november", "nov", "novembre"],
+    &["december", "dec", "dezember", "dez", "décembre", "decembre", "déc"],
 ];
-/// What English writes behind a day.
-const ORDINALS: [&str; 5] = ["st", "nd", "rd", "th", "."];
+/// What is written behind a day.
+const ORDINALS: [&str; 6] = ["st", "nd", "rd", "th", "er", "."];
+/// What is written behind a time, and whether it is the second half of the day.
+const HALVES: [(&str, bool); 4] = [("am", false), ("a.m.", false), ("pm", true), ("p.m.", true)];
+/// Words behind the time of a date that may belong to it: `AM` and a zone.
+const CLOCK_WORDS_MAX: usize = 2;
 
-/// Microseconds since 1970 of a date: RFC 3339 and what is near it, `2024/03/05`, `5 March 2024`, `March 5, 2024`, `Tue, 05 Mar 2024 10:00:00 GMT`, `05.03.2024`.
+/// Microseconds since 1970 of a date: RFC 3339 and what is near it, `2024/03/05`, `5 March 2024`, `March 5, 2024`, `Tue, 05 Mar 2024 10:00:00 GMT`, `Tuesday, 05-Mar-24 10:00:00 GMT`,
+/// `Tue Mar  5 10:00:00 2024`, `05.03.2024`.
 /// Without a zone it counts as UTC.
 pub(super) fn date(text: &str) -> Option<i64> {
     iso(text).or_else(|| with_month(text)).or_else(|| with_points(text))
@@ -31,28 +36,43 @@ pub fn micros_of(text: &str) -> Option<i64> {
 }
 
 fn iso(text: &str) -> Option<i64> {
-    let (date, rest) = text.split_at_checked(10)?;
+    let (date, rest) = text.split_at(text.find(['T', 't', ' ']).unwrap_or(text.len()));
     let sign = date.get(4..)?.chars().next().filter(|sign| matches!(sign, '-' | '/'))?;
-    let mut parts = date.split(sign);
-    let (year, month, day) = (digits(parts.next()?, 4)?, digits(parts.next()?, 2)?, digits(parts.next()?, 2)?);
+    let mut parts = date.splitn(3, sign);
+    let (year, month, day) = (digits(parts.next()?, 4)?, number_of(parts.next()?)?, number_of(parts.next()?)?);
     let days = days(year, month, day)?;
     let time = rest.strip_prefix(['T', 't', ' ']).map_or(Some(0), |time| clock(time.trim()))?;
-    let is_read = rest.is_empty() || rest.starts_with(['T', 't', ' ']);
-    is_read.then_some(days * 86_400_000_000 + time)
+    Some(days * 86_400_000_000 + time)
 }
 
-/// `10:30`, `10:30:15.5`, with `Z`, `GMT` or `+02:00` behind; in microseconds.
+/// `10:30`, `10:30:15.5`, `10:30 PM`, with `Z`, `GMT` or `+02:00` behind; in microseconds.
 fn clock(text: &str) -> Option<i64> {
     let end = text.find(|char: char| !(char.is_ascii_digit() || matches!(char, ':' | '.'))).unwrap_or(text.len());
     let (time, zone) = (&text[..end], text[end..].trim());
+    let (half, zone) = half_of_day(zone);
     let mut parts = time.split(':');
     let (hour, minute) = (number_of(parts.next()?)?, number_of(parts.next()?)?);
     let seconds: f64 = parts.next().map_or(Some(0.0), |seconds| seconds.parse().ok())?;
+    let hour = match half {
+        Some(_) if hour > 12 => return None,
+        Some(is_second) => hour % 12 + if is_second { 12 } else { 0 },
+        None => hour,
+    };
     if hour > 24 || minute > 59 || !(0.0..61.0).contains(&seconds) {
         return None;
     }
     let local = (hour * 3600 + minute * 60) * 1_000_000 + (seconds * 1e6) as i64;
     Some(local - zone_seconds(zone)? * 1_000_000)
+}
+
+/// The half of the day at the beginning of a text, and the rest.
+fn half_of_day(text: &str) -> (Option<bool>, &str) {
+    let half = HALVES.into_iter().find_map(|(mark, is_second)| {
+        let (begin, rest) = text.split_at_checked(mark.len())?;
+        let is_word = begin.eq_ignore_ascii_case(mark) && !rest.starts_with(char::is_alphanumeric);
+        is_word.then_some((Some(is_second), rest.trim_start()))
+    });
+    half.unwrap_or((None, text))
 }
 
 fn zone_seconds(zone: &str) -> Option<i64> {
@@ -73,10 +93,11 @@ fn zone_seconds(zone: &str) -> Option<i64> {
 
 /// With the name of a month, which may be short.
 fn with_month(text: &str) -> Option<i64> {
-    let words: Vec<&str> = text
-        .split(|char: char| char.is_whitespace() || char == ',' || char == '-')
-        .filter(|word| !word.is_empty())
-        .collect();
+    let parts = text.split(|char: char| char.is_whitespace() || char == ',').filter(|part| !part.is_empty());
+    let mut parts: Vec<&str> = parts.collect();
+    let is_clock = |part: &&str| part.contains(':') && part.starts_with(|char: char| char.is_ascii_digit());
+    let time = parts.iter().position(is_clock).map_or(0, |at| take_clock(&mut parts, at));
+    let words: Vec<&str> = parts.iter().flat_map(|part| part.split('-')).filter(|word| !word.is_empty()).collect();
     let is_month = |word: &&str| {
         let word = word.trim_end_matches('.').to_lowercase();
         MONTHS.iter().position(|names| names.contains(&word.as_str()))
@@ -91,10 +112,24 @@ fn with_month(text: &str) -> Option<i64> {
         Some(day) => (day, place + 1),
         None => (number_at(Some(place + 1))?, place + 2),
     };
-    let year = number_at(Some(year_at)).filter(|year| (1000..=9999).contains(year))?;
-    let clock_at = words.iter().position(|word| word.contains(':'));
-    let time = clock_at.and_then(|at| clock(&words[at..].join(" "))).unwrap_or(0);
+    let year = match number_at(Some(year_at))? {
+        year @ 1000..=9999 => year,
+        // RFC 850 has two digits.
+        year if text.contains(&format!("-{year:02} ")) => year + if year < 70 { 2000 } else { 1900 },
+        _ => return None,
+    };
     Some(days(year, month as i64 + 1, day)? * 86_400_000_000 + time)
+}
+
+/// Takes the time that begins in a part of a date, as far as it can be read.
+fn take_clock(parts: &mut Vec<&str>, at: usize) -> i64 {
+    let read = (0..=CLOCK_WORDS_MAX).rev().find_map(|more| {
+        let end = at + 1 + more;
+        Some((end, clock(&parts.get(at..end)?.join(" "))?))
+    });
+    let (end, time) = read.unwrap_or((at + 1, 0));
+    parts.drain(at..end);
+    time
 }
 
 /// `05.03.2024`: day, month, year.
@@ -194,6 +229,21 @@ mod tests {
             ("2024/03/05 10:30", "2024-03-05T10:30:00Z"),
             ("Sept. 1st, 2024", "2024-09-01T00:00:00Z"),
             ("22nd Dec. 2024", "2024-12-22T00:00:00Z"),
+            ("2024-3-5", "2024-03-05T00:00:00Z"),
+            ("2024/3/5 9:05", "2024-03-05T09:05:00Z"),
+            ("2024-03-05 12:30 AM", "2024-03-05T00:30:00Z"),
+            ("March 5, 2024 10:00 AM", "2024-03-05T10:00:00Z"),
+            ("March 5, 2024 at 10:00 p.m. GMT", "2024-03-05T22:00:00Z"),
+            ("5 March 2024 12:00PM", "2024-03-05T12:00:00Z"),
+            ("10:30, 5 March 2024", "2024-03-05T10:30:00Z"),
+            ("Tuesday, 05-Mar-24 10:00:00 GMT", "2024-03-05T10:00:00Z"),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", "1994-11-06T08:49:37Z"),
+            ("Tue Mar  5 10:00:00 2024", "2024-03-05T10:00:00Z"),
+            ("Tue Mar  5 10:00:00 UTC 2024", "2024-03-05T10:00:00Z"),
+            ("Tue, 05 Mar 2024 10:00:00 -0500", "2024-03-05T15:00:00Z"),
+            ("Updated: 5 March 2024 10:00", "2024-03-05T10:00:00Z"),
+            ("1er août 2024", "2024-08-01T00:00:00Z"),
+            ("lundi 5 févr. 2024 à 10:00", "2024-02-05T10:00:00Z"),
             ("05-Mar-2024", "2024-03-05T00:00:00Z"),
             ("5. März 2024", "2024-03-05T00:00:00Z"),
             ("den 5 maj 2024", "2024-05-05T00:00:00Z"),
@@ -216,6 +266,8 @@ mod tests {
             "7 Junkyards 1999",
             "5 Decimal 2024",
             "5kg March 2024",
+            "2024-3-5-6",
+            "5 March 24",
         ] {
             assert_eq!(date(text), None, "{text}");
         }

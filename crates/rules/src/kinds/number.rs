@@ -23,7 +23,9 @@ fn plain(text: &str, decimal: Option<char>) -> Option<String> {
     let (before, rest) = text.split_at(begin);
     let written = Written::read(rest);
     let behind = &rest[written.length..];
-    if goes_on(behind) || written.is_doubtful(behind) || is_in_accounts(before, behind, &written) {
+    // `1½` is not 1.
+    let has_fraction = behind.trim_start().starts_with(|char| matches!(char, '¼'..='¾' | '⅐'..='⅞'));
+    if has_fraction || goes_on(behind) || written.is_doubtful(behind) || is_in_accounts(before, behind, &written) {
         return None;
     }
     let sign = if is_negative(before) { "-" } else { "" };
@@ -254,6 +256,8 @@ mod tests {
         ("1_000", [None, None, None]),
         ("12 345 6", [None, None, None]),
         ("(5.00)", [None, None, None]),
+        ("1½", [None, None, None]),
+        ("2 ⅔ cups", [None, None, None]),
         ("none", [None, None, None]),
         ("", [None, None, None]),
     ];
