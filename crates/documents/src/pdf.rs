@@ -1,29 +1,42 @@
 //! PDF (ISO 32000-1): its pages one after the other.
 
+mod fonts;
+mod load;
+mod streams;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pdf_extract::{Dictionary, Document, MediaBox, Object, OutputDev, OutputError, Transform, output_doc_page};
+use pdf_extract::{
+    Dictionary, Document, MediaBox, Object, ObjectId, OutputDev, OutputError, Stream, Transform, output_doc_page,
+};
 
 use crate::print::{Glyph, Print};
 use crate::{TEXT_BYTES_MAX, Text, Unread, words};
 
 /// Reads all pages. A page that cannot be read is left out.
 pub(crate) fn read(bytes: &[u8]) -> Result<Text, Unread> {
-    let damaged = |error: &dyn std::fmt::Display| Unread::Damaged(error.to_string());
-    let mut document = Document::load_mem(bytes).map_err(|error| damaged(&error))?;
+    let (mut document, is_whole) = load::load(bytes).map_err(Unread::Damaged)?;
     if document.is_encrypted() {
         // Many may be read by everybody: their password is empty.
         document.decrypt("").map_err(|_| Unread::Damaged("it needs a password".to_owned()))?;
     }
     let mut text = Text { title: info(&document, b"Title"), author: info(&document, b"Author"), ..Text::default() };
+    fonts::mend(&mut document);
+    streams::mend(&mut document);
     let pages = document.get_pages();
-    text.is_cut = declared_pages(&document).is_some_and(|declared| declared > pages.len());
-    for number in pages.into_keys() {
-        let mut page = Print::default();
-        let is_read = catch_unwind(AssertUnwindSafe(|| output_doc_page(&document, &mut page, number)));
-        text.is_cut |= !matches!(is_read, Ok(Ok(())));
+    text.is_cut = !is_whole || declared_pages(&document).is_some_and(|declared| declared > pages.len());
+    // The content of each page in turn, as the library reads it.
+    let content = document.new_object_id();
+    for (number, page) in pages {
+        let (bytes, is_whole) = streams::content_of(&document, page);
+        document.set_object(content, Stream::new(Dictionary::new(), bytes));
+        let own = contents(&mut document, page, Some(Object::Reference(content)));
+        let mut print = Print::default();
+        let is_read = catch_unwind(AssertUnwindSafe(|| output_doc_page(&document, &mut print, number)));
+        text.is_cut |= !is_whole || !matches!(is_read, Ok(Ok(())));
+        contents(&mut document, page, own);
         text.begin_page();
-        words::add_print(&mut text.text, &page.into_text());
+        words::add_print(&mut text.text, &print.into_text());
         words::add_print(&mut text.text, "\n\n");
         if text.text.len() > TEXT_BYTES_MAX {
             text.is_cut = true;
@@ -32,6 +45,16 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Text, Unread> {
     }
     text.text.truncate(text.text.trim_end().len());
     Ok(text)
+}
+
+/// Sets what a page shows, and returns what it showed before.
+fn contents(document: &mut Document, page: ObjectId, contents: Option<Object>) -> Option<Object> {
+    let page = document.get_object_mut(page).and_then(Object::as_dict_mut).ok()?;
+    let before = page.remove(b"Contents");
+    if let Some(contents) = contents {
+        page.set("Contents", contents);
+    }
+    before
 }
 
 /// How many pages the root of their tree says that there are (ISO 32000-1 §7.7.3.2). A broken tree shows fewer.
@@ -50,9 +73,12 @@ impl OutputDev for Print {
         font_size: f64,
         char: &str,
     ) -> Result<(), OutputError> {
-        // The lengths of a unit to the right and upwards.
-        let (across, up) = (place.m11.hypot(place.m12) * font_size, place.m21.hypot(place.m22) * font_size);
-        self.add(Glyph { text: char, x: place.m31, y: place.m32, width: width * across, across, up });
+        // The lengths of a unit forwards and upwards, and the direction of a line. A negative size of the font goes backwards.
+        let (across, up) = (place.m11.hypot(place.m12) * font_size.abs(), place.m21.hypot(place.m22) * font_size.abs());
+        let angle = if font_size < 0.0 { (-place.m12).atan2(-place.m11) } else { place.m12.atan2(place.m11) };
+        let (x, y) = (place.m31, place.m32);
+        let (x, y) = (x * angle.cos() + y * angle.sin(), y * angle.cos() - x * angle.sin());
+        self.add(Glyph { text: char, x, y, width: width * across, across, up, angle });
         Ok(())
     }
 
