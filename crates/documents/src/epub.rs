@@ -1,8 +1,11 @@
 //! EPUB (W3C, EPUB 3.3): the chapters in the order of the spine.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use extract::html::dom::{Document, Tag};
+use quick_xml::Reader;
+use quick_xml::events::Event;
 
 use crate::package::{Package, attributes, authors, decoded, dir_of, element, is_whole, resolved};
 use crate::{TEXT_BYTES_MAX, Text, Unread};
@@ -13,6 +16,9 @@ const CONTAINER: &str = "META-INF/container.xml";
 const ENCRYPTION: &str = "META-INF/encryption.xml";
 /// Chapters read.
 const CHAPTERS_MAX: usize = 10_000;
+/// The texts of all entities that a chapter declares, in bytes; and the name of one.
+const ENTITIES_BYTES_MAX: usize = 1 << 20;
+const NAME_BYTES_MAX: usize = 100;
 
 /// Reads a book.
 pub(crate) fn read(bytes: &[u8]) -> Result<Text, Unread> {
@@ -48,14 +54,70 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Text, Unread> {
 
 /// Adds the text of a chapter, an empty line behind what there is.
 fn add_chapter(text: &mut Text, bytes: &[u8]) {
-    let xhtml = decoded(bytes);
+    let decoded = decoded(bytes);
+    let (xhtml, is_whole) = without_declarations(&decoded);
     let tree = Document::parse(&xhtml);
-    text.is_cut |= tree.is_cut() || !has_end(&xhtml);
+    text.is_cut |= !is_whole || tree.is_cut() || !has_end(&xhtml);
     let more = lines_of(&tree);
     if !more.is_empty() {
         text.text.push_str(if text.text.is_empty() { "" } else { "\n\n" });
         text.text.push_str(&more);
     }
+}
+
+/// A chapter without the declarations in its document type, which HTML does not have, and with the entities that they declare in place
+/// (XML 1.0 §2.8, §4.2). False as well if these would be too long.
+fn without_declarations(xhtml: &str) -> (Cow<'_, str>, bool) {
+    let mut reader = Reader::from_str(xhtml);
+    let (declarations, end) = loop {
+        match reader.read_event() {
+            Ok(Event::DocType(declarations)) => break (declarations, reader.buffer_position()),
+            Ok(Event::Start(_) | Event::Empty(_) | Event::Eof) | Err(_) => return (xhtml.into(), true),
+            Ok(_) => {}
+        }
+    };
+    let Some(body) = usize::try_from(end).ok().and_then(|end| xhtml.get(end..)) else { return (xhtml.into(), true) };
+    if !declarations.contains('[') {
+        return (xhtml.into(), true);
+    }
+    let mut left = ENTITIES_BYTES_MAX;
+    let mut entities = HashMap::new();
+    for declared in declarations.split("<!ENTITY").skip(1) {
+        let Some((name, text)) = entity(declared) else { continue };
+        let Some(text) = with_entities(text, &entities, left) else { return (body.into(), false) };
+        left -= text.len();
+        // The first declaration counts.
+        entities.entry(name).or_insert(text);
+    }
+    match with_entities(body, &entities, body.len() + TEXT_BYTES_MAX) {
+        Some(chapter) => (chapter.into(), true),
+        None => (body.into(), false),
+    }
+}
+
+/// Name and text of an entity in its declaration. One whose text is elsewhere has none.
+fn entity(declared: &str) -> Option<(&str, &str)> {
+    let (name, rest) = declared.trim_start().split_once(char::is_whitespace)?;
+    let rest = rest.trim_start();
+    let quote = rest.chars().next().filter(|char| matches!(char, '"' | '\''))?;
+    Some((name, rest[1..].split_once(quote)?.0))
+}
+
+/// A text with these entities in place of their names; `None` beyond a length.
+fn with_entities(text: &str, entities: &HashMap<&str, String>, bytes_max: usize) -> Option<String> {
+    let (mut written, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once('&') {
+        written.push_str(before);
+        let end = after.bytes().take(NAME_BYTES_MAX).position(|byte| byte == b';');
+        let known = end.and_then(|end| Some((entities.get(&after[..end])?, end + 1)));
+        written.push_str(known.map_or("&", |(text, _)| text));
+        rest = &after[known.map_or(0, |(_, end)| end)..];
+        if written.len() > bytes_max {
+            return None;
+        }
+    }
+    written.push_str(rest);
+    (written.len() <= bytes_max).then_some(written)
 }
 
 /// A line for each paragraph, heading, item, row and so on. Code has its own lines.
@@ -146,6 +208,36 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(lines_of(&Document::parse(xhtml)), lines, "{xhtml}");
+        }
+    }
+
+    #[test]
+    fn declarations_are_no_text() {
+        let html = "<html><body><p>By &pub;&nbsp;in &both; &none;.</p></body></html>";
+        let lines = |xhtml: String| {
+            let (xhtml, is_whole) = without_declarations(&xhtml);
+            (lines_of(&Document::parse(&xhtml)), is_whole)
+        };
+        for (doctype, expect) in [
+            (
+                r#"<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "x.dtd" [<!ENTITY nbsp "&#160;"><!-- > -->
+                <!ENTITY pub "The Publisher > all"><!ENTITY both '&pub; & "more"'><!ENTITY file SYSTEM "x">]>"#,
+                "By The Publisher > all in The Publisher > all & \"more\" &none;.",
+            ),
+            ("<!DOCTYPE html [ ]>", "By &pub; in &both; &none;."),
+            ("<!DOCTYPE html>", "By &pub; in &both; &none;."),
+            ("", "By &pub; in &both; &none;."),
+        ] {
+            let (text, is_whole) = lines(format!("<?xml version='1.0'?>\n{doctype}\n{html}"));
+            assert_eq!((text.replace('\u{a0}', " "), is_whole), (expect.to_owned(), true), "{doctype}");
+        }
+        // Each entity is ten of the one before; or a long one is there often.
+        let grown: String =
+            (1..20).map(|at| format!("<!ENTITY e{at} '{}'>", format!("&e{};", at - 1).repeat(10))).collect();
+        let long = "x".repeat(ENTITIES_BYTES_MAX / 2);
+        for declared in [format!("<!ENTITY e0 'lol'>{grown}"), format!("<!ENTITY e0 '{long}'>")] {
+            let xhtml = format!("<!DOCTYPE a [{declared}]><a>{}</a>", "&e0;".repeat(50));
+            assert_eq!(without_declarations(&xhtml), (format!("<a>{}</a>", "&e0;".repeat(50)).into(), false));
         }
     }
 

@@ -178,6 +178,15 @@ fn chapters_are_read_in_their_encoding() {
 }
 
 #[test]
+fn entities_of_a_chapter_are_read() {
+    let chapter = r#"<!DOCTYPE html [<!ENTITY pub "The Publisher">]><html><body><p>By &pub;.</p></body></html>"#;
+    for head in ["", "\u{feff}", "<?xml version='1.0'?>\n<!-- <!DOCTYPE a [ -->\n"] {
+        let chapter = format!("{head}{chapter}");
+        check(Kind::Epub, &book(&[("one", chapter.as_bytes())], &["one"], &[]), "By The Publisher.", false);
+    }
+}
+
+#[test]
 fn what_is_missing_of_a_spine_is_cut() {
     let chapters = [("one", ONE), ("two", b"<html><body><p>Chapter two".as_slice())];
     check(Kind::Epub, &book(&chapters, &["one", "two"], &[]), "Chapter one\n\nChapter two", true);
