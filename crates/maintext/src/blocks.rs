@@ -25,6 +25,8 @@ pub(crate) struct Block {
     pub(crate) element: Id,
     /// How many elements are around it.
     pub(crate) depth: u8,
+    /// A number for what that element and those around it are called.
+    pub(crate) place: u64,
     pub(crate) count: Count,
     /// Whether it is more than space.
     is_shown: bool,
@@ -98,6 +100,8 @@ struct Open {
     is_border: bool,
     /// The innermost open element whose tags do.
     line: Id,
+    /// A number for what that element and those around it are called.
+    place: u64,
 }
 
 /// Elements whose content is never shown as text, or is no text of the page.
@@ -138,6 +142,7 @@ pub(crate) fn read(tree: &Document<'_>, said: &Said) -> Blocks {
             has_time: false,
             is_border: true,
             line: ROOT,
+            place: 0,
         }],
         wordless: Vec::new(),
         in_block: false,
@@ -319,7 +324,11 @@ impl Reader<'_, '_> {
             open.levels[groups.trailing_zeros() as usize] = depth;
             groups &= groups - 1;
         }
-        self.names.push((id, class.unwrap_or_else(|| name_of(tag, ""))));
+        let name = class.unwrap_or_else(|| name_of(tag, ""));
+        if is_border {
+            open.place = (open.place.rotate_left(7) ^ name).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+        self.names.push((id, name));
         self.open.push(open);
     }
 
@@ -341,6 +350,7 @@ impl Reader<'_, '_> {
                 last: id,
                 element: open.line,
                 depth: self.depth(),
+                place: open.place,
                 count: Count::default(),
                 is_shown: false,
                 levels: open.levels,

@@ -9,6 +9,7 @@
 //!
 //! *Invariant:* nothing here is made for one site.
 
+mod alike;
 mod blocks;
 pub mod chunks;
 mod columns;

@@ -6,6 +6,7 @@ use extract::html::dom::{Document, Id, ROOT, Tag};
 
 use foldhash::HashMap;
 
+use crate::alike;
 use crate::blocks::{Block, Blocks};
 use crate::definitions;
 use crate::features::{self, Rows};
@@ -32,7 +33,8 @@ pub(crate) fn likelihoods(rows: &Rows) -> Vec<f32> {
 
 /// Chooses blocks.
 pub(crate) fn select(tree: &Document<'_>, page: &Blocks, rows: &Rows, is_documentation: bool) -> Selection {
-    let likely = likelihoods(rows);
+    let mut likely = likelihoods(rows);
+    alike::share(page, &mut likely);
     let words = page.blocks.iter().map(|block| block.count.words as f32).zip(likely.iter().copied());
     let (steps, confidence) = limit(words, if is_documentation { 0.0 } else { NESTED_WEIGHT });
     let mut is_main: Vec<bool> = likely.iter().map(|likely| step_of(*likely) < steps).collect();
@@ -176,7 +178,7 @@ fn keep_top(tree: &Document<'_>, page: &Blocks, likely: &[f32], is_main: &mut [b
     }
 }
 
-/// Keeps code and tables of data whole, or leaves them out.
+/// Keeps code and tables of data whole, or leaves them out. A table that stands between main text is kept: its cells say little to the model.
 fn keep_whole(tree: &Document<'_>, page: &Blocks, is_main: &mut [bool]) {
     /// How far up from a block code and tables are looked for.
     const AROUND_MAX: usize = 8;
@@ -204,11 +206,14 @@ fn keep_whole(tree: &Document<'_>, page: &Blocks, is_main: &mut [bool]) {
         let words = |is_counted: &dyn Fn(usize) -> bool| -> u32 {
             (at..end).filter(|at| is_counted(*at)).map(|at| page.blocks[at].count.words).sum()
         };
-        let percent = if tree.tag(whole) == Some(Tag::Pre) { 1 } else { TABLE_PERCENT };
-        if words(&|at| is_main[at]) * 100 >= words(&|_| true) * percent {
-            // Beside code they would be code of their own.
-            is_main[at..end].fill(tree.tag(whole) != Some(Tag::Pre) || !code::is_numbering(tree, whole));
-        }
+        let is_kept = if tree.tag(whole) == Some(Tag::Pre) {
+            // Beside code the numbers of its lines would be code of their own.
+            is_main[at..end].contains(&true) && !code::is_numbering(tree, whole)
+        } else {
+            let is_between = at > 0 && is_main[at - 1] && is_main.get(end) == Some(&true);
+            is_between || words(&|at| is_main[at]) * 100 >= words(&|_| true) * TABLE_PERCENT
+        };
+        is_main[at..end].fill(is_kept);
         at = end.max(at + 1);
     }
 }
@@ -272,6 +277,26 @@ mod tests {
         check(&[(50.0, 0.2)], NESTED_WEIGHT, 0);
         check(&[(60_000.0, 0.2)], NESTED_WEIGHT, step_of(0.2) + 1);
         check(&[], NESTED_WEIGHT, 0);
+    }
+
+    #[test]
+    fn a_table_is_kept_whole_or_left_out_whole() {
+        let row = "<tr><td>Weight<td>355 GB";
+        let html = format!("<p>before<table><tr><th>Property<th>Value{}</table><p>behind", row.repeat(3));
+        let tree = Document::parse(&html);
+        let page = crate::blocks::read(&tree, &crate::said::Said::default());
+        let check = |before: bool, cells: usize, behind: bool, expect: bool| {
+            let mut is_main = vec![false; page.blocks.len()];
+            is_main[1..=cells].fill(true);
+            (is_main[0], is_main[9]) = (before, behind);
+            keep_whole(&tree, &page, &mut is_main);
+            assert_eq!(is_main, [&[before][..], &[expect; 8], &[behind]].concat(), "{before} {cells} {behind}");
+        };
+        check(true, 2, false, false);
+        check(true, 5, false, true);
+        check(true, 2, true, true);
+        check(true, 0, true, true);
+        check(false, 0, true, false);
     }
 
     #[test]

@@ -51,6 +51,25 @@ fn menus_and_footers_are_left_out() {
 }
 
 #[test]
+fn long_pages_keep_their_ends() {
+    let numbers = 0..400;
+    let paragraphs: String = numbers.clone().map(|number| format!("<p>Web {number}: {TEXT}</p>")).collect();
+    let posts: String = numbers
+        .clone()
+        .map(|number| {
+            format!("<div class=post><div class=user><a href=/u>Ann{number}</a></div><p>Web {number}: {TEXT}</p></div>")
+        })
+        .collect();
+    let items: String = numbers.clone().map(|number| format!("<li>Web {number}: garden spider</li>")).collect();
+    for content in [paragraphs, posts, format!("<p>{TEXT}</p><ul>{items}</ul>")] {
+        let text = read(&page(&format!("<h1>Spiders</h1>{content}")), "http://example.com/news/spiders").text;
+        let lost = numbers.clone().filter(|number| !text.contains(&format!("Web {number}:"))).count();
+        assert_eq!(lost, 0, "{}", &content[..200]);
+        assert!(!text.contains("Copyright"), "{}", &content[..200]);
+    }
+}
+
+#[test]
 fn structure_becomes_markdown() {
     check(
         "<h2>More</h2><p>Some <b>bold</b> and <em>soft</em> words here.</p>",
