@@ -3,7 +3,7 @@
 mod blocks;
 pub(crate) mod code;
 mod inline;
-mod math;
+pub(crate) mod math;
 mod notes;
 pub(crate) mod table;
 

@@ -38,7 +38,7 @@ mod tests {
     }
 
     /// Pages made to be slow: what is repeated, and how often at first.
-    const NASTY: [(&str, &str, usize); 25] = [
+    const NASTY: [(&str, &str, usize); 27] = [
         ("", "<div>", 700),
         ("", "<div>a few words, and more ", 700),
         ("", "<b>bold ", 700),
@@ -64,6 +64,8 @@ mod tests {
         ("", "&amp;&lt;<br>", 700),
         ("<svg>", "<g><title>x</title>", 700),
         ("", "<img src=a alt=b><hr>", 700),
+        ("", "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math><span aria-hidden=true>c</span>", 700),
+        ("", "<math><msqrt><mi>a</mi><span aria-hidden=true>", 700),
     ];
 
     #[test]

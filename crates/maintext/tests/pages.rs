@@ -111,6 +111,45 @@ fn footnotes_and_formulas_are_kept() {
 }
 
 #[test]
+fn formulas_stand_once() {
+    let tex = "<math><mi>a</mi><annotation encoding=application/x-tex>a^2</annotation></math>";
+    for formula in [
+        format!(
+            "<span class=katex><span>{tex}</span><span class=katex-html aria-hidden=true><span>a<span>2</span></span></span></span>"
+        ),
+        format!("<span><span style='display: none'>{tex}</span><img src=a.svg aria-hidden=true alt=a^2></span>"),
+        format!(
+            "<mjx-container><mjx-math aria-hidden=true>a2</mjx-math><mjx-assistive>{tex}</mjx-assistive></mjx-container>"
+        ),
+        "<script type=math/tex>% <![CDATA[ a^2 %]]></script>".to_owned(),
+    ] {
+        check(&format!("<p>The size of it is {formula}, in all cases.</p>"), "The size of it is $a^2$, in all cases.");
+    }
+    check(
+        "<p>So it is that:</p><p><script type='math/tex; mode=display'>a < b</script></p>",
+        "So it is that:\n\n$$\na < b\n$$",
+    );
+}
+
+#[test]
+fn mathml_without_its_source_is_read() {
+    for (formula, expect) in [
+        ("<mfrac><mn>1</mn><mn>2</mn></mfrac>", r"\frac{1}{2}"),
+        ("<mrow><msup><mn>10</mn><mn>6</mn></msup><mo>+</mo><mi>x</mi></mrow>", "{10}^{6}+x"),
+        ("<msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup>", "{x}_{1}^{2}"),
+        ("<msqrt><mi>x</mi><mo>+</mo><mn>1</mn></msqrt>", r"\sqrt{x+1}"),
+        ("<mroot><mi>x</mi><mn>3</mn></mroot>", r"\sqrt[3]{x}"),
+        ("<mi>sin</mi><mo>\u{2061}</mo><mi>x</mi><mtext>50%</mtext>", r"\text{sin}x\text{50\%}"),
+        ("<munder><mi>x</mi><mi>y</mi></munder>", r"\underset{y}{x}"),
+    ] {
+        let expect = format!("The size of it is ${expect}$ in all cases.");
+        check(&format!("<p>The size of it is <math>{formula}</math> in all cases.</p>"), &expect);
+    }
+    let table = "<math><mtable><mtr><mtd><mn>1</mn></mtd></mtr></mtable></math>";
+    check(&format!("<p>The size of it is {table} in all cases.</p>"), "The size of it is 1 in all cases.");
+}
+
+#[test]
 fn terms_stay_with_their_definitions() {
     check(
         "<dl><dt>--flag<dd>Does a thing.<dt>--other<dd>Does another thing.</dl>",

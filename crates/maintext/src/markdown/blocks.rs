@@ -51,13 +51,15 @@ impl Renderer<'_, '_> {
                     self.children(child, nesting, out);
                     out.end_paragraph();
                 }
-                Some(Tag::Math) if math::is_display(self.tree, child) => match math::source(self.tree, child) {
-                    Some(source) => {
-                        out.end_paragraph();
-                        out.push(format!("$$\n{source}\n$$"));
+                Some(tag @ (Tag::Math | Tag::Script)) if math::is_display(self.tree, child) => {
+                    match math::source(self.tree, child) {
+                        Some(source) => {
+                            out.end_paragraph();
+                            out.push(format!("$$\n{source}\n$$"));
+                        }
+                        None => self.inline(child, tag, &mut out.line),
                     }
-                    None => self.inline(child, Tag::Math, &mut out.line),
-                },
+                }
                 Some(tag) => self.inline(child, tag, &mut out.line),
             }
         }

@@ -151,6 +151,7 @@ impl Renderer<'_, '_> {
             match self.tree.tag(child) {
                 None if self.kept.holds(child) => line.text(&self.tree.text(child)),
                 Some(tag) if self.kept.holds(child) => self.inline(child, tag, line),
+                Some(_) if self.kept.is_repeated(child) => {}
                 // What is left out separates what is not.
                 None | Some(_) => line.has_space = true,
             }
@@ -170,7 +171,7 @@ impl Renderer<'_, '_> {
             Tag::Strong | Tag::B => self.emphasis(id, "**", line),
             Tag::Del | Tag::S | Tag::Strike => self.emphasis(id, "~~", line),
             Tag::Sup | Tag::Sub if self.changes_meaning(id) => self.raised(id, tag, line),
-            Tag::Math => match math::source(self.tree, id) {
+            Tag::Math | Tag::Script => match math::source(self.tree, id) {
                 Some(source) => line.markdown(&format!("${source}$")),
                 None => self.inlines(id, line),
             },
