@@ -101,6 +101,47 @@ fn cells_that_span_leave_others_empty() {
 }
 
 #[test]
+fn cells_reach_to_the_end_of_their_rows_at_most() {
+    check(
+        "<table><tr><th>Name<th>First<th>Other<tbody><tr><td rowspan=0>all of it<td>a1<td>a2<tr><td>b1<td>b2<tbody><tr><td rowspan=9>more<td>c1<td>c2</tbody><tbody><tr><td>d<td>d1<td>d2</table>",
+        "| Name | First | Other |\n| --- | --- | --- |\n| all of it | a1 | a2 |\n|  | b1 | b2 |\n| more | c1 | c2 |\n| d | d1 | d2 |",
+    );
+}
+
+#[test]
+fn wide_tables_keep_all_columns() {
+    let row = |tag: &str| (0..70).map(|at| format!("<{tag}>cell {at}")).collect::<String>();
+    let html = page(&format!(
+        "<h1>Spiders</h1><p>{TEXT}</p><table><tr>{}<tr>{}<tr><td>end</table><p>{TEXT}</p>",
+        row("th"),
+        row("td")
+    ));
+    let markdown = markdown(&html);
+    let lines: Vec<&str> = markdown.lines().filter(|line| line.starts_with('|')).collect();
+    assert_eq!(lines.len(), 4, "{markdown}");
+    assert!([0, 2].iter().all(|at| lines[*at].ends_with("| cell 69 |")), "{markdown}");
+    assert_eq!(lines[1].matches("---").count(), 70);
+    assert!(lines[3].starts_with("| end |"), "{markdown}");
+}
+
+#[test]
+fn code_has_its_language_and_no_numbers_of_lines() {
+    for (html, language) in [
+        ("<pre class='sourceCode haskell'><code class='sourceCode haskell'>let x</code></pre>", "haskell"),
+        ("<div class=sourceCode><pre class='sourceCode numberSource r'>let x</pre></div>", ""),
+        ("<pre class='rust rust-example-rendered'><code>let x</code></pre>", "rust"),
+        ("<pre class='brush: sql; gutter: false'>let x</pre>", "sql"),
+        ("<pre class='src src-elisp'>let x</pre>", "elisp"),
+        ("<pre class='wide text'>let x</pre>", ""),
+    ] {
+        check(html, &format!("```{language}\nlet x\n```"));
+    }
+    for number in ["<span class=linenos>1</span>", "<span class=ln> 1</span>", "<span class='hl lineno'>1 </span>"] {
+        check(&format!("<pre>{number}let <span class=mi>1</span>\n</pre>"), "```\nlet 1\n```");
+    }
+}
+
+#[test]
 fn footnotes_and_formulas_are_kept() {
     check(
         "<p>It was found early.<sup id=r1><a href=#n1>1</a></sup> So they say.</p><ol><li id=n1>In a book of old. <a href=#r1>↩</a></ol>",

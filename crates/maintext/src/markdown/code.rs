@@ -19,10 +19,32 @@ pub(super) fn fenced(tree: &Document<'_>, id: Id) -> String {
     format!("{fence}{language}\n{text}\n{fence}")
 }
 
-/// The text of a `pre` as a browser copies it, without the line end that it begins with and the space that it ends with.
-pub(crate) fn text_of(tree: &Document<'_>, id: Id) -> String {
-    let text = tree.whole_text(id);
+/// The text of a `pre` as a browser copies it, without the numbers of its lines, the line end that it begins with and the space that it ends
+/// with.
+pub(crate) fn text_of(tree: &Document<'_>, pre: Id) -> String {
+    let mut text = String::new();
+    let mut id = pre + 1;
+    while id < tree.end(pre) {
+        match tree.tag(id) {
+            None => text.push_str(&tree.text(id)),
+            Some(Tag::Br) => text.push('\n'),
+            Some(Tag::Span | Tag::A) if is_line_number(tree, id) => id = tree.end(id) - 1,
+            Some(_) => {}
+        }
+        id += 1;
+    }
     text.strip_prefix('\n').unwrap_or(&text).trim_end().to_owned()
+}
+
+/// Whether an element in code is the number of a line, as its name says.
+fn is_line_number(tree: &Document<'_>, id: Id) -> bool {
+    const NAMES: [&str; 8] = ["linenos", "lineno", "ln", "lnt", "line-number", "linenumber", "line-no", "LineNr"];
+    // A number is all that it holds.
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    tree.end(id) == id + 2
+        && tree.tag(id + 1).is_none()
+        && is_number(tree.text(id + 1).trim())
+        && NAMES.iter().any(|name| tree.has_word(id, "class", name))
 }
 
 /// Whether it is no code, but the numbers of the lines of that in a cell of the same row.
@@ -37,8 +59,8 @@ pub(crate) fn is_numbering(tree: &Document<'_>, id: Id) -> bool {
     let is_beside_code =
         cells.filter(|other| *other != cell).any(|other| tree.subtree(other).take(NODES_MAX).any(is_code));
     let is_number = |(at, text): (usize, &str)| text.parse::<usize>().is_ok_and(|number| number > at);
-    let text = text_of(tree, id);
-    is_beside_code && !text.is_empty() && text.split_whitespace().enumerate().all(is_number)
+    let text = tree.whole_text(id);
+    is_beside_code && !text.trim().is_empty() && text.split_whitespace().enumerate().all(is_number)
 }
 
 /// The cell that a `pre` stands in, if it is near.
@@ -55,19 +77,69 @@ fn language(tree: &Document<'_>, id: Id) -> Option<String> {
         let data = data.filter(|name| *name != "lang" || tree.tag(id) == Some(Tag::Pre));
         let data = data.filter_map(move |name| tree.attribute(id, name)).map(Cow::into_owned);
         let class = tree.attribute(id, "class").unwrap_or_default();
-        let of_class = class.split_ascii_whitespace().find_map(of_class).map(str::to_owned);
+        let is_code = matches!(tree.tag(id), Some(Tag::Pre | Tag::Code));
+        let of_class = of_classes(&class, is_code).map(str::to_owned);
         of_class.into_iter().chain(data).find(|name| is_name(name))
     };
     child.into_iter().chain(around).find_map(named)
 }
 
-/// The language that a class names.
-fn of_class(class: &str) -> Option<&str> {
-    const PREFIXES: [&str; 6] = ["language-", "lang-", "highlight-source-", "highlight-", "brush:", "sourceCode-"];
-    const NONE: [&str; 8] =
-        ["default", "none", "text", "plaintext", "highlight", "wrapper", "notranslate", "nohighlight"];
-    let name = PREFIXES.iter().find_map(|prefix| class.strip_prefix(prefix))?;
-    Some(name).filter(|name| !NONE.contains(name))
+/// The language that classes name. Those of code itself may be its bare name.
+fn of_classes(classes: &str, is_code: bool) -> Option<&str> {
+    const PREFIXES: [&str; 7] =
+        ["language-", "lang-", "highlight-source-", "highlight-", "brush:", "sourceCode-", "src-"];
+    /// The next class is the name.
+    const MARKS: [&str; 2] = ["sourceCode", "brush:"];
+    const NONE: [&str; 11] = [
+        "default",
+        "none",
+        "plain",
+        "text",
+        "plaintext",
+        "highlight",
+        "wrapper",
+        "notranslate",
+        "nohighlight",
+        "numberSource",
+        "numberLines",
+    ];
+    const BARE: [&str; 24] = [
+        "bash",
+        "c",
+        "clojure",
+        "cpp",
+        "csharp",
+        "css",
+        "elixir",
+        "erlang",
+        "go",
+        "haskell",
+        "html",
+        "java",
+        "javascript",
+        "json",
+        "kotlin",
+        "lua",
+        "perl",
+        "php",
+        "python",
+        "ruby",
+        "rust",
+        "scala",
+        "sql",
+        "xml",
+    ];
+    let classes = || classes.split_ascii_whitespace();
+    let is_named = |name: &&str| !name.is_empty() && !NONE.contains(name);
+    let by_prefix = classes()
+        .filter_map(|class| PREFIXES.iter().find_map(|prefix| class.strip_prefix(prefix)))
+        .map(|name| name.trim_end_matches(';'))
+        .find(is_named);
+    let behind_mark = || {
+        let pairs = classes().zip(classes().skip(1)).filter(|(mark, _)| MARKS.contains(mark));
+        pairs.map(|(_, name)| name.trim_end_matches(';')).find(is_named)
+    };
+    by_prefix.or_else(behind_mark).or_else(|| classes().find(|class| is_code && BARE.contains(class)))
 }
 
 fn is_name(name: &str) -> bool {

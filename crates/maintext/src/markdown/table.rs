@@ -6,7 +6,7 @@ use super::code;
 use crate::kept::Kept;
 use crate::steps;
 
-/// Columns that are kept.
+/// Columns in which cells may span others, and up to which short rows are filled up with empty cells.
 const COLUMNS_MAX: usize = 64;
 
 /// The rows of a table.
@@ -45,7 +45,12 @@ pub(super) fn rows(tree: &Document<'_>, kept: &Kept, table: Id, line_of: impl Fn
     let mut has_header = false;
     // For each column, how many of the next rows a cell above reaches into.
     let mut reach = [0_usize; COLUMNS_MAX];
+    let mut group = table;
     for id in rows_of(tree, table) {
+        // No cell reaches into another group of rows.
+        if std::mem::replace(&mut group, tree.parent(id)) != group {
+            reach.fill(0);
+        }
         let mut row: Vec<String> = Vec::new();
         let mut are_headers = true;
         for cell in cells_of(tree, id) {
@@ -54,12 +59,12 @@ pub(super) fn rows(tree: &Document<'_>, kept: &Kept, table: Id, line_of: impl Fn
             let first = row.len();
             let text = if kept.holds(cell) { line_of(cell) } else { String::new() };
             row.push(text.replace('|', "\\|"));
-            row.extend(std::iter::repeat_n(String::new(), span(tree, cell, "colspan") - 1));
-            let rows_below = span(tree, cell, "rowspan") - 1;
+            let columns = span(tree, cell, "colspan").unwrap_or(1).min(COLUMNS_MAX.saturating_sub(first));
+            row.extend(std::iter::repeat_n(String::new(), columns.saturating_sub(1)));
+            let rows_below = span(tree, cell, "rowspan").map_or(usize::MAX, |rows| rows - 1);
             reach.iter_mut().take(row.len()).skip(first).for_each(|reach| *reach = rows_below);
         }
         skip_reached(&mut row, &mut reach);
-        row.truncate(COLUMNS_MAX);
         if row.iter().any(|cell| !cell.is_empty()) {
             has_header |= rows.is_empty() && are_headers;
             rows.push(row);
@@ -68,10 +73,12 @@ pub(super) fn rows(tree: &Document<'_>, kept: &Kept, table: Id, line_of: impl Fn
     Some(Rows { rows, has_header })
 }
 
-/// How many columns or rows a cell spans.
-fn span(tree: &Document<'_>, cell: Id, name: &str) -> usize {
+/// How many columns or rows a cell spans; `None` for 0: rows up to the end of the group.
+fn span(tree: &Document<'_>, cell: Id, name: &str) -> Option<usize> {
+    /// As HTML has it.
+    const SPAN_MAX: usize = 65_534;
     let span = tree.attribute(cell, name).and_then(|span| span.trim().parse().ok());
-    span.unwrap_or(1).clamp(1, COLUMNS_MAX)
+    Some(span.unwrap_or(1).min(SPAN_MAX)).filter(|span| *span > 0)
 }
 
 /// Leaves the columns empty into which cells above reach.
@@ -128,15 +135,15 @@ fn is_structure(tag: Tag) -> bool {
 /// The table; a header there must be, so it is empty where the page has none.
 pub(super) fn render(table: &Rows) -> String {
     let columns = table.rows.iter().map(Vec::len).max().unwrap_or_default();
-    let line = |row: &[String]| {
-        let cells = (0..columns).map(|column| row.get(column).map_or("", String::as_str));
+    let line = |row: &[String], columns: usize| {
+        let cells = (0..columns.max(row.len())).map(|column| row.get(column).map_or("", String::as_str));
         format!("| {} |", cells.collect::<Vec<_>>().join(" | "))
     };
     let (header, body) = match table.rows.split_first() {
         Some((header, body)) if table.has_header => (&header[..], body),
         _ => (&[][..], &table.rows[..]),
     };
-    let mut lines = vec![line(header), format!("|{}", " --- |".repeat(columns))];
-    lines.extend(body.iter().map(|row| line(row)));
+    let mut lines = vec![line(header, columns), format!("|{}", " --- |".repeat(columns))];
+    lines.extend(body.iter().map(|row| line(row, columns.min(COLUMNS_MAX))));
     lines.join("\n")
 }
