@@ -68,10 +68,13 @@ fn from_netscape(text: &str) -> Result<Vec<Cookie>, ReadError> {
             continue;
         }
         let columns: Vec<&str> = line.trim_end_matches('\r').splitn(7, '\t').collect();
-        let [domain, below, path, secure, expires, name, value] = columns[..] else {
-            // The value may be empty, and editors take the tab before it away.
+        // The value may be empty. Editors take the tab before it away.
+        let ([domain, below, path, secure, expires, name] | [domain, below, path, secure, expires, name, _]) =
+            columns[..]
+        else {
             return Err(at("has not the seven columns of cookies.txt, with tabs between them"));
         };
+        let value = columns.get(6).copied().unwrap_or_default();
         let is_true = |text: &str| match text.trim().to_ascii_uppercase().as_str() {
             "TRUE" => Ok(true),
             "FALSE" => Ok(false),
@@ -195,11 +198,13 @@ mod tests {
         let text = "# Netscape HTTP Cookie File\n\n\
             .example.com\tTRUE\t/\tTRUE\t1800000000\tid\ta b\n\
             #HttpOnly_www.Example.com\tFALSE\t/x\tFALSE\t0\tsession\tv=1\r\n\
-            example.com\tTRUE\t/\tFALSE\t0\tempty\t\n";
+            example.com\tTRUE\t/\tFALSE\t0\tempty\t\n\
+            example.com\tTRUE\t/\tFALSE\t0\tstripped\n";
         let expect = [
             "id=a b .example.com/ true false Unset 1800000000",
             "session=v=1 www.example.com/x false true Unset 0",
             "empty= .example.com/ false false Unset 0",
+            "stripped= .example.com/ false false Unset 0",
         ];
         assert_eq!(shown(text), expect);
     }
@@ -222,6 +227,7 @@ mod tests {
     fn errors_name_the_place_and_nothing_of_the_content() {
         for (text, expect) in [
             ("S3CRET", "line 1: has not the seven columns of cookies.txt, with tabs between them"),
+            ("a\tTRUE\t/\tTRUE\tS3CRET", "line 1: has not the seven columns of cookies.txt, with tabs between them"),
             ("a\tTRUE\t/\tTRUE\tS3CRET\tb\tS3CRET", "line 1: has an end that is no number"),
             (
                 "#\na\tS3CRET\t/\tTRUE\t0\tb\tS3CRET",

@@ -194,10 +194,10 @@ impl Exchanger {
     /// The fields of an answer. The cookies that it sets go to the jar, if there is one, and its head is recorded without their values.
     fn take_cookies(&self, ask: &Ask<'_>, answer: &mut ResponseHead) -> Headers {
         let fields = head::parse_fields(&answer.head);
-        if self.requests.has_jar() && fields.get("set-cookie").is_some() {
-            if let Some(jar) = self.requests.jar(ask.url, ask.initiator()) {
-                jar.receive(ask.url, fields.all("set-cookie"), (self.clock)());
-            }
+        if let Some(jar) = self.requests.jar(ask.url, ask.initiator()).filter(|_| fields.get("set-cookie").is_some()) {
+            jar.receive(ask.url, fields.all("set-cookie"), (self.clock)());
+        }
+        if self.requests.has_jar() {
             answer.head = set_cookies::without_values(&answer.head).into_owned();
         }
         fields

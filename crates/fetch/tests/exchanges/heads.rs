@@ -40,6 +40,17 @@ async fn heads_are_recorded_as_they_went_over_the_wire() {
 }
 
 #[tokio::test]
+async fn cookies_of_either_kind_are_recorded_without_their_values_where_there_is_a_jar() {
+    for name in ["Set-Cookie", "Set-Cookie2"] {
+        let head = |value: &str| format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n{name}: id={value}\r\n\r\n");
+        let server = answers(format!("{}ok", head("S3CRET"))).await;
+        let config = FetchConfig { cookies: Some(cookies::Cookies::default()), ..FetchConfig::default() };
+        let outcome = fetcher(config).fetch(page(&server.url("/"))).await;
+        assert_eq!(text(&outcome.exchanges[0].response_head), head("***"));
+    }
+}
+
+#[tokio::test]
 async fn interim_answers_are_not_part_of_the_head() {
     let last = "HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n";
     let server =
