@@ -26,7 +26,7 @@ pub(crate) async fn log_in(login: &Login, fetcher: &Fetcher, pause: Duration) ->
     if !(200..300).contains(&response.status) && response.status != 401 && response.status != 403 {
         return Err(LoginError::Status { place: Place::from(&page), status: response.status });
     }
-    let submission = form::fill(login, &page, seen.html())?;
+    let submission = form::fill(login, &page, seen.html(), seen.charset())?;
     let (landed, response) = requests.post(&page, submission).await?;
     let seen = Seen::new(&landed, &response);
     let lacking = match login.success.is_empty() {

@@ -1,19 +1,17 @@
 //! What is sent by a form (HTML Standard, "form submission").
 
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_8};
 use extract::html::dom::{Document, Node};
 use weburl::{CanonicalRules, CanonicalUrl};
 
+use crate::controls::{controls, elements, entries, kind_of, name_of, pressed};
 use crate::description::Login;
 use crate::error::{LoginError, Place};
 
-/// Fields of a form, at most.
-const FIELDS_MAX: usize = 1_000;
-
 /// Forms of a page that are looked at.
 const FORMS_MAX: usize = 64;
-
-/// Bytes of the text in a field, at most.
-const TEXT_BYTES_MAX: usize = 64 << 10;
 
 /// A form that was filled in.
 pub(crate) struct Submission {
@@ -27,10 +25,16 @@ pub(crate) struct Submission {
 ///
 /// # Errors
 /// There is no such form, it has not these fields, or it is sent in a way that gives them away.
-pub(crate) fn fill(login: &Login, page: &CanonicalUrl, html: &str) -> Result<Submission, LoginError> {
+pub(crate) fn fill(
+    login: &Login,
+    page: &CanonicalUrl,
+    html: &str,
+    charset: &'static Encoding,
+) -> Result<Submission, LoginError> {
     let document = Document::parse(html);
     let form = chosen(login, &document).ok_or_else(|| LoginError::NoForm { place: Place::from(page) })?;
-    let mut fields = fields_of(&document, form);
+    let encoding = encoding_of(form, charset);
+    let mut fields = entries(&document, form, encoding);
     for (name, value) in &login.fields {
         match fields.iter().position(|(known, _)| known == name) {
             Some(at) => {
@@ -68,7 +72,9 @@ pub(crate) fn fill(login: &Login, page: &CanonicalUrl, html: &str) -> Result<Sub
         return Err(LoginError::Elsewhere { site: url.site() });
     }
     let mut body = url::form_urlencoded::Serializer::new(String::new());
-    body.extend_pairs(&fields);
+    let encode: &dyn Fn(&str) -> Cow<'_, [u8]> = &|text| encoding.encode(text).0;
+    body.encoding_override(Some(encode));
+    body.extend_pairs(fields.iter().map(|(name, value)| (with_crlf(name), with_crlf(value))));
     Ok(Submission { url, body: body.finish() })
 }
 
@@ -94,7 +100,7 @@ pub(crate) fn is_in(login: &Login, html: &str) -> bool {
 }
 
 fn forms<'d>(document: &'d Document<'d>) -> impl Iterator<Item = Node<'d>> {
-    document.elements().filter(|node| node.is("form")).take(FORMS_MAX)
+    elements(document).filter(|node| node.is("form")).take(FORMS_MAX)
 }
 
 /// Whether a form has all the fields of a login.
@@ -103,72 +109,16 @@ fn has_all<'d>(login: &Login, document: &'d Document<'d>, form: Node<'d>) -> boo
     login.fields.iter().all(|(name, _)| has(name))
 }
 
-/// The controls of a form: those in it, and those that name it.
-fn controls<'d>(document: &'d Document<'d>, form: Node<'d>) -> impl Iterator<Item = Node<'d>> {
-    let id = form.attribute("id").map(std::borrow::Cow::into_owned);
-    let is_control = |node: &Node<'_>| ["input", "select", "textarea", "button"].iter().any(|name| node.is(name));
-    let belongs = move |node: &Node<'_>| match node.attribute("form") {
-        Some(owner) => id.as_deref() == Some(&*owner),
-        None => node.id() > form.id() && node.id() < form.end(),
-    };
-    document.elements().filter(is_control).filter(belongs).take(FIELDS_MAX)
+/// The encoding of what a form sends: the first that it accepts, else that of its page.
+fn encoding_of(form: Node<'_>, charset: &'static Encoding) -> &'static Encoding {
+    let Some(accepted) = form.attribute("accept-charset") else { return charset.output_encoding() };
+    let labels = accepted.split(|char: char| char == ',' || char.is_ascii_whitespace());
+    labels.filter_map(|label| Encoding::for_label(label.as_bytes())).next().unwrap_or(UTF_8).output_encoding()
 }
 
-fn name_of(control: Node<'_>) -> Option<String> {
-    control.attribute("name").map(std::borrow::Cow::into_owned).filter(|name| !name.is_empty())
-}
-
-fn kind_of(control: Node<'_>) -> String {
-    let given = control.attribute("type").map(|kind| kind.trim().to_ascii_lowercase());
-    match control.name() {
-        "input" => given.unwrap_or_else(|| "text".to_owned()),
-        "button" => given.unwrap_or_else(|| "submit".to_owned()),
-        name => name.to_owned(),
-    }
-}
-
-/// The names and values that a browser would send if the first button were pressed.
-fn fields_of<'d>(document: &'d Document<'d>, form: Node<'d>) -> Vec<(String, String)> {
-    let (mut fields, mut is_pressed) = (Vec::new(), false);
-    for control in controls(document, form).filter(|control| !control.has_attribute("disabled")) {
-        let kind = kind_of(control);
-        let value =
-            |default: &str| control.attribute("value").map_or_else(|| default.to_owned(), std::borrow::Cow::into_owned);
-        let value = match kind.as_str() {
-            "submit" if is_pressed => continue,
-            "submit" => {
-                is_pressed = true;
-                value("")
-            }
-            "button" | "image" | "reset" | "file" => continue,
-            "checkbox" | "radio" if !control.has_attribute("checked") => continue,
-            "checkbox" | "radio" => value("on"),
-            "select" => selected(control),
-            "textarea" => control.text_content(TEXT_BYTES_MAX),
-            _ => value(""),
-        };
-        if let Some(name) = name_of(control) {
-            fields.push((name, value));
-        }
-    }
-    fields
-}
-
-/// The value of a list: that of the option which is selected, else of the first.
-fn selected(control: Node<'_>) -> String {
-    let options = || control.descendants().filter(|node| node.is("option"));
-    let chosen = options().find(|option| option.has_attribute("selected")).or_else(|| options().next());
-    let value = |option: Node<'_>| match option.attribute("value") {
-        Some(value) => value.into_owned(),
-        None => option.text_content(TEXT_BYTES_MAX).trim().to_owned(),
-    };
-    chosen.map(value).unwrap_or_default()
-}
-
-/// The button that is pressed: the first that sends the form.
-fn pressed<'d>(document: &'d Document<'d>, form: Node<'d>) -> Option<Node<'d>> {
-    let is_enabled = |control: &Node<'_>| !control.has_attribute("disabled");
-    controls(document, form).filter(is_enabled).find(|control| kind_of(*control) == "submit")
+/// Each line break as CR LF, as forms send it.
+fn with_crlf(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\r\n")
 }
 
 /// Where a form is sent: to its page, unless it or its button says otherwise.
@@ -197,7 +147,7 @@ mod tests {
 
     fn filled(more: &str, html: &str) -> Result<(String, String), String> {
         let page = CanonicalUrl::parse("https://a.test/login?next=/x", &CanonicalRules::default()).expect("a URL");
-        let submission = fill(&login(more), &page, html).map_err(|error| error.to_string())?;
+        let submission = fill(&login(more), &page, html, UTF_8).map_err(|error| error.to_string())?;
         Ok((submission.url.to_string(), submission.body))
     }
 
@@ -228,7 +178,7 @@ mod tests {
              <button name=do value=in>Log in</button><button name=do value=reset>Reset</button></form>
              <input form=f name=late value=1>"
         );
-        let expect = "csrf=t%261&user=ana&pass=a%26b%3Dc&keep=on&lang=sl&do=in&late=1";
+        let expect = "csrf=t%261&user=ana&pass=a%26b%3Dc&keep=on&lang=sl&file=&do=in&late=1";
         assert_eq!(filled("", &html), Ok(("https://a.test/session".to_owned(), expect.to_owned())));
         // Without an action it goes to its page.
         let html = "<form method=post><input name=user><input name=pass type=password></form>";
@@ -243,6 +193,83 @@ mod tests {
             "<form action=/search><input name=user><input name=pass><button disabled formaction=/off>Off</button>
                     <button formaction=/in formmethod=POST>In</button><button formaction=/other>Other</button></form>";
         assert_eq!(filled("", html).map(|(url, _)| url), Ok("https://a.test/in".to_owned()));
+    }
+
+    /// What is sent of the controls of a page, without the fields of the login.
+    fn sent(controls: &str) -> String {
+        let html = format!("<form method=post>{controls}<input name=user><input name=pass></form>");
+        let (_, body) = filled("", &html).expect(&html);
+        let (others, _) = body.split_once("user=ana&pass=").expect("the fields of the login");
+        others.trim_end_matches('&').to_owned()
+    }
+
+    #[test]
+    fn controls_are_sent_as_a_browser_sends_them() {
+        for (controls, expect) in [
+            (
+                "<fieldset disabled><legend><input name=a></legend><legend><input name=b></legend><input name=c>
+                 <fieldset><legend><input name=d></legend></fieldset></fieldset>",
+                "a=",
+            ),
+            ("<template><input name=a></template><datalist id=l><input name=b></datalist>", ""),
+            (
+                "<select name=a multiple><option selected>1<option>2<option selected>3<option selected disabled>4</select>",
+                "a=1&a=3",
+            ),
+            (
+                "<select name=a><option disabled>1<optgroup disabled><option>2</optgroup><option> b  c </select>",
+                "a=b+c",
+            ),
+            ("<select name=a><option selected>1<option selected>2</select><select name=b></select>", "a=2"),
+            (
+                "<select name=a><option disabled selected>1<option>2</select><select name=b size=2><option>1</select>",
+                "",
+            ),
+            ("<textarea name=a>\n\nx\ny</textarea><textarea name=b>\r\nx</textarea>", "a=%0D%0Ax%0D%0Ay&b=x"),
+            (
+                "<input name=a value='x\ny'><input type=hidden name=b value='x\ny'><input type=email name=c value=' d '>",
+                "a=xy&b=x%0D%0Ay&c=d",
+            ),
+            ("<input type=image name=a><button name=b>", "a.x=0&a.y=0"),
+            ("<INPUT NAME=a VALUE=1><SELECT NAME=b><OPTION>2</SELECT><TEXTAREA NAME=c>3</TEXTAREA>", "a=1&b=2&c=3"),
+            ("<input type=hidden name=_charset_>", "_charset_=UTF-8"),
+        ] {
+            assert_eq!(sent(controls), expect, "{controls}");
+        }
+    }
+
+    #[test]
+    fn controls_belong_to_the_form_that_the_page_has_not_ended() {
+        const CONTROLS: &str = "<input name=user><input type=password name=pass>";
+        for html in [
+            format!("<table><form method=post><tr><td>{CONTROLS}<input name=a></td></tr></form></table><input name=b>"),
+            format!("<div><form method=post></div>{CONTROLS}<p><input name=a></form><input name=b>"),
+            format!("<template><form></template><form method=post>{CONTROLS}<input name=a></form><input name=b>"),
+            format!(
+                "<template><form method=post>{CONTROLS}</form></template><form method=post>{CONTROLS}<input name=a>"
+            ),
+        ] {
+            assert_eq!(filled("", &html).map(|(_, body)| body), Ok("user=ana&pass=a%26b%3Dc&a=".to_owned()), "{html}");
+        }
+    }
+
+    #[test]
+    fn values_are_sent_in_the_encoding_that_the_form_or_else_its_page_names() {
+        let page = CanonicalUrl::parse("https://a.test/login", &CanonicalRules::default()).expect("a URL");
+        let check = |attributes: &str, charset: &str, expect: &str| {
+            let html = format!(
+                "<form method=post {attributes}><input name=a value='\u{10d}\u{e9}\u{20ac}'><input name=user><input name=pass></form>"
+            );
+            let charset = Encoding::for_label(charset.as_bytes()).expect(charset);
+            let body = fill(&login(""), &page, &html, charset).map_err(|error| error.to_string()).expect("filled").body;
+            assert_eq!(body, format!("a={expect}&user=ana&pass=a%26b%3Dc"), "{attributes} {}", charset.name());
+        };
+        check("", "utf-8", "%C4%8D%C3%A9%E2%82%AC");
+        check("", "iso-8859-2", "%E8%E9%26%238364%3B");
+        check("accept-charset='none windows-1252, utf-8'", "utf-8", "%26%23269%3B%E9%80");
+        check("accept-charset=utf-8", "windows-1252", "%C4%8D%C3%A9%E2%82%AC");
+        check("accept-charset=none", "windows-1252", "%C4%8D%C3%A9%E2%82%AC");
+        check("", "utf-16le", "%C4%8D%C3%A9%E2%82%AC");
     }
 
     #[test]
@@ -275,7 +302,7 @@ mod tests {
         }
         // Nor may a page to which the one that was named has led.
         let elsewhere = CanonicalUrl::parse("https://evil.test/login", &CanonicalRules::default()).expect("a URL");
-        assert!(fill(&login(""), &elsewhere, &form("method=post")).is_err());
+        assert!(fill(&login(""), &elsewhere, &form("method=post"), UTF_8).is_err());
         let html = form("method=post action=https://sso.test/in");
         assert_eq!(
             filled("sent-to = \"https://sso.test\"", &html).map(|(url, _)| url),

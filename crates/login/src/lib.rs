@@ -9,6 +9,7 @@
 //! Nothing of a login is recorded: neither its requests nor their answers leave this crate.
 
 mod attempt;
+mod controls;
 mod description;
 mod error;
 mod form;

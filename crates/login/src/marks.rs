@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use encoding_rs::Encoding;
 use extract::charset;
 use extract::html::{self, dom::Document};
 use fetch::Fetcher;
@@ -46,20 +47,25 @@ impl<'r> Seen<'r> {
         self.url.join(to, &CanonicalRules::default()).ok()
     }
 
+    /// The begin of the page.
+    fn bytes(&self) -> &[u8] {
+        &self.response.body[..self.response.body.len().min(PAGE_BYTES_MAX)]
+    }
+
+    /// The encoding of the page.
+    pub(crate) fn charset(&self) -> &'static Encoding {
+        charset::decide(self.bytes(), self.response.headers.get("content-type")).encoding
+    }
+
     /// The page as text.
     pub(crate) fn html(&self) -> &str {
-        self.html.get_or_init(|| {
-            let bytes = &self.response.body[..self.response.body.len().min(PAGE_BYTES_MAX)];
-            let encoding = charset::decide(bytes, self.response.headers.get("content-type")).encoding;
-            html::decode(bytes, encoding.name()).into_owned()
-        })
+        self.html.get_or_init(|| html::decode(self.bytes(), self.charset().name()).into_owned())
     }
 
     /// Whether the page may have a field for a password: a look at its bytes, which saves reading most pages.
     pub(crate) fn may_ask_password(&self) -> bool {
         const WORD: &[u8] = b"password";
-        let bytes = &self.response.body[..self.response.body.len().min(PAGE_BYTES_MAX)];
-        bytes.windows(WORD.len()).any(|window| window.eq_ignore_ascii_case(WORD))
+        self.bytes().windows(WORD.len()).any(|window| window.eq_ignore_ascii_case(WORD))
     }
 
     fn has(&self, query: &Query) -> bool {

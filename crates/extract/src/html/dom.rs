@@ -37,6 +37,8 @@ pub struct Document<'d> {
     /// What each node has.
     nodes: Vec<Data>,
     attributes: Vec<Attribute>,
+    /// The forms, each with the number behind the last node before its end tag.
+    forms: Vec<(u32, u32)>,
     is_cut: bool,
 }
 
@@ -213,6 +215,14 @@ impl<'a> Node<'a> {
     #[must_use]
     pub fn end(self) -> u32 {
         self.place().end
+    }
+
+    /// Behind what belongs to a form because the page has not ended it before, also where it is not in it: in a table, a form is
+    /// empty. For other nodes that is [`Node::end`].
+    #[must_use]
+    pub fn form_end(self) -> u32 {
+        let forms = &self.document.forms;
+        forms.binary_search_by_key(&self.id, |(form, _)| *form).map_or(self.end(), |place| forms[place].1)
     }
 
     /// Whether it is an element.

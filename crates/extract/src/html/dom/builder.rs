@@ -113,7 +113,8 @@ struct Builder<'d> {
     body: Option<u32>,
     /// The open paragraphs among the open elements.
     paragraphs: usize,
-    form: Option<u32>,
+    /// Whether the last form has not ended.
+    in_form: bool,
 }
 
 impl<'d> Builder<'d> {
@@ -124,14 +125,16 @@ impl<'d> Builder<'d> {
             places: Vec::with_capacity(nodes + 8),
             nodes: Vec::with_capacity(nodes + 8),
             attributes: Vec::with_capacity(nodes + 8),
+            forms: Vec::new(),
             is_cut: false,
         };
         document.places.push(Place { parent: 0, before: 0, end: 1, tag: Some(Tag::Other) });
         document.nodes.push(Data::Document);
-        Self { document, open: Vec::new(), last: 0, html: None, head: None, body: None, paragraphs: 0, form: None }
+        Self { document, open: Vec::new(), last: 0, html: None, head: None, body: None, paragraphs: 0, in_form: false }
     }
 
-    fn finish(self) -> Document<'d> {
+    fn finish(mut self) -> Document<'d> {
+        self.end_form();
         let mut document = self.document;
         for id in (1..document.places.len()).rev() {
             let Place { parent, end, .. } = document.places[id];
@@ -288,8 +291,9 @@ impl<'d> Builder<'d> {
             }
             _ => {
                 let id = self.push(element, attributes);
-                if kind == Kind::Form {
-                    self.form = id;
+                if let Some(id) = id.filter(|_| kind == Kind::Form && !self.is_in_template()) {
+                    self.document.forms.push((id, id));
+                    self.in_form = true;
                 }
             }
         }
@@ -307,7 +311,7 @@ impl<'d> Builder<'d> {
                 self.end_item(kind);
                 self.end_paragraph();
             }
-            Kind::Form if self.form.is_some() => return false,
+            Kind::Form if self.in_form && !self.is_in_template() => return false,
             Kind::Form => self.end_paragraph(),
             Kind::Caption | Kind::ColumnGroup | Kind::RowGroup => return self.close_within_table(&[]),
             Kind::Column => {
@@ -341,6 +345,19 @@ impl<'d> Builder<'d> {
             _ => {}
         }
         true
+    }
+
+    /// Ends the form that is not ended, for what follows: the element may have ended before, and may not end yet.
+    fn end_form(&mut self) {
+        let behind = self.document.places.len() as u32;
+        if let Some((_, end)) = self.document.forms.last_mut().filter(|_| self.in_form) {
+            *end = behind;
+        }
+        self.in_form = false;
+    }
+
+    fn is_in_template(&self) -> bool {
+        self.open.iter().any(|open| open.element.tag == Tag::Template)
     }
 
     fn end_current(&mut self, kind: Kind) {
@@ -439,7 +456,9 @@ impl<'d> Builder<'d> {
             },
             Kind::Heading => self.end_scoped(|open| open.kind == Kind::Heading),
             Kind::Form => {
-                self.form = None;
+                if !self.is_in_template() {
+                    self.end_form();
+                }
                 self.end_scoped(|open| open.kind == Kind::Form);
             }
             Kind::Table | Kind::Caption | Kind::ColumnGroup | Kind::RowGroup | Kind::Row | Kind::Cell => {
