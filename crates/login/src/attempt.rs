@@ -77,7 +77,7 @@ impl Requests<'_> {
     /// Sends a form of `page`, and follows redirects.
     async fn post(&self, page: &CanonicalUrl, form: Submission) -> Result<(CanonicalUrl, Response), LoginError> {
         tokio::time::sleep(self.pause).await;
-        let headers = Headers(vec![("Content-Type".to_owned(), "application/x-www-form-urlencoded".to_owned())]);
+        let headers = fields_of_form(page, &form.url);
         let body = Bytes::from(form.body);
         let request = PageRequest {
             initiator: Initiator::Page(page),
@@ -120,6 +120,19 @@ impl Requests<'_> {
     }
 }
 
+/// The fields with which a browser sends a form of `page` (Referrer Policy, `strict-origin-when-cross-origin`). Servers take a form without
+/// them for one of another site.
+fn fields_of_form(page: &CanonicalUrl, to: &CanonicalUrl) -> Headers {
+    let site = page.site();
+    let referer = if to.site() == site { page.without_route().to_owned() } else { format!("{site}/") };
+    let fields = [
+        ("Content-Type", "application/x-www-form-urlencoded".to_owned()),
+        ("Origin", site.to_string()),
+        ("Referer", referer),
+    ];
+    Headers(fields.map(|(name, value)| (name.to_owned(), value)).into())
+}
+
 /// Whether a redirect ends in turn where people are sent who are not logged in: a single sign-on has pages between. Only targets with a query
 /// are looked at, which has the page to come back to.
 pub(crate) async fn ends_at_form(login: &Login, target: CanonicalUrl, fetcher: &Fetcher, pause: Duration) -> bool {
@@ -134,4 +147,24 @@ pub(crate) async fn ends_at_form(login: &Login, target: CanonicalUrl, fetcher: &
 /// The page at `url`, as it is seen now.
 pub(crate) async fn look_at(url: &CanonicalUrl, fetcher: &Fetcher) -> Result<Response, LoginError> {
     Requests { fetcher, pause: Duration::ZERO }.ask(url, None).await
+}
+
+#[cfg(test)]
+mod tests {
+    use weburl::CanonicalRules;
+
+    use super::*;
+
+    #[test]
+    fn a_form_says_where_it_comes_from_as_browsers_do() {
+        let url = |text: &str| CanonicalUrl::parse(text, &CanonicalRules::default()).expect(text);
+        for (page, to, origin, referer) in [
+            ("https://a.test/login?next=/x#y", "https://a.test/in", "https://a.test", "https://a.test/login?next=/x"),
+            ("https://a.test:8443/login", "https://a.test/in", "https://a.test:8443", "https://a.test:8443/"),
+            ("http://a.test/login?next=/x", "https://sso.test/in", "http://a.test", "http://a.test/"),
+        ] {
+            let fields = fields_of_form(&url(page), &url(to));
+            assert_eq!((fields.get("origin"), fields.get("referer")), (Some(origin), Some(referer)), "{page} {to}");
+        }
+    }
 }

@@ -253,7 +253,14 @@ impl Members {
         self.posts.fetch_add(1, Ordering::Relaxed);
         let body = String::from_utf8_lossy(&request.body).into_owned();
         let expect = format!("csrf=T0KEN&user=ana%26co&password={}", self.password);
-        if self.is_closed.load(Ordering::Relaxed) || body != expect || cookie(request, "visitor") != Some("S3CRET-V") {
+        let origin = format!("http://{}", request.header("host").unwrap_or_default());
+        let is_forged = request.header("origin") != Some(&origin)
+            || !request.header("referer").is_some_and(|page| page.starts_with(&format!("{origin}/login")));
+        if is_forged
+            || self.is_closed.load(Ordering::Relaxed)
+            || body != expect
+            || cookie(request, "visitor") != Some("S3CRET-V")
+        {
             return Reply::html("<p>Wrong user or password").header("X-Body", "none");
         }
         let mut sessions = self.sessions.lock().expect("no panic");
