@@ -16,8 +16,8 @@ use crate::marks::Seen;
 ///
 /// # Errors
 /// It did not work.
-pub(crate) async fn log_in(login: &Login, fetcher: &Fetcher, pause: Duration) -> Result<CanonicalUrl, LoginError> {
-    let requests = Requests { fetcher, pause };
+pub(crate) async fn log_in(login: &Login, requests: Requests<'_>) -> Result<CanonicalUrl, LoginError> {
+    let fetcher = requests.fetcher;
     let (page, response) = requests.get(login.url.clone()).await?;
     let seen = Seen::new(&page, &response);
     if login.success.is_of_page() && login.success.lacking(&seen, fetcher).is_none() {
@@ -52,7 +52,7 @@ impl Login {
     /// Whether an answer is one that people get who are not logged in: it leads to the form or shows it, wants an authorization, or has a
     /// mark of the description.
     pub(crate) fn is_logged_out(&self, seen: &Seen<'_>) -> bool {
-        let status = seen.response.status;
+        let status = seen.status;
         status == 401
             || seen.target().is_some_and(|target| self.is_at_form(&target))
             || self.is_at_form(seen.url) && !(300..400).contains(&status)
@@ -62,9 +62,11 @@ impl Login {
 }
 
 /// The requests of a login, one after the other.
-struct Requests<'f> {
-    fetcher: &'f Fetcher,
-    pause: Duration,
+#[derive(Clone, Copy)]
+pub(crate) struct Requests<'f> {
+    pub(crate) fetcher: &'f Fetcher,
+    /// The wait before each but the first.
+    pub(crate) pause: Duration,
 }
 
 impl Requests<'_> {
@@ -135,25 +137,41 @@ fn fields_of_form(page: &CanonicalUrl, to: &CanonicalUrl) -> Headers {
 
 /// Whether a redirect ends in turn where people are sent who are not logged in: a single sign-on has pages between. Only targets with a query
 /// are looked at, which has the page to come back to.
-pub(crate) async fn ends_at_form(login: &Login, target: CanonicalUrl, fetcher: &Fetcher, pause: Duration) -> bool {
+pub(crate) async fn ends_at_form(login: &Login, target: CanonicalUrl, requests: Requests<'_>) -> bool {
     if !target.as_str().contains('?') {
         return false;
     }
-    tokio::time::sleep(pause).await;
-    let ended = Requests { fetcher, pause }.get(target).await;
+    tokio::time::sleep(requests.pause).await;
+    let ended = requests.get(target).await;
     ended.is_ok_and(|(page, response)| login.is_logged_out(&Seen::new(&page, &response)))
 }
 
-/// The page at `url`, as it is seen now.
-pub(crate) async fn look_at(url: &CanonicalUrl, fetcher: &Fetcher) -> Result<Response, LoginError> {
-    Requests { fetcher, pause: Duration::ZERO }.ask(url, None).await
+/// Who looks at a page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Viewer {
+    /// The crawl, with its cookies.
+    Member,
+    /// Somebody without cookies and without other secrets.
+    Stranger,
+}
+
+/// Whether the page at `url` shows success to this viewer now.
+pub(crate) async fn shows_success(login: &Login, url: &CanonicalUrl, viewer: Viewer, requests: Requests<'_>) -> bool {
+    tokio::time::sleep(requests.pause).await;
+    let (headers, body) = (Headers::default(), Bytes::new());
+    let (initiator, method, time_max) = (Initiator::Anonymous, Method::Get, Duration::MAX);
+    let of_stranger = PageRequest { initiator, method, headers: &headers, body: &body, time_max };
+    let answer = requests.ask(url, (viewer == Viewer::Stranger).then_some(&of_stranger)).await;
+    answer.is_ok_and(|response| login.success.lacking(&Seen::new(url, &response), requests.fetcher).is_none())
 }
 
 #[cfg(test)]
 mod tests {
+    use model::{Pictures, RenderedDocument};
     use weburl::CanonicalRules;
 
     use super::*;
+    use crate::description::LoginSet;
 
     #[test]
     fn a_form_says_where_it_comes_from_as_browsers_do() {
@@ -165,6 +183,25 @@ mod tests {
         ] {
             let fields = fields_of_form(&url(page), &url(to));
             assert_eq!((fields.get("origin"), fields.get("referer")), (Some(origin), Some(referer)), "{page} {to}");
+        }
+    }
+
+    #[test]
+    fn what_a_browser_shows_is_for_strangers_if_it_shows_the_form_or_leads_there() {
+        const FORM: &str = "<form><input name=user><input type=password name=pass></form>";
+        let given = "[a]\nurl = \"http://a.test/login\"\nfields = { user = \"ana\", pass = \"x\" }";
+        let login = LoginSet::of(&given.parse().expect("TOML")).expect("a login").forms.remove(0);
+        let at = CanonicalUrl::parse("http://a.test/x", &CanonicalRules::default()).expect("a URL");
+        for (html, redirect, expect) in [
+            (FORM, None, true),
+            ("<p>members only", None, false),
+            ("<p>members only", Some("/login"), true),
+            ("<p>members only", Some("/more"), false),
+        ] {
+            let (html, redirect) = (Bytes::from(html), redirect.map(str::to_owned));
+            let (outlinks, has_router, pictures) = (Vec::new(), false, Pictures::default());
+            let document = RenderedDocument { html, outlinks, redirect, has_router, pictures };
+            assert_eq!(login.is_logged_out(&Seen::rendered(&at, &document)), expect, "{document:?}");
         }
     }
 }

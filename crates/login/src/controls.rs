@@ -125,7 +125,7 @@ fn selected(list: Node<'_>) -> Vec<String> {
     let is_closed =
         list.attribute("size").and_then(|size| size.trim().parse::<u32>().ok()).is_none_or(|size| size <= 1);
     let first = || options().find(|option| is_closed && !is_off(option));
-    options().filter(is_chosen).last().or_else(first).filter(|option| !is_off(option)).map(value).into_iter().collect()
+    options().rfind(is_chosen).or_else(first).filter(|option| !is_off(option)).map(value).into_iter().collect()
 }
 
 /// The text in a `textarea`, of which the page's reader drops a first line break.

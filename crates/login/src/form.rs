@@ -113,7 +113,7 @@ fn has_all<'d>(login: &Login, document: &'d Document<'d>, form: Node<'d>) -> boo
 fn encoding_of(form: Node<'_>, charset: &'static Encoding) -> &'static Encoding {
     let Some(accepted) = form.attribute("accept-charset") else { return charset.output_encoding() };
     let labels = accepted.split(|char: char| char == ',' || char.is_ascii_whitespace());
-    labels.filter_map(|label| Encoding::for_label(label.as_bytes())).next().unwrap_or(UTF_8).output_encoding()
+    labels.map(str::as_bytes).find_map(Encoding::for_label).unwrap_or(UTF_8).output_encoding()
 }
 
 /// Each line break as CR LF, as forms send it.

@@ -9,7 +9,7 @@ use model::{Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Purpose};
 use tokio::sync::Mutex;
 use weburl::CanonicalUrl;
 
-use crate::attempt;
+use crate::attempt::{self, Requests, Viewer};
 use crate::description::Login;
 use crate::error::{LoginFailed, REDIRECTS_MAX};
 use crate::marks::Seen;
@@ -39,6 +39,8 @@ struct State {
     attempts: u32,
     /// Where the last one led.
     home: Option<CanonicalUrl>,
+    /// Whether that page shows success to strangers, too: then it does not tell whether one is logged in. `None`: not asked yet.
+    is_home_public: Option<bool>,
 }
 
 /// How a login went.
@@ -79,7 +81,8 @@ impl Logins {
     pub async fn begin(&self) -> Result<(), LoginFailed> {
         let without = |session: &&Session| session.number.load(Ordering::Acquire) == 0;
         for session in self.sessions.iter().filter(without) {
-            session.log_in(&mut *session.state.lock().await, &self.fetcher, self.pause).await?;
+            let requests = Requests { fetcher: &self.fetcher, pause: self.pause };
+            session.log_in(&mut *session.state.lock().await, requests).await?;
         }
         Ok(())
     }
@@ -95,53 +98,92 @@ impl Logins {
         self.sessions.iter().map(tally).collect()
     }
 
-    /// What a fetch may take longer than without logins.
+    /// The longest that a fetch takes, if fetching and showing an answer takes `once` at most.
     #[must_use]
-    pub fn time_max(&self) -> Duration {
-        let requests = u32::try_from(3 * (REDIRECTS_MAX + 1) + 2).unwrap_or(u32::MAX);
+    pub fn time_max(&self, once: Duration) -> Duration {
+        let requests = u32::try_from(3 * (REDIRECTS_MAX + 1) + 3).unwrap_or(u32::MAX);
         // For each of these sessions, a login, a fetch, and a look at where that leads.
-        let once = (self.fetcher.time_max(Purpose::Page, false) + self.pause) * requests;
-        once * (SESSIONS_MAX + 1)
+        let logged_in = (self.fetcher.time_max(Purpose::Page, false) + self.pause) * requests;
+        (once + logged_in) * (SESSIONS_MAX + 1)
     }
 
-    /// Carries out a task. If its answer shows that one is logged out, logs in and carries it out again; the first answer is not recorded.
-    pub async fn fetch(&self, task: FetchTask) -> FetchOutcome {
+    /// Carries out a task. `show` makes of its answer what is recorded; it gets what it made before, if that is not recorded. If either
+    /// shows that one is logged out, logs in and begins again.
+    pub async fn fetch<S, F>(&self, task: FetchTask, show: impl Fn(FetchOutcome, Option<S>) -> F) -> S
+    where
+        S: AsRef<FetchOutcome>,
+        F: Future<Output = S>,
+    {
         let Some(session) = self.sessions.iter().find(|session| session.is_for(&task)) else {
-            return self.fetcher.fetch(task).await;
+            return show(self.fetcher.fetch(task).await, None).await;
         };
-        let (can_tell, mut has_logged_in) = (session.login.success.is_of_page(), false);
-        let mut sessions = 0;
+        let requests = Requests { fetcher: &self.fetcher, pause: self.pause };
+        let (mut sessions, mut has_logged_in, mut discarded) = (0, false, None);
         loop {
             let number = session.number.load(Ordering::Acquire);
             let outcome = self.fetcher.fetch(task.clone()).await;
-            if !session.is_logged_out(&outcome, &self.fetcher, self.pause).await {
-                return outcome;
-            }
+            let answer = match session.is_logged_out(&outcome, requests).await {
+                true => Answer::Served(outcome),
+                false => {
+                    let shown = show(outcome, discarded.take()).await;
+                    if shown.as_ref().rendering.is_none() || !session.is_logged_out(shown.as_ref(), requests).await {
+                        return shown;
+                    }
+                    Answer::Shown(shown)
+                }
+            };
             sessions += 1;
-            let renewed = match () {
-                // Where nothing tells whether one is logged in, a login of its own is all that a page gets.
-                () if has_logged_in && !can_tell => Ok(Renewed::Alive),
-                () if sessions > SESSIONS_MAX => {
+            let renewed = match sessions > SESSIONS_MAX {
+                true => {
                     let name = &session.login.name;
                     Err(format!("login {name}: {SESSIONS_MAX} sessions ended before this page came in one of them"))
                 }
-                () => session.renew(number, &self.fetcher, self.pause).await,
+                false => session.renew(number, has_logged_in, requests).await,
             };
-            match renewed {
-                Err(detail) => {
-                    let failure = Failure { kind: FailureKind::Disconnected, detail };
-                    return FetchOutcome { exchanges: Vec::new(), fetched: Fetched::Failed(failure), ..outcome };
-                }
-                Ok(Renewed::Alive) => {
+            match (renewed, answer) {
+                (Err(detail), answer) => return show(failed(answer.as_ref(), detail), None).await,
+                (Ok(Renewed::Alive), answer) => {
                     session.closed.fetch_add(1, Ordering::Relaxed);
-                    return outcome;
+                    return match answer {
+                        Answer::Served(outcome) => show(outcome, discarded).await,
+                        Answer::Shown(shown) => shown,
+                    };
                 }
-                Ok(Renewed::ByOthers) => {}
-                Ok(Renewed::Now) => has_logged_in = true,
+                (Ok(renewed), answer) => {
+                    has_logged_in |= matches!(renewed, Renewed::Now);
+                    if let Answer::Shown(shown) = answer {
+                        discarded = Some(shown);
+                    }
+                }
             }
             tokio::time::sleep(self.pause).await;
         }
     }
+}
+
+/// What looks as if one were logged out.
+enum Answer<S> {
+    /// An answer as it came.
+    Served(FetchOutcome),
+    /// What was made of it.
+    Shown(S),
+}
+
+impl<S: AsRef<FetchOutcome>> AsRef<FetchOutcome> for Answer<S> {
+    fn as_ref(&self) -> &FetchOutcome {
+        match self {
+            Answer::Served(outcome) => outcome,
+            Answer::Shown(shown) => shown.as_ref(),
+        }
+    }
+}
+
+/// The same fetch as a failure with this reason.
+fn failed(outcome: &FetchOutcome, detail: String) -> FetchOutcome {
+    let FetchOutcome { id, started_at, finished_at, response_time, .. } = *outcome;
+    let fetched = Fetched::Failed(Failure { kind: FailureKind::Disconnected, detail });
+    let (url, exchanges, rendering) = (outcome.url.clone(), Vec::new(), None);
+    FetchOutcome { id, url, exchanges, fetched, rendering, started_at, finished_at, response_time }
 }
 
 /// What was found when a page looked as if one were logged out.
@@ -162,50 +204,68 @@ impl Session {
             && self.login.pages.iter().any(|pattern| pattern.matches(&task.url))
     }
 
-    async fn is_logged_out(&self, outcome: &FetchOutcome, fetcher: &Fetcher, pause: Duration) -> bool {
+    /// Whether an answer, and where a browser shows it, what that shows, is one for strangers.
+    async fn is_logged_out(&self, outcome: &FetchOutcome, requests: Requests<'_>) -> bool {
         let Fetched::Response(response) = &outcome.fetched else { return false };
         let target = {
-            let seen = Seen::new(&outcome.url, response);
+            let document = outcome.rendering.as_ref().and_then(|rendering| rendering.document.as_ref().ok());
+            let seen = match document {
+                Some(document) => Seen::rendered(&outcome.url, document),
+                None => Seen::new(&outcome.url, response),
+            };
             if self.login.is_logged_out(&seen) {
                 return true;
             }
             seen.target()
         };
         match target {
-            Some(target) => attempt::ends_at_form(&self.login, target, fetcher, pause).await,
+            Some(target) => attempt::ends_at_form(&self.login, target, requests).await,
             None => false,
         }
     }
 
-    /// Logs in again, unless somebody did since `number` was read, or one is not logged out at all.
-    async fn renew(&self, number: u64, fetcher: &Fetcher, pause: Duration) -> Result<Renewed, String> {
+    /// Logs in again, unless somebody did since `number` was read, or one is not logged out at all. Where nothing tells that, a login of
+    /// its own is all that a page gets.
+    async fn renew(&self, number: u64, has_logged_in: bool, requests: Requests<'_>) -> Result<Renewed, String> {
         let mut state = self.state.lock().await;
         if self.number.load(Ordering::Acquire) != number {
             return Ok(Renewed::ByOthers);
         }
-        if let Some(home) = state.home.as_ref().filter(|_| self.login.success.is_of_page()) {
-            tokio::time::sleep(pause).await;
-            let is_alive = attempt::look_at(home, fetcher)
-                .await
-                .is_ok_and(|response| self.login.success.lacking(&Seen::new(home, &response), fetcher).is_none());
-            if is_alive {
-                return Ok(Renewed::Alive);
-            }
+        if self.is_alive(&mut state, requests).await.unwrap_or(has_logged_in) {
+            return Ok(Renewed::Alive);
         }
         if state.attempts >= self.login.logins_max {
             let Login { name, logins_max, .. } = &self.login;
             let s = if *logins_max == 1 { "" } else { "s" };
             return Err(format!("login {name}: logged out again after {logins_max} login{s} (max-logins)"));
         }
-        tokio::time::sleep(pause).await;
-        let done = self.log_in(&mut state, fetcher, pause).await;
+        tokio::time::sleep(requests.pause).await;
+        let done = self.log_in(&mut state, requests).await;
         done.map(|()| Renewed::Now).map_err(|failed| failed.to_string())
     }
 
-    async fn log_in(&self, state: &mut State, fetcher: &Fetcher, pause: Duration) -> Result<(), LoginFailed> {
+    /// Whether the session lasts; `None` if nothing tells.
+    async fn is_alive(&self, state: &mut State, requests: Requests<'_>) -> Option<bool> {
+        let home = state.home.as_ref().filter(|_| self.login.success.is_of_page())?;
+        let shows_success = |viewer| attempt::shows_success(&self.login, home, viewer, requests);
+        if !shows_success(Viewer::Member).await {
+            return Some(false);
+        }
+        let is_public = match state.is_home_public {
+            Some(is_public) => is_public,
+            None => shows_success(Viewer::Stranger).await,
+        };
+        state.is_home_public = Some(is_public);
+        (!is_public).then_some(true)
+    }
+
+    async fn log_in(&self, state: &mut State, requests: Requests<'_>) -> Result<(), LoginFailed> {
         state.attempts += 1;
-        let done = attempt::log_in(&self.login, fetcher, pause).await;
-        state.home = Some(done.map_err(|error| LoginFailed { name: self.login.name.clone(), error })?);
+        let done = attempt::log_in(&self.login, requests).await;
+        let home = done.map_err(|error| LoginFailed { name: self.login.name.clone(), error })?;
+        if state.home.as_ref() != Some(&home) {
+            (state.home, state.is_home_public) = (Some(home), None);
+        }
         self.number.fetch_add(1, Ordering::Release);
         Ok(())
     }

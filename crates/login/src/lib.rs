@@ -3,7 +3,7 @@
 //! ```text
 //!  [login.NAME] ──▶ Login ──▶ form: what is sent ──▶ attempt: GET, POST, redirects, success ──▶ cookies, in the jar of the fetcher
 //!                               ▲
-//!  a fetch of the crawl ──▶ Logins: is the answer that of someone who is logged out? ──▶ once more, logged in
+//!  a fetch of the crawl ──▶ Logins: is the answer, or what a browser shows of it, for strangers? ──▶ once more, logged in
 //! ```
 //!
 //! Nothing of a login is recorded: neither its requests nor their answers leave this crate.

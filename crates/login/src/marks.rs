@@ -6,7 +6,7 @@ use encoding_rs::Encoding;
 use extract::charset;
 use extract::html::{self, dom::Document};
 use fetch::Fetcher;
-use model::Response;
+use model::{RenderedDocument, Response};
 use rules::Query;
 use weburl::{CanonicalRules, CanonicalUrl, UrlPattern};
 
@@ -28,44 +28,51 @@ pub(crate) struct Marks {
     pub(crate) status: Vec<u16>,
 }
 
-/// An answer. What is in its page is read once, when it is asked for.
+/// An answer, or the page that a browser made of it. What is in the page is read once, when it is asked for.
 pub(crate) struct Seen<'r> {
     pub(crate) url: &'r CanonicalUrl,
-    pub(crate) response: &'r Response,
+    pub(crate) status: u16,
+    /// Where it leads.
+    to: Option<&'r str>,
+    /// The begin of the page.
+    bytes: &'r [u8],
+    content_type: Option<&'r str>,
     html: OnceCell<String>,
 }
 
 impl<'r> Seen<'r> {
     pub(crate) fn new(url: &'r CanonicalUrl, response: &'r Response) -> Self {
-        Seen { url, response, html: OnceCell::new() }
+        let is_redirect = matches!(response.status, 301 | 302 | 303 | 307 | 308);
+        let to = response.headers.get("location").filter(|_| is_redirect);
+        let content_type = response.headers.get("content-type");
+        Seen { url, status: response.status, to, bytes: begin_of(&response.body), content_type, html: OnceCell::new() }
     }
 
-    /// Where a redirect leads.
+    /// The page at `url` as a browser shows it. Whatever status its server gives to an application, this is a page.
+    pub(crate) fn rendered(url: &'r CanonicalUrl, document: &'r RenderedDocument) -> Self {
+        let (to, content_type) = (document.redirect.as_deref(), Some(RenderedDocument::CONTENT_TYPE));
+        Seen { url, status: 200, to, bytes: begin_of(&document.html), content_type, html: OnceCell::new() }
+    }
+
+    /// Where it leads.
     pub(crate) fn target(&self) -> Option<CanonicalUrl> {
-        let is_redirect = matches!(self.response.status, 301 | 302 | 303 | 307 | 308);
-        let to = self.response.headers.get("location").filter(|_| is_redirect)?;
-        self.url.join(to, &CanonicalRules::default()).ok()
-    }
-
-    /// The begin of the page.
-    fn bytes(&self) -> &[u8] {
-        &self.response.body[..self.response.body.len().min(PAGE_BYTES_MAX)]
+        self.url.join(self.to?, &CanonicalRules::default()).ok()
     }
 
     /// The encoding of the page.
     pub(crate) fn charset(&self) -> &'static Encoding {
-        charset::decide(self.bytes(), self.response.headers.get("content-type")).encoding
+        charset::decide(self.bytes, self.content_type).encoding
     }
 
     /// The page as text.
     pub(crate) fn html(&self) -> &str {
-        self.html.get_or_init(|| html::decode(self.bytes(), self.charset().name()).into_owned())
+        self.html.get_or_init(|| html::decode(self.bytes, self.charset().name()).into_owned())
     }
 
     /// Whether the page may have a field for a password: a look at its bytes, which saves reading most pages.
     pub(crate) fn may_ask_password(&self) -> bool {
         const WORD: &[u8] = b"password";
-        self.bytes().windows(WORD.len()).any(|window| window.eq_ignore_ascii_case(WORD))
+        self.bytes.windows(WORD.len()).any(|window| window.eq_ignore_ascii_case(WORD))
     }
 
     fn has(&self, query: &Query) -> bool {
@@ -81,6 +88,10 @@ impl<'r> Seen<'r> {
     }
 }
 
+fn begin_of(body: &[u8]) -> &[u8] {
+    &body[..body.len().min(PAGE_BYTES_MAX)]
+}
+
 impl Marks {
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
@@ -94,7 +105,7 @@ impl Marks {
 
     /// Whether an answer has any of them.
     pub(crate) fn any(&self, seen: &Seen<'_>) -> bool {
-        self.status.contains(&seen.response.status)
+        self.status.contains(&seen.status)
             || self.url.as_ref().is_some_and(|pattern| seen.is_at(pattern))
             || self.selector.as_ref().is_some_and(|(_, query)| seen.has(query))
             || self.text.as_ref().is_some_and(|text| seen.shows(text))

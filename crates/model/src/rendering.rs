@@ -31,6 +31,18 @@ pub struct Rendering {
     pub script_errors: Vec<String>,
 }
 
+impl Rendering {
+    /// Takes from another one, which is not recorded, the files that this page used without a request of its own, so they are recorded
+    /// here. Files for robots are such: no page asks for them twice.
+    pub fn take_shared(&mut self, unrecorded: Rendering) {
+        let is_of_robots = |exchange: &Exchange| exchange.url.path_and_query() == "/robots.txt";
+        let is_used = |exchange: &Exchange| self.shared.contains(&exchange.url.key()) || is_of_robots(exchange);
+        let used: Vec<Exchange> = unrecorded.resources.into_iter().filter(is_used).collect();
+        self.shared.retain(|key| !used.iter().any(|exchange| exchange.url.key() == *key));
+        self.resources.extend(used);
+    }
+}
+
 /// Why a page in a browser got no answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Refusal {

@@ -107,8 +107,20 @@ impl Crawled {
         rows.map(|row| (row["url"].as_str().expect("a URL").replace("http://app.test", ""), row)).collect()
     }
 
-    fn outcomes(&self) -> BTreeMap<String, String> {
+    pub fn outcomes(&self) -> BTreeMap<String, String> {
         self.rows().into_iter().map(|(path, row)| (path, row["outcome"].as_str().expect("a word").to_owned())).collect()
+    }
+
+    /// The records of the first segment, each as its type and URL.
+    pub fn records(&self) -> Vec<String> {
+        let archive = Path::new(&self.dir()).join("archive");
+        let files = archive.read_dir().expect("an archive").map(|entry| entry.expect("an entry").path());
+        let warc = files.into_iter().find(|path| path.to_string_lossy().ends_with(".warc.gz")).expect("a segment");
+        runs(python(&["warcio"]).args(["-m", "warcio.cli", "check"]).arg(&warc));
+        let list = "import sys; from warcio.archiveiterator import ArchiveIterator\n\
+                    for record in ArchiveIterator(open(sys.argv[1], 'rb')):\n \
+                    print(record.rec_type, record.rec_headers.get_header('WARC-Target-URI'))";
+        script(&["warcio"], list, &[&warc.display().to_string()]).lines().map(str::to_owned).collect()
     }
 }
 
@@ -191,18 +203,11 @@ fn what_was_seen_is_in_the_archive_and_the_dataset_is_derived_from_it() {
         assert_eq!(exported.code, 0, "{exported:?}");
         assert!(texts(Path::new(&target)).contains("Woven by a script."), "{format}");
     }
-    let archive = Path::new(&crawled.dir()).join("archive");
-    let files = archive.read_dir().expect("an archive").map(|entry| entry.expect("an entry").path());
-    let warc = files.into_iter().find(|path| path.to_string_lossy().ends_with(".warc.gz")).expect("a segment");
-    runs(python(&["warcio"]).args(["-m", "warcio.cli", "check"]).arg(&warc));
-    let list = "import sys; from warcio.archiveiterator import ArchiveIterator\n\
-                for record in ArchiveIterator(open(sys.argv[1], 'rb')):\n \
-                print(record.rec_type, record.rec_headers.get_header('WARC-Target-URI'))";
-    let records = script(&["warcio"], list, &[&warc.display().to_string()]);
+    let records = crawled.records();
     let expect = [("conversion", "/"), ("metadata", "/hangs"), ("response", "/app.js"), ("response", "/api/list.json")];
     for (kind, path) in expect {
-        let line = format!("{kind} http://app.test{path}\n");
-        assert!(records.contains(&line), "{line} is not in\n{records}");
+        let line = format!("{kind} http://app.test{path}");
+        assert!(records.contains(&line), "{line} is not in {records:?}");
     }
 }
 

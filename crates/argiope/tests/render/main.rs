@@ -7,6 +7,7 @@ mod crawls;
 mod evidence;
 mod frames;
 mod killed;
+mod logins;
 mod others;
 mod replayed;
 mod requests;

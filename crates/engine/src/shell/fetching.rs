@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use fetch::Fetcher;
 use login::Logins;
-use model::{FetchTask, Purpose};
+use model::{FetchOutcome, FetchTask, Purpose, Rendering};
 use tokio::sync::{Semaphore, mpsc};
 
 use super::turns::Turns;
+use crate::browsing::Showing;
 use crate::clock::Clock;
 use crate::content::look_into_answer;
 use crate::document::ToRead;
@@ -43,9 +44,10 @@ impl Fetching {
     pub(super) fn time_max(&self, task: &FetchTask) -> Duration {
         let fetched = self.fetcher.time_max(task.purpose, task.head_first);
         let shown = self.browsing.as_ref().filter(|_| task.purpose == Purpose::Page);
-        let logged_in = self.logins.as_ref().map_or(Duration::ZERO, |logins| logins.time_max());
         let shown = shown.map_or(Duration::ZERO, |browsing| browsing.time_max(self.settings.concurrency));
-        fetched + logged_in + shown + self.reading_time_max(task.purpose)
+        let once = fetched + shown;
+        let visited = self.logins.as_ref().map_or(once, |logins| logins.time_max(once));
+        visited + self.reading_time_max(task.purpose)
     }
 
     /// The longest that the document of an answer can take: every other fetch may have one that is read before.
@@ -65,33 +67,65 @@ pub(super) async fn fetch(task: FetchTask, shared: Arc<Fetching>) {
     if let Some(browsing) = &shared.browsing {
         browsing.count(&task);
     }
-    let outcome = match &shared.logins {
-        None => shared.fetcher.fetch(task).await,
-        Some(logins) => Box::pin(logins.fetch(task)).await,
+    let shown = match &shared.logins {
+        None => show(shared.fetcher.fetch(task).await, None, purpose, &shared).await,
+        Some(logins) => {
+            let rendering = |shown: Shown| shown.fetch.outcome.rendering;
+            let show = |outcome, discarded: Option<_>| show(outcome, discarded.and_then(rendering), purpose, &shared);
+            Box::pin(logins.fetch(task, show)).await
+        }
     };
-    let looking = look(outcome, purpose, &shared);
-    let fetch = Box::new(looking.await);
+    let fetch = finish(shown, purpose, &shared).await;
     // The receiver is gone only when the crawl has ended.
     let _ = shared.events.send(Event::Fetched(fetch)).await;
 }
 
-/// Looks into an answer, and again if it is a page that is to be shown in a browser.
-async fn look(mut outcome: model::FetchOutcome, purpose: Purpose, shared: &Fetching) -> Fetch {
+/// An answer that was looked into, and how it came to be shown in a browser if it was.
+struct Shown {
+    fetch: Box<Fetch>,
+    showing: Option<Box<Showing>>,
+}
+
+impl AsRef<FetchOutcome> for Shown {
+    fn as_ref(&self) -> &FetchOutcome {
+        &self.fetch.outcome
+    }
+}
+
+/// Looks into an answer, and again if it is a page that is to be shown in a browser. What a browser has shown before and is not recorded
+/// gives it the files that both use.
+async fn show(
+    mut outcome: FetchOutcome,
+    discarded: Option<Box<Rendering>>,
+    purpose: Purpose,
+    shared: &Fetching,
+) -> Shown {
     outcome.finished_at = shared.clock.now();
-    let mut fetch = look_beside(outcome, purpose, shared).await;
-    if let Some(browsing) = &shared.browsing
-        && let Some(showing) = browsing.judge(&fetch.outcome, purpose, &fetch.content)
-    {
+    let mut fetch = Box::new(look_beside(outcome, purpose, shared).await);
+    let Some(browsing) = &shared.browsing else { return Shown { fetch, showing: None } };
+    let showing = browsing.judge(&fetch.outcome, purpose, &fetch.content);
+    if let Some(showing) = &showing {
         // Boxed: see `fetch`.
-        Box::pin(browsing.show(&mut fetch.outcome, &showing)).await;
-        fetch = look_beside(fetch.outcome, purpose, shared).await;
+        Box::pin(browsing.show(&mut fetch.outcome, showing)).await;
+        if let (Some(rendering), Some(discarded)) = (&mut fetch.outcome.rendering, discarded) {
+            rendering.take_shared(*discarded);
+        }
+        fetch = Box::new(look_beside(fetch.outcome, purpose, shared).await);
+    }
+    Shown { fetch, showing }
+}
+
+/// Learns from what was shown, reads documents, and lets the hooks look: all of that once for what is recorded.
+async fn finish(shown: Shown, purpose: Purpose, shared: &Fetching) -> Box<Fetch> {
+    let Shown { mut fetch, showing } = shown;
+    if let (Some(browsing), Some(showing)) = (&shared.browsing, showing) {
         browsing.learn(&fetch.outcome, &showing, &fetch.content);
     }
     if let Some(document) = ToRead::of(&fetch.outcome, &fetch.content, &shared.settings) {
         Box::pin(read(document, &mut fetch, shared)).await;
     }
     if purpose == Purpose::Page && !shared.hooks.is_empty() {
-        fetch = Box::pin(show_hooks(fetch, shared)).await;
+        *fetch = Box::pin(show_hooks(*fetch, shared)).await;
     }
     if let (model::Fetched::Response(response), false) = (&mut fetch.outcome.fetched, purpose == Purpose::Robots) {
         response.body = bytes::Bytes::new();
@@ -119,7 +153,7 @@ async fn show_hooks(mut fetch: Fetch, shared: &Fetching) -> Fetch {
 }
 
 /// Looks into an answer; into a large one on a thread of its own, so that the network goes on.
-async fn look_beside(outcome: model::FetchOutcome, purpose: Purpose, shared: &Fetching) -> Fetch {
+async fn look_beside(outcome: FetchOutcome, purpose: Purpose, shared: &Fetching) -> Fetch {
     let sent_bytes = match &outcome.fetched {
         model::Fetched::Response(response) => response.body.len(),
         model::Fetched::Failed(_) => 0,
@@ -156,7 +190,7 @@ pub(super) async fn on_its_own_thread<T: Send + 'static>(work: impl FnOnce() -> 
 
 #[cfg(test)]
 mod tests {
-    use model::{FetchOutcome, Fetched, Headers, Response, TaskId, Timestamp};
+    use model::{Fetched, Headers, Response, TaskId, Timestamp};
     use weburl::{CanonicalRules, CanonicalUrl};
 
     use super::*;
@@ -205,6 +239,10 @@ mod tests {
             finished_at: Timestamp::default(),
             response_time: Duration::ZERO,
         }
+    }
+
+    async fn look(outcome: FetchOutcome, purpose: Purpose, shared: &Fetching) -> Box<Fetch> {
+        finish(show(outcome, None, purpose, shared).await, purpose, shared).await
     }
 
     #[tokio::test]
