@@ -1,8 +1,8 @@
 // Runs in every document of a page before its own scripts: notes where they want to go, and goes nowhere.
 (() => {
   // A script may give these names to something else (`const URL = '/api'`).
-  const { Attr, CharacterData, Document, DocumentFragment, Element, EventTarget, Map, NamedNodeMap, Node } = window;
-  const { CSSStyleDeclaration, Function, Number, Object, Promise, Proxy, Reflect, Set, String, URL, getComputedStyle, history, performance } = window;
+  const { Attr, CharacterData, Document, DocumentFragment, Element, EventTarget, History, Map, Math, NamedNodeMap, Node } = window;
+  const { CSSStyleDeclaration, Function, Number, Object, Promise, Proxy, Reflect, Set, String, URL, getComputedStyle, history, navigation, performance } = window;
   const say = window.argiopeSaw;
   delete window.argiopeSaw;
   if (!say) return;
@@ -81,8 +81,12 @@
   window.cancelAnimationFrame = (id) => clearTimeout(id);
   window.requestIdleCallback = (callback) => setTimeout(() => callback({ didTimeout: false, timeRemaining: () => 50 }), FRAME_MS);
   window.cancelIdleCallback = (id) => clearTimeout(id);
-  window.navigation?.addEventListener('navigate', (event) => {
-    if ((event.hashChange && !isRoute(event.destination.url)) || event.navigationType === 'reload' || state.quiet) return;
+  navigation.addEventListener('navigate', (event) => {
+    if ((event.hashChange && !isRoute(event.destination.url)) || state.quiet) return;
+    if (event.navigationType === 'reload') {
+      if (state.clicking && event.cancelable) event.preventDefault();
+      return;
+    }
     if (event.downloadRequest !== null && event.downloadRequest !== undefined) {
       note(state.clicking ? 'click' : 'download', event.destination.url);
       event.preventDefault();
@@ -101,6 +105,16 @@
     note(state.clicking ? 'click' : 'navigation', event.destination.url);
     if (event.cancelable) event.preventDefault();
   });
+  // The history of a tab leads away from its page: to what it showed before. Only between the states of the page itself a script may go.
+  const { back, forward, go } = History.prototype;
+  const isWithin = (steps) => navigation.entries()[navigation.currentEntry?.index + steps]?.sameDocument === true;
+  const stepping = (original, stepsOf) => function (...rest) {
+    const steps = stepsOf(...rest);
+    if (steps === 0 ? !state.clicking : isWithin(steps)) Reflect.apply(original, this, rest);
+  };
+  History.prototype.back = stepping(back, () => -1);
+  History.prototype.forward = stepping(forward, () => 1);
+  History.prototype.go = stepping(go, (steps) => Math.trunc(Number(steps)) || 0);
   const addEventListener = EventTarget.prototype.addEventListener;
   EventTarget.prototype.addEventListener = function (type, ...rest) {
     if (type === 'click' && this instanceof Element) state.clickable.add(this);

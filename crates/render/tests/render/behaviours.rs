@@ -153,6 +153,26 @@ fn pages() -> Vec<(&'static str, String, usize, &'static [&'static str])> {
             &["/two"],
         ),
         (
+            "buttons that lead back, or load the page again",
+            "<button onclick='history.back()'>Back</button><button onclick='history.go(-1)'>Leave</button>\
+             <a href='javascript:history.back()'>Return</a><button onclick='location.reload()'>Reload</button>\
+             <button onclick='history.go(0)'>Refresh</button><button onclick='navigation.reload()'>Renew</button>\
+             <button onclick=\"location = '/one'\">One</button><button onclick=\"location = '/two'\">Two</button>"
+                .to_owned(),
+            0,
+            &["/one", "/two"],
+        ),
+        (
+            "a dialog that is closed by leading back",
+            "<div id=o></div><script>const show = () => { o.innerHTML = location.hash ? \
+             '<button onclick=\"history.back()\">Close</button><a href=/in>x</a>' : \
+             '<button onclick=\"history.pushState(1, 0, \\'#open\\'); show()\">Open</button><button onclick=\"location = \\'/other\\'\">Other</button>' }; \
+             addEventListener('popstate', show); show()</script>"
+                .to_owned(),
+            0,
+            &["/in", "/other"],
+        ),
+        (
             "a list of which only a part is there",
             "<div style='height:300px;overflow:auto' id=box><div id=list style='height:5000px;position:relative'></div></div><script>\
              const show = () => { const first = Math.floor(box.scrollTop / 100); list.innerHTML = ''; for (let n = first; n < Math.min(first + 5, 50); n++) \
