@@ -2,7 +2,7 @@
 (() => {
   // A script may give these names to something else (`const URL = '/api'`).
   const { Attr, CharacterData, Document, DocumentFragment, Element, EventTarget, History, Map, Math, NamedNodeMap, Node } = window;
-  const { CSSStyleDeclaration, Function, Number, Object, Promise, Proxy, Reflect, Set, String, URL, getComputedStyle, history, navigation, performance } = window;
+  const { CSSStyleDeclaration, Date, Function, Number, Object, Performance, Promise, Proxy, Reflect, Set, String, URL, getComputedStyle, history, navigation, performance } = window;
   const say = window.argiopeSaw;
   delete window.argiopeSaw;
   if (!say) return;
@@ -123,6 +123,30 @@
     return addEventListener.call(this, type, ...rest);
   };
 
+  // The clock of a page stands while its scripts run. For one that waits for it, it goes on with each reading, after so many of the same time.
+  const READINGS_MAX = 10000;
+  const [elapsed, present] = [performance.now.bind(performance), Date.now];
+  let [readAt, readings, ahead] = [0, 0, 0];
+  const millisecondsAhead = () => {
+    const at = elapsed();
+    if (at === readAt) {
+      readings += 1;
+      if (readings > READINGS_MAX) ahead += 1;
+    } else {
+      ahead = Math.max(0, ahead - (at - readAt));
+      [readAt, readings] = [at, 0];
+    }
+    return ahead;
+  };
+  const now = () => Math.round(present() + millisecondsAhead());
+  Performance.prototype.now = () => elapsed() + millisecondsAhead();
+  Date.now = () => now();
+  window.Date = new Proxy(Date, {
+    apply: () => String(new Date(now())),
+    construct: (target, rest, created) => Reflect.construct(target, rest.length > 0 ? rest : [now()], created),
+  });
+  Date.prototype.constructor = window.Date;
+
   // Timers that are yet to come: when each is due, and which it is in the order in which they were set.
   const timers = new Map();
   let timersSet = 0;
@@ -131,7 +155,7 @@
   const keepTimers = (set, clear, repeats) => {
     const [setting, clearing] = [window[set], window[clear]];
     window[set] = (handler, delay, ...rest) => {
-      const due = repeats ? -Infinity : performance.now() + (Number(delay) || 0);
+      const due = repeats ? -Infinity : elapsed() + (Number(delay) || 0);
       const isOnce = !repeats && typeof handler === 'function';
       const once = (...values) => {
         timers.delete(id);
@@ -152,7 +176,7 @@
   keepTimers('setInterval', 'clearInterval', true);
   // Whether no timer is due within this time. Frames have timers of their own.
   const isCalm = (milliseconds) => {
-    const until = performance.now() + milliseconds;
+    const until = elapsed() + milliseconds;
     for (const { nth, due } of timers.values()) {
       if (nth > timersBefore && due <= until) return false;
     }

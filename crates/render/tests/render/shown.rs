@@ -214,3 +214,26 @@ async fn a_page_of_many_nodes_is_shown() {
     let rendered = render(&renderer, deep, &Arc::new(Site::new())).await.expect("a page");
     assert!(rendered.html.contains("<i>deep</i>"));
 }
+
+/// The clock of a page stands while a script runs, unless the script waits for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_that_waits_for_the_clock_comes_to_its_end() {
+    let renderer = Renderer::new(settings());
+    let site = Arc::new(Site::new());
+    for now in ["Date.now()", "+new Date()", "performance.now()"] {
+        let waits = format!("const began = {now}; while ({now} - began < 300); p.textContent = 'waited'");
+        for page in [
+            format!("<p id=p></p><script>setTimeout(() => {{ {waits} }}, 100)</script>"),
+            format!("<p id=p></p><button id=b>Wait</button><script>b.onclick = () => {{ {waits} }}</script>"),
+        ] {
+            let rendered = render(&renderer, &page, &site).await.expect(&page);
+            assert!(rendered.html.contains("<p id=\"p\">waited</p>"), "{page}: {}", rendered.html);
+            assert_eq!(rendered.left_out.total(), 0, "{page}");
+        }
+    }
+    let dates = "<p id=p></p><script>class Day extends Date {} const is = [new Date() instanceof Date, new Day() instanceof Day, \
+                 new Date(0).getTime() === 0, new Date(2020, 1).getMonth() === 1, typeof Date() === 'string', Date.UTC(1970, 0) === 0, \
+                 new Date().constructor === Date, Math.abs(Date.now() - new Date()) < 1000]; p.append(is.join(' '))</script>";
+    let rendered = render(&renderer, dates, &site).await.expect("a page");
+    assert!(rendered.html.contains(&["true"; 8].join(" ")), "{}", rendered.html);
+}
