@@ -13,7 +13,7 @@ use bytes::Bytes;
 use extract::parts::Parts;
 use fetch::Fetcher;
 use model::{FetchOutcome, FetchTask, Fetched, Purpose, RenderedDocument, Rendering, Shown};
-use render::{Page, Renderer, Source};
+use render::{Page, Rendered, Renderer, Source};
 use stages::{Stage, wait};
 
 use crate::clock::Clock;
@@ -112,27 +112,28 @@ impl Browsing {
         let rendered = wait(Stage::Render, showing_it).await;
         // The visit lasts as long as the page asks for things: the delay is counted from their end.
         outcome.finished_at = self.clock.now();
-        let (refused, left_out, script_errors) = rendered
-            .as_ref()
-            .map(|rendered| (rendered.refused.clone(), rendered.left_out.clone(), rendered.script_errors.clone()))
-            .unwrap_or_default();
-        let document = rendered.map_err(|failure| failure.to_string()).map(|rendered| RenderedDocument {
+        let (rendered, failure) = match rendered {
+            Ok(rendered) => (rendered, None),
+            Err(failure) => (Rendered::default(), Some(failure.to_string())),
+        };
+        let document = RenderedDocument {
             html: Bytes::from(rendered.html),
             outlinks: rendered.found.into_iter().map(|found| found.url).collect(),
             redirect: rendered.redirect,
             has_router: rendered.has_router,
             pictures: rendered.pictures,
-        });
+        };
         outcome.rendering = Some(Box::new(Rendering {
             at,
             evidence: showing.evidence.as_str().to_owned(),
             before: showing.before,
-            document,
+            document: failure.map_or(Ok(document), Err),
             resources: std::mem::take(&mut *locked(&got.exchanges)),
             shared: std::mem::take(&mut *locked(&got.reused)),
-            refused,
-            left_out,
-            script_errors,
+            unloaded: rendered.unloaded.into_iter().collect(),
+            refused: rendered.refused,
+            left_out: rendered.left_out,
+            script_errors: rendered.script_errors,
         }));
     }
 

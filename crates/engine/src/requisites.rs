@@ -79,8 +79,8 @@ fn role_of(via: Via) -> Role {
     }
 }
 
-/// What a page needs whose bytes are in an encoding of this name; a rendered one, what it shows in the browser without what the browser
-/// has loaded.
+/// What a page needs whose bytes are in an encoding of this name; a rendered one, what it shows and requests in the browser without
+/// what the browser has loaded.
 pub(crate) fn of_page(outcome: &FetchOutcome, body: &[u8], encoding: &str, settings: &Settings) -> Needs {
     let rendering = outcome.rendering.as_ref();
     let document = rendering.and_then(|rendering| rendering.document.as_ref().ok());
@@ -99,6 +99,10 @@ pub(crate) fn of_page(outcome: &FetchOutcome, body: &[u8], encoding: &str, setti
             found.add_document(&exchange.url, &body, (reading, content_type), settings);
         }
     }
+    let unloaded = rendering.map_or(&[][..], |rendering| &rendering.unloaded);
+    let requested = unloaded.iter().filter_map(|url| CanonicalUrl::parse(url, &settings.canonical).ok());
+    found.urls.extend(requested.map(|url| (url, Role::File)));
+    found.is_cut |= unloaded.len() >= render::UNLOADED_MAX;
     let shared = rendering.map_or(&[][..], |rendering| &rendering.shared);
     found.leave_out(got().map(|exchange| exchange.url.key()).chain(shared.iter().copied()));
     found

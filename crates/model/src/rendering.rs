@@ -23,6 +23,8 @@ pub struct Rendering {
     pub resources: Vec<Exchange>,
     /// URLs of further answers that the page got: they were fetched for another page, or by the crawl, and recorded there.
     pub shared: Vec<UrlKey>,
+    /// URLs of images, sound, video and fonts that the page requested where none are wanted.
+    pub unloaded: Vec<String>,
     /// The requests of the page that got no answer.
     pub refused: Refusals,
     /// What was not clicked, not scrolled, not played.

@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::process::{Child, Command};
 
 use crate::connection::Connection;
-use crate::paused::attaching;
+use crate::paused::{attaching, discovering_workers, requests_of_workers};
 use crate::{BrowserError, RenderFailure, Settings};
 
 /// The shell puts the pipes where Chromium looks for them, at descriptors 3 and 4, and becomes Chromium.
@@ -82,6 +82,8 @@ impl Browser {
     pub(crate) async fn start(settings: &Settings) -> Result<Self, RenderFailure> {
         let browser = Browser::launch(&settings.browser, &FLAGS).await?;
         browser.connection.call(None, "Target.setAutoAttach", attaching(&["shared_worker"])).await?;
+        browser.connection.call(None, "Target.setDiscoverTargets", discovering_workers()).await?;
+        browser.connection.call(None, "Fetch.enable", requests_of_workers()).await?;
         Ok(browser)
     }
 

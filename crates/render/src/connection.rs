@@ -38,14 +38,14 @@ struct Shared {
 struct Waiting {
     /// Commands without an answer so far, by their number.
     answers: HashMap<u64, oneshot::Sender<Value>>,
-    /// Who hears the events of a session, and what is attached to in a browser context.
+    /// Who hears the events of a session, what is attached to in a browser context, and what a worker requests of the browser.
     sessions: HashMap<String, mpsc::Sender<Value>>,
     has_ended: bool,
 }
 
 /// The events of a session, until it is dropped.
 pub(crate) struct Events {
-    names: Vec<String>,
+    session: String,
     inbox: mpsc::Receiver<Value>,
     shared: Arc<Shared>,
 }
@@ -91,12 +91,12 @@ impl Connection {
     /// Sends a command without waiting for the answer.
     pub(crate) async fn tell(
         &self,
-        session: &str,
+        session: Option<&str>,
         method: &'static str,
         parameters: Value,
     ) -> Result<(), RenderFailure> {
         let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
-        self.send(id, Some(session), method, parameters).await
+        self.send(id, session, method, parameters).await
     }
 
     async fn send(&self, id: u64, session: Option<&str>, method: &str, parameters: Value) -> Result<(), RenderFailure> {
@@ -112,24 +112,21 @@ impl Connection {
     /// Hears the events of a session from now on, and of the workers that are attached to in its browser context.
     pub(crate) fn events(&self, session: &str, context: &str) -> Events {
         let (events, inbox) = mpsc::channel(EVENTS_MAX);
-        let names = vec![session.to_owned(), context.to_owned()];
         let mut waiting = self.shared.lock();
         if !waiting.has_ended {
-            waiting.sessions.extend(names.iter().map(|name| (name.clone(), events.clone())));
+            waiting.sessions.extend([session, context].map(|name| (name.to_owned(), events.clone())));
         }
         drop(waiting);
-        Events { names, inbox, shared: self.shared.clone() }
+        Events { session: session.to_owned(), inbox, shared: self.shared.clone() }
     }
 }
 
 impl Events {
     /// Hears the events of another session too.
-    pub(crate) fn hear(&mut self, session: &str) {
+    pub(crate) fn hear(&self, session: &str) {
         let mut waiting = self.shared.lock();
-        if let Some(events) = waiting.sessions.get(&self.names[0]).cloned() {
+        if let Some(events) = waiting.sessions.get(&self.session).cloned() {
             waiting.sessions.insert(session.to_owned(), events);
-            drop(waiting);
-            self.names.push(session.to_owned());
         }
     }
 
@@ -144,8 +141,8 @@ impl Events {
 
 impl Drop for Events {
     fn drop(&mut self) {
-        let mut waiting = self.shared.lock();
-        self.names.iter().for_each(|name| drop(waiting.sessions.remove(name)));
+        self.inbox.close();
+        self.shared.lock().sessions.retain(|_, events| !events.is_closed());
     }
 }
 
@@ -164,13 +161,17 @@ impl Shared {
             }
             return;
         }
-        let context = &message["params"]["targetInfo"]["browserContextId"];
-        let Some(name) = message["sessionId"].as_str().or(context.as_str()).map(str::to_owned) else { return };
-        let Some(events) = waiting.sessions.get(&name) else { return };
+        let parameters = &message["params"];
+        let names = [&message["sessionId"], &parameters["targetInfo"]["browserContextId"], &parameters["frameId"]];
+        let Some(name) = names.into_iter().find_map(Value::as_str) else { return };
+        let Some(events) = waiting.sessions.get(name).cloned() else { return };
+        if message["method"] == "Target.targetCreated" {
+            let worker = parameters["targetInfo"]["targetId"].as_str().unwrap_or_default();
+            waiting.sessions.insert(worker.to_owned(), events.clone());
+        }
         if events.try_send(message).is_err() {
             // Who hears no more of one hears no more of all.
-            let lost = events.clone();
-            waiting.sessions.retain(|_, events| !events.same_channel(&lost));
+            waiting.sessions.retain(|_, other| !other.same_channel(&events));
         }
     }
 

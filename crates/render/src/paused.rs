@@ -25,6 +25,17 @@ pub(crate) fn all_requests() -> Value {
     json!({"patterns": [{"urlPattern": "*", "requestStage": "Request"}]})
 }
 
+/// Names workers before they request anything.
+pub(crate) fn discovering_workers() -> Value {
+    json!({"discover": true, "filter": [{"type": "worker"}, {"exclude": true}]})
+}
+
+/// Holds back the requests that no page and no worker holds back: those for the scripts of workers that a worker starts. Each bears the
+/// name of the worker that is to run the script.
+pub(crate) fn requests_of_workers() -> Value {
+    json!({"patterns": [{"urlPattern": "*", "resourceType": "Other", "requestStage": "Request"}]})
+}
+
 /// Has workers of these kinds wait until their requests are held back, and the debugger has them run.
 pub(crate) fn attaching(kinds: &[&str]) -> Value {
     let kinds = kinds.iter().map(|kind| json!({"type": kind}));
@@ -39,13 +50,11 @@ pub(crate) fn wanted(parameters: &Value, settings: &Settings) -> Option<Result<W
     let mut headers = fields(&request["headers"]);
     let has_credentials = credentials::take_marks(&mut headers);
     let kind = kind(parameters["resourceType"].as_str().unwrap_or_default(), &headers)?;
-    let is_for_later = ["Purpose", "Sec-Purpose"].iter().filter_map(|name| headers.get(name));
-    if is_for_later.into_iter().any(|purpose| purpose.contains("prefetch")) || (kind == Kind::Media && !settings.media)
-    {
+    if is_for_later(&headers) || (kind == Kind::Media && !settings.media) {
         return None;
     }
     let time_max = if is_stream(&headers) { STREAM_TIME_MAX } else { settings.page_time_max / PART_OF_PAGE };
-    let url = request["url"].as_str().unwrap_or_default().split('#').next().unwrap_or_default().to_owned();
+    let url = url(request);
     let checked = || {
         let method = Method::of(request["method"].as_str().unwrap_or_default()).ok_or(Refusal::Method)?;
         if !url.starts_with("http://") && !url.starts_with("https://") {
@@ -59,6 +68,22 @@ pub(crate) fn wanted(parameters: &Value, settings: &Settings) -> Option<Result<W
         Ok(Wanted { url, kind, method, headers, body, has_credentials, is_after_click, time_max })
     };
     Some(checked())
+}
+
+/// The image, sound, video or font that is requested.
+pub(crate) fn unloaded(parameters: &Value) -> Option<String> {
+    let request = &parameters["request"];
+    let is_media = Kind::of(parameters["resourceType"].as_str().unwrap_or_default()) == Some(Kind::Media);
+    (is_media && !is_for_later(&fields(&request["headers"]))).then(|| url(request))
+}
+
+fn url(request: &Value) -> String {
+    request["url"].as_str().unwrap_or_default().split('#').next().unwrap_or_default().to_owned()
+}
+
+fn is_for_later(headers: &Headers) -> bool {
+    let purposes = ["Purpose", "Sec-Purpose"].iter().filter_map(|name| headers.get(name));
+    purposes.into_iter().any(|purpose| purpose.contains("prefetch"))
 }
 
 impl Wanted {
@@ -80,9 +105,10 @@ fn is_stream(headers: &Headers) -> bool {
     headers.get("Accept").is_some_and(|accept| accept == EVENT_STREAM)
 }
 
-/// The scripts of workers come without a type of their own, as icons do.
+/// The scripts of workers and modules of JSON come without a type of their own, as icons do.
 fn kind(resource_type: &str, headers: &Headers) -> Option<Kind> {
-    let is_script = resource_type == "Other" && headers.get("Accept").is_none_or(|accept| accept == "*/*");
+    let is_module = |accept: &str| accept == "*/*" || accept.starts_with("application/json");
+    let is_script = resource_type == "Other" && headers.get("Accept").is_none_or(is_module);
     if is_script { Some(Kind::Script) } else { Kind::of(resource_type) }
 }
 

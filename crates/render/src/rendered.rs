@@ -1,5 +1,7 @@
 //! A page to be rendered, and what came of it.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use model::{Headers, LeftOut, Pictures, Refusals, Tally};
 use weburl::CanonicalUrl;
@@ -17,6 +19,9 @@ pub struct Page {
     pub body: Bytes,
 }
 
+/// URLs in [`Rendered::unloaded`].
+pub const UNLOADED_MAX: usize = 10_000;
+
 /// A page as a person would see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
@@ -30,6 +35,8 @@ pub struct Rendered {
     pub has_router: bool,
     /// The pictures of it that were wanted.
     pub pictures: Pictures,
+    /// Images, sound, video and fonts that it requested where none are wanted, as far as [`UNLOADED_MAX`].
+    pub unloaded: BTreeSet<String>,
     /// The answered requests of the page.
     pub served: u32,
     /// The requests of the page that got no answer.

@@ -327,17 +327,23 @@ impl<'a> Tab<'a> {
         }
         match method {
             "Fetch.requestPaused" => {
-                let session = of_worker.unwrap_or(&self.session).to_owned();
+                let session = event["sessionId"].as_str().map(str::to_owned);
                 let network = parameters["networkId"].as_str().unwrap_or_default().to_owned();
                 let request = Paused { id: parameters["requestId"].take(), session, network };
                 self.requested(request, &parameters).await?;
             }
             "Target.attachedToTarget" => {
-                let worker = parameters["sessionId"].as_str().unwrap_or_default();
-                self.frames.started(worker, parameters["targetInfo"]["url"].as_str().unwrap_or_default());
-                self.events.hear(worker);
+                let worker = parameters["sessionId"].as_str();
+                let url = parameters["targetInfo"]["url"].as_str().unwrap_or_default();
+                self.frames.started(worker.unwrap_or_default(), url);
+                self.events.hear(worker.unwrap_or_default());
                 self.connection.tell(worker, "Fetch.enable", all_requests()).await?;
+                self.connection.tell(worker, "Target.setAutoAttach", attaching(&["worker"])).await?;
                 self.connection.tell(worker, "Runtime.runIfWaitingForDebugger", json!({})).await?;
+            }
+            "Target.targetCreated" => {
+                let name = |field: &str| parameters["targetInfo"][field].as_str().unwrap_or_default();
+                self.frames.attached(name("targetId"), name("parentFrameId"));
             }
             "Page.frameAttached" => {
                 let name = |field: &str| parameters[field].as_str().unwrap_or_default();
@@ -358,7 +364,7 @@ impl<'a> Tab<'a> {
             "Page.javascriptDialogOpening" => {
                 // Nobody is there to answer; what asks whether to stay is left.
                 let accept = json!({"accept": parameters["type"] == "beforeunload"});
-                self.connection.tell(&self.session, "Page.handleJavaScriptDialog", accept).await?;
+                self.connection.tell(Some(&self.session), "Page.handleJavaScriptDialog", accept).await?;
             }
             "Runtime.executionContextCreated" => {
                 let context = &parameters["context"];

@@ -24,16 +24,23 @@ fn what_the_browser_loaded_is_not_fetched_again() {
         .reply("/style.css", file("text/css", "@font-face { font-family: F; src: url(/f.woff2) }"))
         .reply("/f.woff2", file("font/woff2", "font"))
         .reply("/late.png", file("image/png", "image"))
+        .reply("/rule.png", file("image/png", "image"))
+        .reply("/object.png", file("image/png", "image"))
+        .reply("/sound.mp3", file("audio/mpeg", "sound"))
         .reply(
             "/app.js",
             file(
                 "text/javascript",
-                "document.getElementById('app').innerHTML = '<a href=/plain>plain</a><img src=/late.png>'",
+                "const app = document.getElementById('app'); app.innerHTML = '<a href=/plain>plain</a><img src=/late.png>'; \
+                 const style = document.createElement('style'); document.head.append(style); \
+                 style.sheet.insertRule('#app { background: url(/rule.png) }'); \
+                 new Image().src = '/object.png'; new Audio('/sound.mp3').play().catch(() => 0)",
             ),
         );
     let crawled =
         Crawled::of(Web::new().site("app.test", app), "http://app.test/", &["--render", "auto", "--requisites"]);
-    for path in ["/style.css", "/app.js", "/f.woff2", "/late.png", "/plain"] {
+    let in_no_markup = ["/rule.png", "/object.png", "/sound.mp3"];
+    for path in ["/style.css", "/app.js", "/f.woff2", "/late.png", "/plain"].into_iter().chain(in_no_markup) {
         assert_eq!(crawled.asked.get(&format!("GET app.test{path}")), Some(&1), "{path}: {:?}", crawled.asked);
     }
     let style = crawled.run("explain", &["http://app.test/style.css", "--json"]).json();

@@ -517,6 +517,7 @@ pub fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Renderi
         left_out: Tally::default(),
         script_errors: Vec::new(),
         shared: Vec::new(),
+        unloaded: Vec::new(),
     }
 }
 

@@ -198,7 +198,7 @@ impl Tab<'_> {
         if self.end(before, acted)? {
             return Ok(is_done);
         }
-        self.connection.tell(&self.session, "Runtime.terminateExecution", json!({})).await?;
+        self.connection.tell(Some(&self.session), "Runtime.terminateExecution", json!({})).await?;
         if Instant::now() >= self.limit {
             return Err(RenderFailure::Timeout(self.settings.page_time_max));
         }

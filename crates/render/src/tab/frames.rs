@@ -21,7 +21,7 @@ impl<'a> Frames<'a> {
         Frames { page, own: HashSet::from([frame.to_owned()]) }
     }
 
-    /// A frame was put into another.
+    /// A frame was put into another, or a worker was started by it.
     pub(super) fn attached(&mut self, frame: &str, parent: &str) {
         if self.own.contains(parent) {
             self.add(frame);

@@ -6,7 +6,7 @@ use model::{Headers, Method, Refusal};
 use serde_json::{Value, json};
 
 use super::Tab;
-use crate::{FoundBy, Kind, Page, RenderFailure, Served, Wanted, credentials, paused};
+use crate::{FoundBy, Kind, Page, RenderFailure, Served, UNLOADED_MAX, Wanted, credentials, paused};
 
 /// How often a page that loads itself again is given.
 const LOADS_MAX: u32 = 2;
@@ -33,8 +33,8 @@ pub(super) enum Given {
 /// A request that the browser holds back.
 pub(super) struct Paused {
     pub(super) id: Value,
-    /// Of the page, or of a worker.
-    pub(super) session: String,
+    /// Of the page, or of a worker; none where the browser itself holds it back.
+    pub(super) session: Option<String>,
     /// Its name in the events of the network.
     pub(super) network: String,
 }
@@ -47,7 +47,11 @@ impl Tab<'_> {
             return self.page_requested(request, parameters).await;
         }
         let wanted = match paused::wanted(parameters, self.settings) {
-            None => return self.refuse(request).await,
+            None => {
+                let unloaded = paused::unloaded(parameters).filter(|_| self.rendered.unloaded.len() < UNLOADED_MAX);
+                self.rendered.unloaded.extend(unloaded);
+                return self.refuse(request).await;
+            }
             Some(Ok(_)) if self.requests >= self.settings.requests_max => Err(Refusal::TooMany),
             Some(wanted) => wanted,
         };
@@ -56,7 +60,7 @@ impl Tab<'_> {
             Ok(wanted) => wanted,
         };
         let frame = parameters["frameId"].as_str().unwrap_or_default();
-        let initiator = if request.session == self.session { frame } else { &request.session };
+        let initiator = request.session.as_deref().filter(|session| *session != self.session).unwrap_or(frame);
         let is_foreign = self.frames.is_foreign(initiator, is_document.then_some(wanted.url.as_str()));
         // A sandbox may request before its frame is reported.
         wanted.has_credentials &= !is_foreign && wanted.headers.get("origin") != Some("null");
@@ -130,7 +134,7 @@ impl Tab<'_> {
         self.requests += 1;
         self.waiting += 1;
         // Nothing tells when a worker has an answer.
-        let is_of_page = request.session == self.session && !request.network.is_empty();
+        let is_of_page = request.session.as_ref() == Some(&self.session) && !request.network.is_empty();
         let is_ordered = is_of_page && wanted.kind == Kind::Data && wanted.method != Method::Options;
         let turn = is_ordered.then(|| self.order.turn());
         let (source, answers) = (self.source.clone(), self.answers.0.clone());
@@ -152,7 +156,7 @@ impl Tab<'_> {
 
     async fn fail(&self, request: Paused, reason: &str) -> Result<(), RenderFailure> {
         let parameters = json!({"requestId": request.id, "errorReason": reason});
-        self.connection.tell(&request.session, "Fetch.failRequest", parameters).await
+        self.connection.tell(request.session.as_deref(), "Fetch.failRequest", parameters).await
     }
 
     pub(super) async fn answer(
@@ -185,6 +189,6 @@ impl Tab<'_> {
             "responseHeaders": headers,
             "body": BASE64.encode(&body),
         });
-        self.connection.tell(&request.session, "Fetch.fulfillRequest", parameters).await
+        self.connection.tell(request.session.as_deref(), "Fetch.fulfillRequest", parameters).await
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use model::{Headers, Method, Refusal, Refusals};
 use render::{Page, Renderer, Served, Settings, Source, Wanted};
 
-use crate::site::{page, settings};
+use crate::site::{Site, page, render, settings};
 
 /// Answers with what it was asked, and allows what a browser may allow to `http://page.test`.
 #[derive(Default)]
@@ -109,6 +109,34 @@ async fn a_page_requests_what_it_requests_in_any_browser() {
         let expect: BTreeSet<String> = expect_asked.iter().map(|line| (*line).to_owned()).collect();
         assert_eq!((text.as_str(), &asked, refused.total()), (*expect_text, &expect, 0), "{does}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn modules_of_json_and_workers_of_workers_are_loaded() {
+    let site = Site::new()
+        .file("/data.json", "application/json", "{\"word\": \"imported\"}")
+        .script(
+            "/outer.js",
+            "const inner = new Worker('/inner.js'); inner.onmessage = event => postMessage(event.data)",
+        )
+        .script("/inner.js", "fetch('/word').then(answer => answer.text()).then(postMessage)")
+        .file("/word", "text/plain", "worked");
+    let site = Arc::new(site);
+    let page = "<body><p id=p></p><script>import('/data.json', {with: {type: 'json'}}).then(module => p.append(module.default.word)); \
+                new Worker('/outer.js').onmessage = event => p.append(event.data)</script>";
+    let html = render(&Renderer::new(settings()), page, &site).await.expect("a page").html;
+    assert!(html.contains("imported") && html.contains("worked"), "{html} {:?}", site.asked());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_page_requests_in_vain_is_known() {
+    let page = "<body><script>new Image().src = '/object.png'; const style = document.createElement('style'); document.head.append(style); \
+                style.sheet.insertRule('body { background: url(/rule.png) }'); document.body.append(Object.assign(new Image(), {src: '/object.png'}))</script>";
+    let site = Arc::new(Site::new());
+    let unloaded = render(&Renderer::new(settings()), page, &site).await.expect("a page").unloaded;
+    assert_eq!(Vec::from_iter(unloaded), ["http://page.test/object.png", "http://page.test/rule.png"]);
+    let shown = Renderer::new(Settings { media: true, ..settings() });
+    assert!(render(&shown, page, &site).await.expect("a page").unloaded.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
