@@ -12,6 +12,9 @@ pub enum RenderFailure {
     /// Its process ended, for example since it took too much memory.
     #[error("the page crashed")]
     Crashed,
+    /// It is XML that is not well formed: the browser shows an error page.
+    #[error("the XML of the page is not well-formed")]
+    Malformed,
     /// There is more of it than is taken.
     #[error("the rendered page has more than {0} bytes")]
     TooLarge(usize),

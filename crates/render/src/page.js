@@ -2,7 +2,7 @@
 (() => {
   // A script may give these names to something else (`const URL = '/api'`).
   const { Attr, CharacterData, Document, DocumentFragment, Element, EventTarget, History, Map, Math, NamedNodeMap, Node } = window;
-  const { CSSStyleDeclaration, Date, Function, Number, Object, Performance, Promise, Proxy, Reflect, Set, String, URL, getComputedStyle, history, navigation, performance } = window;
+  const { CSSStyleDeclaration, Date, Function, Number, Object, Performance, Promise, Proxy, Reflect, Set, String, URL, XMLDocument, getComputedStyle, history, navigation, performance } = window;
   const say = window.argiopeSaw;
   delete window.argiopeSaw;
   if (!say) return;
@@ -427,7 +427,8 @@
       if (shadow) children(shadow);
       else children((name === 'template' && tried(of.content, node)) || node);
     }
-    return out.join('');
+    // A script has removed the root.
+    return out.join('') || (of.readyState(document) === 'complete' ? '<html></html>' : '');
   };
 
   // Where a link leads, `null` if to nothing that can be crawled. Parts of a page are no pages of their own, but its routes may be.
@@ -475,6 +476,8 @@
     value: {
       comeHome,
       html: serialize,
+      // Whether the browser shows an error in place of broken XML.
+      isMalformed: () => document instanceof XMLDocument && of.first(document, 'parsererror') !== null,
       link,
       links,
       hasRouter,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use model::{Headers, LeftOut, Pictures, Refusals, Tally};
+use model::{Headers, LeftOut, Pictures, Refusals, Tally, essence};
 use weburl::CanonicalUrl;
 
 /// The answer of a server that is to be rendered.
@@ -17,6 +17,24 @@ pub struct Page {
     pub headers: Headers,
     /// The body without content coding.
     pub body: Bytes,
+}
+
+impl Page {
+    /// Whether it says that it is XML.
+    pub(crate) fn is_xml(&self) -> bool {
+        self.headers.get("content-type").is_some_and(|value| essence(value).ends_with("xml"))
+    }
+
+    /// The same as HTML, in the encoding that it names for XML, or that XML has.
+    pub(crate) fn as_html(&self) -> Self {
+        let mut page = self.clone();
+        let value = page.headers.get("content-type").unwrap_or_default();
+        let parameters = value.split_once(';').map_or("charset=utf-8", |(_, parameters)| parameters.trim());
+        let html = format!("text/html; {parameters}");
+        page.headers.0.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+        page.headers.0.push(("Content-Type".to_owned(), html));
+        page
+    }
 }
 
 /// URLs in [`Rendered::unloaded`].

@@ -73,7 +73,8 @@ impl Renderer {
         attempt * 2 * u32::try_from(turns).unwrap_or(u32::MAX)
     }
 
-    /// Renders a page; `source` answers what it asks for. A page whose process or browser ends is tried once more.
+    /// Renders a page; `source` answers what it asks for. A page whose process or browser ends is tried once more; one of broken
+    /// XML, as HTML.
     ///
     /// # Errors
     /// Why it could not be rendered.
@@ -84,6 +85,7 @@ impl Renderer {
             Err(RenderFailure::Crashed | RenderFailure::Browser(BrowserError::Ended)) => {
                 self.attempt(page, source).await
             }
+            Err(RenderFailure::Malformed) => self.attempt(&page.as_html(), source).await,
             ended => ended,
         }
     }

@@ -154,6 +154,9 @@ impl<'a> Tab<'a> {
     pub(crate) async fn render(&mut self) -> Result<Rendered, RenderFailure> {
         self.send_and_attend("Page.navigate", json!({"url": self.page.url.as_str()})).await?;
         self.wait_in_time().await?;
+        if self.page.is_xml() && self.evaluate("argiopeCrawler.isMalformed()").await? == Value::Bool(true) {
+            return Err(RenderFailure::Malformed);
+        }
         if self.settings.scroll {
             self.scroll_in_time().await?;
         }
@@ -202,7 +205,7 @@ impl<'a> Tab<'a> {
         let url = json!(self.page.url.without_route());
         let html = self.evaluate(&format!("argiopeCrawler.html({url}, {max})")).await?;
         let html = html.as_str().unwrap_or_default();
-        // Every document has a root. There is none while a script keeps the page from answering, with dialogs for example.
+        // There is none while a script keeps the page from answering, with dialogs for example.
         if html.is_empty() {
             return Err(RenderFailure::Timeout(self.settings.page_time_max));
         }
@@ -213,14 +216,18 @@ impl<'a> Tab<'a> {
         Ok(())
     }
 
-    /// Where the page wanted to go is no other page if it is a file to be saved.
+    /// Where the page wanted to go is no other page if it is a file to be saved, or nothing (HTML, 7.4.5).
     async fn tell_files_from_pages(&mut self) -> Result<(), RenderFailure> {
         let Some(url) = self.rendered.redirect.clone() else { return Ok(()) };
         let (source, wanted) = (self.source.clone(), Wanted::head_of(url.clone(), self.settings));
         let answered = timeout_at(self.deadline, source.get(wanted)).await;
-        if answered.is_ok_and(|served| served.is_file()) {
-            self.rendered.redirect = None;
-            self.see(url, FoundBy::Download);
+        match answered {
+            Ok(Served::Answer { status: 204 | 205, .. }) => self.rendered.redirect = None,
+            Ok(served) if served.is_file() => {
+                self.rendered.redirect = None;
+                self.see(url, FoundBy::Download);
+            }
+            _ => {}
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use render::{FoundBy, Page, Rendered, Renderer, Served, Settings, Source, Wanted
 
 use crate::site::{page, settings};
 
-/// Knows `/file`, which is to be saved, and `/page`; of the page itself what it says to those who have a cookie. Names with
+/// Knows `/file`, which is to be saved, `/nothing`, which leaves a browser where it is, and `/page`; of the page itself what it says to those who have a cookie. Names with
 /// `never` are never answered.
 struct Server;
 
@@ -30,7 +30,8 @@ impl Source for Server {
             let headers = [("Content-Type", media_type), ("Content-Disposition", saved)];
             let headers = headers.into_iter().filter(|(_, value)| !value.is_empty());
             let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-            Served::Answer { status: 200, headers: Headers(headers), body: body.into() }
+            let status = if path == "/nothing" { 204 } else { 200 };
+            Served::Answer { status, headers: Headers(headers), body: body.into() }
         })
     }
 }
@@ -105,7 +106,7 @@ async fn what_never_comes_is_not_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_saves_a_file_is_shown() {
+async fn a_page_that_saves_a_file_or_goes_nowhere_is_shown() {
     let renderer = Renderer::new(settings());
     for (does, url) in [
         ("<script>location = '/file'</script>", "file"),
@@ -113,6 +114,7 @@ async fn a_page_that_saves_a_file_is_shown() {
         ("<meta http-equiv=refresh content='2; url=/archive'>", "archive"),
         ("<a id=a href=/any download>x</a><script>a.click()</script>", "any"),
         ("<iframe src=/file></iframe><a href=/file>x</a>", ""),
+        ("<script>location = '/nothing'</script>", ""),
     ] {
         let rendered = check(&renderer, does, &[]).await;
         assert_eq!(rendered.redirect, None, "{does}");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use render::{RenderFailure, Renderer, Settings, Wait};
 
-use crate::site::{Site, leads_to, render, settings};
+use crate::site::{Site, leads_to, page, render, settings};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_document_is_as_it_is_seen() {
@@ -236,4 +236,28 @@ async fn a_script_that_waits_for_the_clock_comes_to_its_end() {
                  new Date().constructor === Date, Math.abs(Date.now() - new Date()) < 1000]; p.append(is.join(' '))</script>";
     let rendered = render(&renderer, dates, &site).await.expect("a page");
     assert!(rendered.html.contains(&["true"; 8].join(" ")), "{}", rendered.html);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_broken_xml_is_read_as_html() {
+    let renderer = Renderer::new(settings());
+    for end in ["</p>", "</b></p>"] {
+        let xml = format!(
+            "<html xmlns='http://www.w3.org/1999/xhtml'><head><title>č</title></head><body><p>a<b><i>b</i>{end}<a href='/there'>x</a>\
+             <script>document.body.append('generated')</script></body></html>"
+        );
+        let mut page = page(&xml);
+        page.headers.0[0].1 = "application/xhtml+xml".to_owned();
+        let rendered = renderer.render(&page, Arc::new(Site::new())).await.expect("a page");
+        let has_all =
+            ["<title>č</title>", "href=\"/there\"", "generated"].iter().all(|part| rendered.html.contains(part));
+        assert!(has_all && !rendered.html.contains("error"), "{end}: {}", rendered.html);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_without_a_root_is_empty() {
+    let page = "text<script>document.documentElement.remove()</script>";
+    let rendered = render(&Renderer::new(settings()), page, &Arc::new(Site::new())).await.expect("a page");
+    assert_eq!(rendered.html, "<html></html>");
 }
