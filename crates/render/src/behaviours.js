@@ -211,15 +211,40 @@
   const scrollers = () => {
     const found = [];
     for (const element of elementsOf(NodeFilter.SHOW_ELEMENT)) {
-      if (element.scrollHeight <= element.clientHeight + OVERFLOW_MIN || element.clientHeight === 0) continue;
+      const down = element.scrollHeight > element.clientHeight + OVERFLOW_MIN;
+      const across = element.scrollWidth > element.clientWidth + OVERFLOW_MIN;
+      if (!(down || across) || element.clientHeight === 0) continue;
       const isRoot = element === element.ownerDocument.scrollingElement;
-      if (isRoot || /auto|scroll/.test(getComputedStyle(element).overflowY)) found.push(element);
+      const style = getComputedStyle(element);
+      const does = (overflow) => /auto|scroll/.test(overflow);
+      if ((down && (isRoot || does(style.overflowY))) || (across && !isRoot && does(style.overflowX))) found.push(element);
     }
     return found;
   };
   const shownByScrolling = new Set();
-  // Where everything that was scrolled stood before.
+  // Where everything that was scrolled stood before, and how it was scrolled since.
   const places = new Map();
+  // Scrolls an element by what is seen of it: down, then across, and up if it began at its end or beyond its begin. Gives whether it moved.
+  const scrollOn = (element, isRoot) => {
+    if (!places.has(element)) places.set(element, { top: element.scrollTop, left: element.scrollLeft, moved: false, across: 0, isUp: false });
+    const place = places.get(element);
+    const [top, left] = [element.scrollTop, element.scrollLeft];
+    const seen = Math.max(isRoot ? element.ownerDocument.defaultView.innerHeight : element.clientHeight, 1);
+    const isMoved = () => element.scrollTop !== top || element.scrollLeft !== left;
+    if (!place.isUp) element.scrollTo({ top: top + seen, behavior: 'instant' });
+    // One that begins again at its end is not followed.
+    if (!isMoved() && !isRoot && place.across < element.scrollWidth) {
+      place.across += element.clientWidth;
+      const towards = getComputedStyle(element).direction === 'rtl' ? -1 : 1;
+      element.scrollTo({ left: left + towards * Math.max(element.clientWidth, 1), behavior: 'instant' });
+    }
+    if (!isMoved() && (place.isUp || place.top !== 0 || !place.moved)) {
+      place.isUp = true;
+      element.scrollTo({ top: top - seen, behavior: 'instant' });
+    }
+    place.moved ||= isMoved();
+    return isMoved();
+  };
   const size = () => {
     let sum = 0;
     for (const element of elementsOf(NodeFilter.SHOW_ELEMENT)) sum += 1 + (element === element.ownerDocument.scrollingElement ? element.scrollHeight : 0);
@@ -232,12 +257,8 @@
     crawler.links().forEach((link) => shownByScrolling.add(link));
     let moved = false;
     for (const element of scrollers()) {
-      const before = element.scrollTop;
-      if (!places.has(element)) places.set(element, before);
       const isRoot = element === element.ownerDocument.scrollingElement;
-      const seen = isRoot ? element.ownerDocument.defaultView.innerHeight : element.clientHeight;
-      element.scrollTo({ top: before + Math.max(seen, 1), behavior: 'instant' });
-      if (element.scrollTop !== before) moved = true;
+      if (scrollOn(element, isRoot)) moved = true;
       // The next frame tells of what has moved.
       else (isRoot ? element.ownerDocument : element).dispatchEvent(new Event('scroll', { bubbles: isRoot }));
     }
@@ -246,7 +267,7 @@
   };
   // Scrolls everything back to where it stood. Gives whether there was something to do.
   const rewind = () => {
-    for (const [element, top] of places) element.scrollTo({ top, behavior: 'instant' });
+    for (const [element, { top, left }] of places) element.scrollTo({ top, left, behavior: 'instant' });
     return places.size > 0;
   };
   // Links that scrolling showed, and that are gone again.

@@ -74,6 +74,47 @@ fn pages() -> Vec<(&'static str, String, usize, &'static [&'static str])> {
             &[],
         ),
         (
+            "a chat that begins at its end, and grows upwards",
+            format!("<div style='height:400px;overflow:auto' id=box><div id=list></div></div><script>{} \
+                box.onscroll = () => {{ if (box.scrollTop < 50) more() }}; more()</script>", MORE.replace("beforeend', posts)", "afterbegin', posts); box.scrollTop = page === 1 ? 1e6 : 2000")),
+            50,
+            &[],
+        ),
+        (
+            "the same from the bottom up, by its style",
+            format!("<div style='height:400px;overflow:auto;display:flex;flex-direction:column-reverse' id=box><div id=list></div></div><script>{} \
+                box.onscroll = () => {{ if (box.scrollTop - box.clientHeight < 50 - box.scrollHeight) more() }}; more()</script>", MORE.replace("beforeend", "afterbegin")),
+            50,
+            &[],
+        ),
+        (
+            "rows that scroll across",
+            "<div style='width:300px;overflow-x:auto;white-space:nowrap' id=a></div><div style='width:300px;overflow-x:auto;white-space:nowrap' dir=rtl id=b></div><script>\
+             for (const box of [a, b]) for (let n = 0; n < 6; n++) { const part = document.createElement('div'); \
+             part.style.cssText = 'display:inline-block;width:280px;height:40px'; box.append(part); new IntersectionObserver(([entry], watch) => { \
+             if (entry.isIntersecting) { watch.disconnect(); part.innerHTML = `<a href=/${box.id}/${n}>x</a>` } }, {root: box}).observe(part) }</script>"
+                .to_owned(),
+            0,
+            &["/a/0", "/a/5", "/b/0", "/b/5"],
+        ),
+        (
+            "a row that begins again at its end",
+            "<div style='width:300px;overflow-x:auto;white-space:nowrap' id=a><div style='display:inline-block;width:900px;height:40px'></div></div><script>\
+             a.onscroll = () => { if (a.scrollLeft > 500) { a.scrollLeft = 0; a.innerHTML += '<a href=/end>x</a>' } }</script>"
+                .to_owned(),
+            0,
+            &["/end"],
+        ),
+        (
+            "a page that looks where it stands",
+            "<div style='height:5000px'></div><p id=p></p><script>const add = to => p.innerHTML += `<a href=${to}>x</a>`; \
+             const timer = setInterval(() => { if (scrollY > 2000) { add('/timer'); clearInterval(timer) } }, 200); \
+             const look = () => { if (p.getBoundingClientRect().top < innerHeight) add('/frame'); else requestAnimationFrame(look) }; look()</script>"
+                .to_owned(),
+            0,
+            &["/frame", "/timer"],
+        ),
+        (
             "tabs",
             "<div role=tablist><button role=tab aria-selected=true>A</button><button role=tab>B</button><button role=tab>C</button></div><div id=panel></div><script>\
              const tabs = [...document.querySelectorAll('[role=tab]')]; const shows = ['<a href=/a>x</a>', '<a href=/b>x</a>', '<button>inner</button>']; \
