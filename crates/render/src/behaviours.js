@@ -4,8 +4,8 @@
   const crawler = window.argiopeCrawler;
   if (!crawler) return;
   // As in `page.js`.
-  const { Event, HashChangeEvent, KeyboardEvent, Map, Math, Node, NodeFilter, PopStateEvent, Set, String, WeakSet, history } = window;
-  const { all, askForReport, clickable, hasReport, roots, watchesScrolling, quietly } = crawler.inside;
+  const { Event, HashChangeEvent, KeyboardEvent, Map, Math, Node, NodeFilter, PopStateEvent, Reflect, Set, String, WeakSet, history } = window;
+  const { all, askForReport, changeable, clickable, hasReport, roots, watchesScrolling, quietly } = crawler.inside;
   // So many nodes of a page are looked at.
   const NODES_MAX = 20000;
   const LABEL_CHARS_MAX = 80;
@@ -20,7 +20,7 @@
   const isShown = (element) => element?.checkVisibility({ visibilityProperty: true }) === true;
   const owner = (node) => node.parentElement ?? node.getRootNode().host ?? null;
 
-  const LIKELY = '[onclick], button, summary, input[type=button], [role=button], [role=link], [role=tab], [role=menuitem], ' +
+  const LIKELY = '[onclick], button, summary, input[type=button], input[type=submit], [role=button], [role=link], [role=tab], [role=menuitem], ' +
     '[role=treeitem], [aria-expanded], [data-href], [data-url], [data-link]';
   const SWITCHES = '[role=tab], [role=button], [data-toggle], [data-bs-toggle], [aria-controls], [aria-expanded]';
   const isHandled = (element) => clickable.has(element) || typeof element.onclick === 'function';
@@ -37,11 +37,23 @@
     }
     return false;
   };
+  // What a person fills in. A form without it is a button.
+  const FIELDS = 'input:not([type=hidden], [type=submit], [type=button], [type=image]), select, textarea, [contenteditable]';
+  const { querySelector } = window.Element.prototype;
+  const asks = (form) => Reflect.apply(querySelector, form, [FIELDS]) !== null;
+  // Whether a script hears that this is chosen.
+  const isHeard = (element) => {
+    for (let node = element; node; node = node.parentNode ?? node.host ?? node.defaultView) {
+      if (changeable.has(node) || typeof node.onchange === 'function' || typeof node.oninput === 'function') return true;
+    }
+    return false;
+  };
   const isClickable = (element) => {
     const anchor = element.closest('a[href]');
     if (anchor && (anchor !== element || leads(anchor))) return false;
     if (element.disabled || element.matches('html, body, [aria-disabled=true]')) return false;
-    if (element.form && (element.type === 'submit' || element.type === 'reset')) return false;
+    if (element.form && (element.type === 'reset' || (element.type === 'submit' && asks(element.form)))) return false;
+    if (element.matches('input[type=radio], input[type=checkbox]') && isHeard(element)) return true;
     if (anchor || element.matches(LIKELY) || element.localName === 'a' || isHandled(element)) return true;
     return element.childElementCount === 0 && !isPart(element) && getComputedStyle(element).cursor === 'pointer';
   };
@@ -125,22 +137,28 @@
 
   const press = (element) => {
     const view = element.ownerDocument.defaultView ?? window;
-    const how = { bubbles: true, cancelable: true, composed: true, view };
+    // A form is for the scripts of the page: it is not sent.
+    const stay = (event) => event.preventDefault();
+    view.addEventListener('submit', stay);
     try {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      const [clientX, clientY] = [Math.round(left + width / 2), Math.round(top + height / 2)];
+      const how = { bubbles: true, cancelable: true, composed: true, view, detail: 1, clientX, clientY };
       for (const [kind, type] of [['PointerEvent', 'pointerover'], ['MouseEvent', 'mouseover'], ['PointerEvent', 'pointerdown'], ['MouseEvent', 'mousedown']]) {
         element.dispatchEvent(new view[kind](type, { ...how, pointerType: 'mouse', isPrimary: true }));
       }
       element.focus?.({ preventScroll: true });
       element.dispatchEvent(new view.PointerEvent('pointerup', { ...how, pointerType: 'mouse', isPrimary: true }));
       element.dispatchEvent(new view.MouseEvent('mouseup', how));
-      if (typeof element.click === 'function') element.click();
-      else element.dispatchEvent(new view.MouseEvent('click', how));
-    } catch { /* of no matter */ }
+      element.dispatchEvent(new view.PointerEvent('click', { ...how, pointerType: 'mouse' }));
+    } catch { /* of no matter */ } finally {
+      view.removeEventListener('submit', stay);
+    }
   };
 
   // What tells which of several is chosen.
   const MARKS = ['class', 'aria-selected', 'aria-expanded', 'aria-pressed', 'aria-current', 'aria-checked', 'data-state', 'tabindex'];
-  const marks = (element) => MARKS.map((name) => element.getAttribute(name)).join('\n');
+  const marks = (element) => [element.checked, ...MARKS.map((name) => element.getAttribute(name))].join('\n');
   const beside = (element) => {
     const group = groupOf(element);
     return [...named.values()].filter((other) => other !== element && (other.parentElement === element.parentElement || groupOf(other) === group));

@@ -6,7 +6,7 @@
   const say = window.argiopeSaw;
   delete window.argiopeSaw;
   if (!say) return;
-  const state = { clicking: false, quiet: false, scrolls: false, routes: false, sawRoute: false, clickable: new Set() };
+  const state = { clicking: false, quiet: false, scrolls: false, routes: false, sawRoute: false, clickable: new Set(), changeable: new Set() };
   // What is read of a document is read by the browser's own functions, as they are before any script. Elements may be named after what
   // documents and forms have (`<img name=querySelectorAll>`), and scripts may replace what all objects have.
   const own = (holder, name) => {
@@ -118,6 +118,7 @@
   const addEventListener = EventTarget.prototype.addEventListener;
   EventTarget.prototype.addEventListener = function (type, ...rest) {
     if (type === 'click' && this instanceof Element) state.clickable.add(this);
+    if (type === 'change' || type === 'input') state.changeable.add(this ?? window);
     if (this === window && (type === 'hashchange' || type === 'popstate')) state.routes = true;
     if (type === 'scroll' || type === 'scrollend' || type === 'wheel') state.scrolls = true;
     return addEventListener.call(this, type, ...rest);
@@ -506,6 +507,7 @@
       settled,
       inside: {
         clickable: state.clickable,
+        changeable: state.changeable,
         all,
         roots,
         beginClicking,

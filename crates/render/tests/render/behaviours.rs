@@ -214,6 +214,25 @@ fn pages() -> Vec<(&'static str, String, usize, &'static [&'static str])> {
             &["/in", "/other"],
         ),
         (
+            "forms that are buttons",
+            "<form id=f action=/sent><button>One</button></form><form action=/sent><input type=hidden name=a><button id=b>Two</button></form>\
+             <form action=/sent><input type=submit value=Three></form><form id=g action=/sent><input name=q><button>Four</button></form><p id=p></p><script>\
+             const add = to => p.innerHTML += `<a href=${to}>x</a>`; f.onsubmit = event => { event.preventDefault(); add('/one') }; \
+             g.onsubmit = () => add('/asked'); b.onclick = event => { event.preventDefault(); add(`/two/${event.detail}/${event.clientX > 0}`) }</script>"
+                .to_owned(),
+            0,
+            &["/one", "/two/1/true"],
+        ),
+        (
+            "choices that a script hears",
+            "<label><input type=radio name=r value=1>1</label><label><input type=radio name=r value=2>2</label>\
+             <label><input type=checkbox value=3>3</label><p id=p></p><script>document.addEventListener('change', event => { \
+             p.innerHTML = `<a href=/${event.target.value}>x</a>` })</script>"
+                .to_owned(),
+            0,
+            &["/1", "/2", "/3"],
+        ),
+        (
             "a list of which only a part is there",
             "<div style='height:300px;overflow:auto' id=box><div id=list style='height:5000px;position:relative'></div></div><script>\
              const show = () => { const first = Math.floor(box.scrollTop / 100); list.innerHTML = ''; for (let n = first; n < Math.min(first + 5, 50); n++) \
@@ -254,6 +273,9 @@ async fn everything_is_seen_that_clicks_and_scrolls_show() {
         let once: BTreeSet<&String> = asked.iter().collect();
         let again = asked.len() - once.len();
         failures.extend(missing(&rendered, count, links).into_iter().map(|missing| format!("{name}: {missing}")));
+        failures.extend(
+            leads_to(&rendered).iter().any(|to| to.starts_with("/sent")).then(|| format!("{name}: a form was sent")),
+        );
         failures.extend((again > 1).then(|| format!("{name}: asked for again to restore the page: {asked:?}")));
     }
     assert!(failures.is_empty(), "{failures:#?}");
