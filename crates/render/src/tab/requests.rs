@@ -179,9 +179,10 @@ impl Tab<'_> {
         };
         self.rendered.served += 1;
         /// What is about the connection, or about the coding that the body has no more.
-        const DROPPED: [&str; 5] =
-            ["content-encoding", "content-length", "transfer-encoding", "connection", "strict-transport-security"];
-        let headers = headers.0.into_iter().filter(|(name, _)| !DROPPED.contains(&name.to_ascii_lowercase().as_str()));
+        const DROPPED: [&str; 4] = ["content-encoding", "transfer-encoding", "connection", "strict-transport-security"];
+        // To HEAD, the length is all that an answer says of its body.
+        let is_kept = |name: &str| !DROPPED.contains(&name) && (body.is_empty() || name != "content-length");
+        let headers = headers.0.iter().filter(|(name, _)| is_kept(&name.to_ascii_lowercase()));
         let headers: Vec<Value> = headers.map(|(name, value)| json!({"name": name, "value": value})).collect();
         let parameters = json!({
             "requestId": request.id,

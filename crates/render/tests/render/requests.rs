@@ -30,9 +30,14 @@ impl Source for Echo {
             Some("text/event-stream") => "data: one\n\ndata: two\n\n".to_owned(),
             accept => format!("[{} {}]", accept.unwrap_or_default(), line(&wanted)),
         };
+        let is_head = wanted.method == Method::Head;
+        let body = if is_head { String::new() } else { body };
         let is_open = !wanted.url.contains("closed.test");
         let events = wanted.headers.get("Accept").filter(|accept| accept.starts_with("text/event"));
         let mut fields = vec![("Content-Type", events.unwrap_or("text/plain")), ("Set-Cookie", "of=answer")];
+        if is_head {
+            fields.push(("Content-Length", "7000"));
+        }
         if is_open {
             fields.extend([
                 ("Access-Control-Allow-Origin", "http://page.test"),
@@ -97,6 +102,11 @@ async fn a_page_requests_what_it_requests_in_any_browser() {
             "await new Promise(done => { const x = new XMLHttpRequest(); x.open('POST', '/x'); x.onload = () => { say(x.responseText); done() }; x.send('body') })".to_owned(),
             "[*/* POST page.test/x Content-Type=text/plain;charset=UTF-8 Cookie=of=page Origin=http://page.test body]",
             &["POST page.test/x Content-Type=text/plain;charset=UTF-8 Cookie=of=page Origin=http://page.test body"],
+        ),
+        (
+            "await fetch('/a', {method: 'HEAD'}).then(answer => say(answer.headers.get('Content-Length')))".to_owned(),
+            "7000",
+            &["HEAD page.test/a Cookie=of=page"],
         ),
         (
             "const events = new EventSource('/events'); events.onmessage = event => say(event.data + ' ')".to_owned(),
