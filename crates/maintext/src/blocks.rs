@@ -146,7 +146,7 @@ pub(crate) fn read(tree: &Document<'_>, said: &Said) -> Blocks {
         }],
         wordless: Vec::new(),
         in_block: false,
-        code: 0..0,
+        whole: 0..0,
         names: Vec::new(),
         roles: HashMap::default(),
     };
@@ -221,8 +221,8 @@ struct Reader<'t, 'd> {
     wordless: Vec<Block>,
     /// Whether the last block is still being read.
     in_block: bool,
-    /// The last `pre` and what is in it: one block.
-    code: Range<Id>,
+    /// The last `pre` or `math` and what is in it: one block, or part of one.
+    whole: Range<Id>,
     /// Elements with content, and what they are called.
     names: Vec<(Id, u64)>,
     /// What the classes mean that were seen: pages repeat them.
@@ -265,14 +265,14 @@ impl Reader<'_, '_> {
     }
 
     fn element(&mut self, id: Id, tag: Tag) {
-        // Code has many lines, but is one block.
-        let is_in_code = self.code.start < id && id < self.code.end;
-        let is_border = !is_in_code && is_border(tag);
+        // Code has many lines, and a formula elements of its own, but neither is more than one block.
+        let is_in_whole = self.whole.start < id && id < self.whole.end;
+        let is_border = !is_in_whole && is_border(tag);
         if is_border {
             self.end_block();
         }
-        if tag == Tag::Pre && id >= self.code.end {
-            self.code = self.tree.subtree(id);
+        if matches!(tag, Tag::Pre | Tag::Math) && id >= self.whole.end {
+            self.whole = self.tree.subtree(id);
         }
         if let Some(block) = self.blocks.last_mut().filter(|_| self.in_block) {
             match tag {

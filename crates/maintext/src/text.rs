@@ -3,7 +3,7 @@
 use extract::html::dom::{Document, Id, Tag};
 
 use crate::blocks::{Block, is_no_text};
-use crate::markdown::code;
+use crate::markdown::{code, math};
 
 /// The blocks that are chosen, one behind the other.
 pub(crate) fn of<'b>(tree: &Document<'_>, blocks: impl Iterator<Item = &'b Block> + Clone) -> String {
@@ -47,8 +47,30 @@ fn add(tree: &Document<'_>, block: &Block, text: &mut String) {
     let begin = text.len();
     let mut is_spaced = false;
     let mut is_raised = false;
-    let mut id = block.first;
+    // A line may begin within a formula.
+    let around = std::iter::successors(Some(block.first), |id| Some(tree.parent(*id)));
+    let mut around = around.take_while(|id| *id > block.element);
+    let first = around.find(|id| tree.tag(*id) == Some(Tag::Math)).unwrap_or(block.first);
+    let maths = (first..=block.last).filter(|id| tree.tag(*id) == Some(Tag::Math));
+    let mut repeated: Vec<Id> = maths.flat_map(|id| math::repeated(tree, id)).collect();
+    repeated.sort_unstable();
+    let mut id = first;
     while id <= block.last {
+        let formula = match tree.tag(id) {
+            Some(Tag::Math) => math::source(tree, id),
+            Some(Tag::Script) if math::is_script(tree, id) => math::source(tree, id),
+            _ => None,
+        };
+        if let Some(formula) = &formula {
+            if std::mem::take(&mut is_spaced) && text.len() > begin {
+                text.push(' ');
+            }
+            text.push_str(formula);
+        }
+        if formula.is_some() || repeated.binary_search(&id).is_ok() {
+            id = tree.end(id);
+            continue;
+        }
         match tree.tag(id) {
             None => {
                 let own = tree.text(id);

@@ -166,6 +166,16 @@ fn formulas_stand_once() {
     ] {
         check(&format!("<p>The size of it is {formula}, in all cases.</p>"), "The size of it is $a^2$, in all cases.");
     }
+    let formula = format!("<span><span>{tex}</span><span aria-hidden=true>a<span>2</span></span></span>");
+    for formula in [formula.as_str(), "<script type=math/tex>a^2</script>"] {
+        let html = page(&format!(
+            "<h1>Spiders</h1><p>{TEXT}</p><p>The size of it is {formula}, in all cases.</p><p>{TEXT}</p>"
+        ));
+        let expect = format!("Spiders\n\n{TEXT}\n\nThe size of it is a^2, in all cases.\n\n{TEXT}");
+        assert_eq!(read(&html, "http://example.com/").text, expect);
+    }
+    let html = page(&format!("<h1>Spiders</h1><p>{TEXT}</p><p>{tex} is the size in all cases.</p><p>{TEXT}</p>"));
+    assert!(read(&html, "http://example.com/").text.contains("\n\na^2 is the size in all cases.\n\n"));
     check(
         "<p>So it is that:</p><p><script type='math/tex; mode=display'>a < b</script></p>",
         "So it is that:\n\n$$\na < b\n$$",
