@@ -212,7 +212,7 @@ with open(sys.argv[1], "wb") as out:
         writer.write_record(writer.create_warc_record(url, kind, payload=BytesIO(payload), **more))
     write("http://shop.test/p/1", "response", page, http_headers=head("gzip"))
     write("http://shop.test/p/2", "resource", page, warc_content_type="text/html")
-    write("http://shop.test/p/3", "response", b"\x0b\x02\x80abc\x03", http_headers=head("br"))
+    write("http://shop.test/p/3", "response", b"\x00\x01\x02", http_headers=head("gzip"))
     write("urn:pageinfo:http://shop.test/p/4", "resource", b"{}", warc_content_type="application/json")
 "#;
 
