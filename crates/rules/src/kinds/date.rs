@@ -78,6 +78,8 @@ fn half_of_day(text: &str) -> (Option<bool>, &str) {
 fn zone_seconds(zone: &str) -> Option<i64> {
     let sign = match zone.chars().next() {
         None => return Some(0),
+        // A dash by itself is no sign.
+        Some('+' | '-') if !zone[1..].starts_with(|char: char| char.is_ascii_digit()) => return None,
         Some('+') => 1,
         Some('-') => -1,
         Some(_) => {
@@ -236,6 +238,8 @@ mod tests {
             ("March 5, 2024 at 10:00 p.m. GMT", "2024-03-05T22:00:00Z"),
             ("5 March 2024 12:00PM", "2024-03-05T12:00:00Z"),
             ("10:30, 5 March 2024", "2024-03-05T10:30:00Z"),
+            ("10:30 - 5 March 2024", "2024-03-05T10:30:00Z"),
+            ("10:30 - 12 March 2024", "2024-03-12T10:30:00Z"),
             ("Tuesday, 05-Mar-24 10:00:00 GMT", "2024-03-05T10:00:00Z"),
             ("Sunday, 06-Nov-94 08:49:37 GMT", "1994-11-06T08:49:37Z"),
             ("Tue Mar  5 10:00:00 2024", "2024-03-05T10:00:00Z"),
