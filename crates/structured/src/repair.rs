@@ -149,7 +149,7 @@ struct Reader<'t> {
     objects: usize,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
     fn peek(&mut self) -> Option<char> {
         self.steps += 1;
         self.rest.chars().next()
@@ -341,7 +341,7 @@ impl Reader<'_> {
                     return true;
                 }
                 // A list has no members: its bracket is missing.
-                Some(',') if close == ']' && self.objects > 0 && self.ahead(0, |ahead| ahead.has_member()) => {
+                Some(',') if close == ']' && self.objects > 0 && self.ahead(0, Ahead::has_member) => {
                     self.flaws.add(Flaw::End);
                     return true;
                 }
@@ -350,7 +350,7 @@ impl Reader<'_> {
                     self.next();
                 }
                 // More members of the outermost object follow. So this bracket is one too many, or closes a list.
-                Some('}') if self.objects == 1 && self.ahead(1, |ahead| ahead.has_member()) => {
+                Some('}') if self.objects == 1 && self.ahead(1, Ahead::has_member) => {
                     self.flaws.add(Flaw::Around);
                     self.next();
                     if close == ']' {
@@ -421,8 +421,7 @@ impl Reader<'_> {
             match next {
                 _ if quote == Quote::Char(next) => {
                     let depth = self.depth;
-                    if self.ahead(0, |ahead| ahead.ends_text(within, depth, is_open))
-                        || self.ahead(0, |ahead| ahead.has_name())
+                    if self.ahead(0, |ahead| ahead.ends_text(within, depth, is_open)) || self.ahead(0, Ahead::has_name)
                     {
                         return text;
                     }
@@ -442,7 +441,7 @@ impl Reader<'_> {
     }
 
     /// Looks at what follows behind some bytes.
-    fn ahead(&mut self, bytes: usize, look: impl FnOnce(&mut Ahead<'_>) -> bool) -> bool {
+    fn ahead(&mut self, bytes: usize, look: impl FnOnce(&mut Ahead<'t>) -> bool) -> bool {
         let mut ahead = Ahead::new(&self.rest[bytes..]);
         let is = look(&mut ahead);
         self.steps += ahead.steps;
