@@ -1,6 +1,6 @@
 //! What a document needs to be shown, as URLs; and what may be read of an answer, which follows from what it was asked for.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use extract::media_type::{Kind, sniff};
 use extract::requisites::{self, Limits, Requisites, Role};
@@ -9,6 +9,7 @@ use model::{Candidate, FetchOutcome, Method, Purpose, Via, essence};
 use weburl::{CanonicalUrl, UrlKey};
 
 use crate::Settings;
+use crate::import_map::ImportMap;
 use crate::references::{Resolver, base_of};
 
 /// Where browsers look for the icon of a page that names none.
@@ -21,6 +22,10 @@ pub struct Needs {
     pub urls: Vec<(CanonicalUrl, Role)>,
     /// There are more than may be taken, or longer ones.
     pub is_cut: bool,
+    /// The import maps in it.
+    pub imports: ImportMap,
+    /// Modules that an import map resolves.
+    pub modules: BTreeSet<String>,
     /// How the document was read; `None` if it was not.
     pub reading: Option<Reading>,
 }
@@ -132,6 +137,18 @@ impl Needs {
         if self.reading.is_some_and(|reading| reading.is_of(source)) { self } else { Needs::default() }
     }
 
+    /// Resolves its modules by the import maps of its page, to which it adds its own.
+    pub fn resolve(&mut self, of_page: &mut ImportMap, from: &CanonicalUrl, settings: &Settings) {
+        if !self.imports.is_empty() {
+            of_page.extend(std::mem::take(&mut self.imports));
+        }
+        if !of_page.is_empty() {
+            let modules = std::mem::take(&mut self.modules).into_iter();
+            let urls = modules.filter_map(|name| of_page.resolve(&name, from, &settings.canonical));
+            self.urls.extend(urls.map(|url| (url, Role::File)));
+        }
+    }
+
     fn of_page(url: &CanonicalUrl, bytes: &[u8], encoding: &str, settings: &Settings) -> Self {
         let mut references = none(settings);
         requisites::of_page(&html::decode(bytes, encoding), &mut references);
@@ -139,7 +156,7 @@ impl Needs {
             references.add(ICON, Role::File);
         }
         let mut found = Needs { reading: Some(Reading::Page), ..Needs::default() };
-        found.add(url, &references, encoding, settings);
+        found.add(url, references, encoding, settings);
         found
     }
 
@@ -168,12 +185,16 @@ impl Needs {
             Reading::Script => requisites::of_script(&text, &mut references),
             Reading::Manifest => requisites::of_manifest(&text, &mut references),
         }
-        self.add(url, &references, encoding, settings);
+        self.add(url, references, encoding, settings);
     }
 
-    fn add(&mut self, url: &CanonicalUrl, references: &Requisites, encoding: &str, settings: &Settings) {
+    fn add(&mut self, url: &CanonicalUrl, mut references: Requisites, encoding: &str, settings: &Settings) {
         self.is_cut |= references.is_cut;
         let base = base_of(url, references.base_href.as_deref(), settings);
+        if !references.mapped.is_empty() {
+            self.imports.add(&references.mapped, &base, &settings.canonical);
+        }
+        self.modules.append(&mut references.modules);
         let mut resolver = Resolver::new(base, encoding, &settings.canonical, references.references.len());
         let mut roles: Vec<Role> = Vec::with_capacity(references.references.len());
         for reference in &references.references {

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use engine::Needs;
 use engine::requisites::{of_document, of_html};
+use engine::{ImportMap, Needs};
 use model::{Visit, essence};
 use replay::{Lost, Replay};
 use store::Entry;
@@ -34,12 +34,14 @@ impl Needed {
         let lost = Lost::default();
         let (mut replay, mut unfollowed) = (crawl.replay().counting(lost.clone()), Vec::new());
         crawl.select(filter, false, &mut |_| {}, |selected| {
-            let urls = needed.of_page(crawl, &selected.entry, &mut replay);
+            let mut imports = ImportMap::default();
+            let needs = needed.of_page(crawl, &selected.entry, &mut replay);
+            let urls = urls_of(needs, &mut imports, &selected.entry, crawl);
             needed.add(crawl, urls, &mut unfollowed)?;
             // Each page before the next: what is not followed yet is then what one page needs.
             while let Some(key) = unfollowed.pop() {
                 let Some(entry) = crawl.current(key)? else { continue };
-                let urls = needed.of_requisite(crawl, &entry, &mut replay);
+                let urls = needed.of_requisite(crawl, &entry, &mut replay, &mut imports);
                 needed.add(crawl, urls, &mut unfollowed)?;
             }
             Ok(())
@@ -64,18 +66,25 @@ impl Needed {
         Ok(())
     }
 
-    fn of_page(&mut self, crawl: &Crawl<'_>, entry: &Entry, replay: &mut Replay<'_>) -> Vec<CanonicalUrl> {
+    fn of_page(&mut self, crawl: &Crawl<'_>, entry: &Entry, replay: &mut Replay<'_>) -> Needs {
         match html_of(entry, replay, crawl.body_bytes_max()) {
-            Ok(Some(html)) => {
-                urls_of(of_html(&entry.candidate.url, &html.body, html.content_type.as_deref(), crawl.settings))
+            Ok(Some(html)) => of_html(&entry.candidate.url, &html.body, html.content_type.as_deref(), crawl.settings),
+            Ok(None) => Needs::default(),
+            Err(_) => {
+                self.unread += 1;
+                Needs::default()
             }
-            Ok(None) => Vec::new(),
-            Err(_) => self.unreadable(),
         }
     }
 
     /// What a requisite needs: another document, or what it redirects to.
-    fn of_requisite(&mut self, crawl: &Crawl<'_>, entry: &Entry, replay: &mut Replay<'_>) -> Vec<CanonicalUrl> {
+    fn of_requisite(
+        &mut self,
+        crawl: &Crawl<'_>,
+        entry: &Entry,
+        replay: &mut Replay<'_>,
+        imports: &mut ImportMap,
+    ) -> Vec<CanonicalUrl> {
         let Some(visit) = &entry.visit else { return Vec::new() };
         if let Some(target) = visit.target.as_deref().and_then(CanonicalUrl::from_canonical) {
             return vec![target];
@@ -88,20 +97,19 @@ impl Needed {
                 let body = answer.body(usize::try_from(crawl.body_bytes_max()).unwrap_or(usize::MAX));
                 let headers = answer.headers();
                 let found = of_document(&entry.candidate.url, &body, headers.get("content-type"), crawl.settings);
-                urls_of(found.of(&entry.candidate))
+                urls_of(found.of(&entry.candidate), imports, entry, crawl)
             }
             Ok(None) => Vec::new(),
-            Err(_) => self.unreadable(),
+            Err(_) => {
+                self.unread += 1;
+                Vec::new()
+            }
         }
-    }
-
-    fn unreadable(&mut self) -> Vec<CanonicalUrl> {
-        self.unread += 1;
-        Vec::new()
     }
 }
 
-fn urls_of(needs: Needs) -> Vec<CanonicalUrl> {
+fn urls_of(mut needs: Needs, imports: &mut ImportMap, entry: &Entry, crawl: &Crawl<'_>) -> Vec<CanonicalUrl> {
+    needs.resolve(imports, &entry.candidate.url, crawl.settings);
     needs.urls.into_iter().map(|(url, _)| url).collect()
 }
 

@@ -15,7 +15,7 @@ pub use json::of_manifest;
 pub use script::of_script;
 pub use xml::of_prolog;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::href::{self, Target};
 
@@ -49,6 +49,17 @@ pub struct Reference {
     pub role: Role,
 }
 
+/// An entry of an import map (HTML Standard, "import maps").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapped {
+    /// The beginning of the URLs of the scripts for which it holds; `None` for all.
+    pub scope: Option<String>,
+    /// The name of a module. If it ends with `/`, the beginning of names.
+    pub name: String,
+    /// Where that leads.
+    pub href: String,
+}
+
 /// What one document needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requisites {
@@ -59,6 +70,10 @@ pub struct Requisites {
     pub base_href: Option<String>,
     /// A page names an icon. Browsers request `/favicon.ico` of the site of a page that names none.
     pub has_icon: bool,
+    /// The import maps of a page, if they map beginnings of names: what lies behind those, only scripts tell.
+    pub mapped: Vec<Mapped>,
+    /// Modules by names that only an import map resolves.
+    pub modules: BTreeSet<String>,
     /// References were left out for their number or length, or a part of the page was not read.
     pub is_cut: bool,
     /// What was seen, with its place among the references if it has one.
@@ -74,6 +89,8 @@ impl Requisites {
             references: Vec::new(),
             base_href: None,
             has_icon: false,
+            mapped: Vec::new(),
+            modules: BTreeSet::new(),
             is_cut: false,
             known: HashMap::new(),
         }
@@ -102,6 +119,17 @@ impl Requisites {
             self.references.push(Reference { href: reference.into_owned(), role });
         } else {
             self.is_cut = true;
+        }
+    }
+}
+
+impl Requisites {
+    /// Adds a module by its name: one that is no URL is for an import map (HTML Standard, "resolve a module specifier").
+    fn add_module(&mut self, name: &str) {
+        if ["/", "./", "../", "http://", "https://"].iter().any(|begin| name.starts_with(begin)) {
+            self.add(name, Role::File);
+        } else if name.len() <= self.limits.href_bytes_max && self.modules.len() < self.limits.references_max {
+            self.modules.insert(name.to_owned());
         }
     }
 }

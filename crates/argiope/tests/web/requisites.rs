@@ -76,6 +76,31 @@ async fn a_url_that_is_a_page_too_is_a_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn modules_behind_a_prefix_of_an_import_map_are_fetched() {
+    let script = |text: &'static str| Reply::new(200).header("Content-Type", "text/javascript").body(text);
+    let map = r#"{"imports": {"three": "/v/three.js", "three/addons/": "/v/jsm/"}}"#;
+    let page = format!(
+        "<link rel=icon href=data:,><script type=importmap>{map}</script><script type=module src=/app.js></script>\
+         <script type=module>import 'three/addons/inline.js'</script>"
+    );
+    let site = Pages::new()
+        .html("/", page)
+        .reply("/app.js", script("import 'three'; import { O } from 'three/addons/controls/O.js'"))
+        .reply("/v/three.js", script(""))
+        .reply("/v/jsm/inline.js", script(""))
+        .reply("/v/jsm/controls/O.js", script("import 'three/addons/math/M.js'"))
+        .reply("/v/jsm/math/M.js", script(""));
+    let server = serve(Web::new().site("a.test", site)).await;
+    let crawl = Crawl::of(&server, &["http://a.test/"]).at_once().with(&["--requisites"]);
+    crawl.run().await;
+    let found = crawl.found();
+    let fetched: Vec<_> = requisites(&found).into_iter().map(|(url, entry)| (url, outcome(entry))).collect();
+    let modules = ["/app.js", "/v/jsm/controls/O.js", "/v/jsm/inline.js", "/v/jsm/math/M.js", "/v/three.js"];
+    let expected = modules.map(|path| format!("http://a.test{path}"));
+    assert_eq!(fetched, expected.each_ref().map(|url| (url.as_str(), Some(Outcome::Binary))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn rules_and_limits_hold_for_requisites() {
     let images: String = (0..8).map(|n| format!("<img src=/{n}.png>")).collect();
     let site = Pages::new()

@@ -5,12 +5,13 @@ use std::collections::VecDeque;
 use foldhash::{HashMap, HashSet};
 use frontier::Settled;
 use model::{Candidate, Exchange, Limit, LimitSet, Method, Outcome, Purpose, Rendering, Timestamp, Via, Visit};
-use weburl::UrlKey;
+use weburl::{CanonicalUrl, UrlKey};
 
 use super::{ROBOTS_PATH, State};
-use crate::Record;
 use crate::content::{bounded, is_redirect};
+use crate::import_map::ImportMap;
 use crate::requisites::{Needs, via_of};
+use crate::{Record, Settings};
 
 /// Pages whose requisites are counted at a time, some 100 bytes each. One that is forgotten, as all are between runs, may have as many again.
 const PAGES_MAX: usize = 10_000;
@@ -38,6 +39,15 @@ struct Taken {
     /// Whatever names them, and however often.
     requisites: HashSet<UrlKey>,
     bytes: u64,
+    /// By which its scripts name modules.
+    imports: ImportMap,
+}
+
+impl Taken {
+    /// What it takes of memory, in requisites.
+    fn weight(&self) -> usize {
+        self.requisites.len() + self.imports.bytes() / 30
+    }
 }
 
 impl Requisites {
@@ -56,11 +66,23 @@ impl Requisites {
             while (self.order.len() >= PAGES_MAX || self.count >= TAKEN_MAX)
                 && let Some(earliest) = self.order.pop_front()
             {
-                self.count -= self.taken.remove(&earliest).map_or(0, |taken| taken.requisites.len());
+                self.count -= self.taken.remove(&earliest).map_or(0, |taken| taken.weight());
             }
             self.order.push_back(page);
         }
         self.taken.entry(page).or_default()
+    }
+
+    /// Resolves the modules that a document of a page names.
+    fn resolve(&mut self, page: UrlKey, needs: &mut Needs, from: &CanonicalUrl, settings: &Settings) {
+        if needs.imports.is_empty() && needs.modules.is_empty() {
+            return;
+        }
+        let taken = self.of(page);
+        let before = taken.weight();
+        needs.resolve(&mut taken.imports, from, settings);
+        let more = taken.weight() - before;
+        self.count += more;
     }
 
     fn bytes_of(&self, page: UrlKey) -> u64 {
@@ -99,7 +121,9 @@ impl State {
         record: &mut Record,
     ) -> LimitSet {
         let (page, max) = (page_of(source), self.settings.limits.requisites_per_page_max);
-        let Needs { urls, mut is_cut, .. } = needs.map(|needs| needs.of(source)).unwrap_or_default();
+        let mut needs = needs.map(|needs| needs.of(source)).unwrap_or_default();
+        self.requisites.resolve(page, &mut needs, &source.url, &self.settings);
+        let Needs { urls, mut is_cut, .. } = needs;
         for (url, role) in urls {
             let Some(is_new) = self.requisites.take(page, url.key(), max) else {
                 is_cut = true;

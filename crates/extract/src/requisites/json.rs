@@ -2,18 +2,31 @@
 
 use serde_json::Value;
 
-use super::{Requisites, Role};
+use super::{Mapped, Requisites, Role};
 
-/// Adds the modules that an import map names. Of a prefix (`"lib/": "/lib/"`) nobody knows what is behind it.
+/// Adds the modules that an import map names. What is behind the beginning of a name (`"lib/": "/lib/"`) only scripts tell.
 pub(super) fn of_import_map(text: &str, found: &mut Requisites) {
     let Ok(Value::Object(map)) = serde_json::from_str(text) else { return };
-    let scopes = map.get("scopes").and_then(Value::as_object).into_iter().flat_map(|scopes| scopes.values());
-    for addresses in map.get("imports").into_iter().chain(scopes).filter_map(Value::as_object) {
-        addresses
-            .values()
-            .filter_map(Value::as_str)
-            .filter(|url| !url.ends_with('/'))
-            .for_each(|url| found.add(url, Role::File));
+    let scopes = map.get("scopes").and_then(Value::as_object).into_iter().flatten();
+    let all = map.get("imports").map(|imports| (None, imports));
+    let mut mapped = Vec::new();
+    for (scope, imports) in all.into_iter().chain(scopes.map(|(scope, imports)| (Some(scope), imports))) {
+        for (name, href) in imports.as_object().into_iter().flatten() {
+            let Some(href) = href.as_str() else { continue };
+            if !href.ends_with('/') {
+                found.add(href, Role::File);
+            }
+            mapped.push(Mapped { scope: scope.cloned(), name: name.clone(), href: href.to_owned() });
+        }
+    }
+    if mapped.iter().any(|mapped| mapped.name.ends_with('/')) {
+        let max = found.limits.href_bytes_max;
+        mapped.retain(|Mapped { scope, name, href }| {
+            [scope.as_ref(), Some(name), Some(href)].into_iter().flatten().all(|text| text.len() <= max)
+        });
+        let room = found.limits.references_max.saturating_sub(found.mapped.len());
+        found.is_cut |= mapped.len() > room;
+        found.mapped.extend(mapped.into_iter().take(room));
     }
 }
 
@@ -43,6 +56,11 @@ mod tests {
     fn addresses_of_modules() {
         let map = r#"{"imports": {"a": "./a.js", "lib/": "/lib/", "b": null}, "scopes": {"/x/": {"a": "/x/a.js"}, "/y/": 1}}"#;
         check(of_import_map, map, &["./a.js", "/x/a.js"]);
+        let mut found = Requisites::new(Limits { references_max: 100, href_bytes_max: 1_000 });
+        of_import_map(map, &mut found);
+        let mapped: Vec<_> =
+            found.mapped.iter().map(|one| (one.scope.as_deref(), &one.name[..], &one.href[..])).collect();
+        assert_eq!(mapped, [(None, "a", "./a.js"), (None, "lib/", "/lib/"), (Some("/x/"), "a", "/x/a.js")]);
         check(of_import_map, "[]", &[]);
         check(of_import_map, "{", &[]);
     }

@@ -1,10 +1,10 @@
 //! A script to the modules that it imports by their names: `import … from "x"`, `import "x"`, `export … from "x"`, `import("x")`
-//! (ECMAScript, 16.2.2 and 13.3.10). Names that an import map would have to resolve (`"react"`) are left out: they are no URLs.
+//! (ECMAScript, 16.2.2 and 13.3.10). Names that an import map has to resolve (`"react"`) come apart.
 //!
 //! Comments, strings, templates and regular expressions are skipped. Whether `/` divides or begins a regular expression is decided by what
 //! is before it. After `)`, `]` and `}` it counts as division, so a regular expression there may hide what follows in its line.
 
-use super::{Requisites, Role};
+use super::Requisites;
 
 /// Names behind which `/` begins a regular expression, since an expression follows them.
 const BEFORE_EXPRESSION: [&str; 16] = [
@@ -177,8 +177,8 @@ impl Scanner<'_> {
             Statement::Call => matches!(self.rest.trim_start().chars().next(), Some(')' | ',')),
             Statement::Names | Statement::Other => false,
         };
-        if is_imported && is_plain && is_url(&begin[..end]) {
-            found.add(&begin[..end], Role::File);
+        if is_imported && is_plain {
+            found.add_module(&begin[..end]);
         }
         // `import { "a b" as c } from "x"` goes on.
         self.statement = if self.statement == Statement::Names { Statement::Names } else { Statement::Other };
@@ -235,11 +235,6 @@ fn is_name(char: char) -> bool {
     char.is_alphanumeric() || matches!(char, '_' | '$' | '#')
 }
 
-/// Whether a module's name is a URL, and not for an import map (HTML Standard, "resolve a module specifier").
-fn is_url(name: &str) -> bool {
-    ["/", "./", "../", "http://", "https://"].iter().any(|begin| name.starts_with(begin))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,6 +268,14 @@ mod tests {
             &["./a.js", "https://b.test/b.js"],
         );
         check("import react from 'react'; import 'lodash/x'", &[]);
+    }
+
+    #[test]
+    fn names_for_an_import_map() {
+        let mut found = Requisites::new(Limits { references_max: 2, href_bytes_max: 10 });
+        of_script("import 'a/b'; export * from 'c'; import('./d.js'); import 'e'; import 'a/b'", &mut found);
+        let modules: Vec<&str> = found.modules.iter().map(String::as_str).collect();
+        assert_eq!((modules, hrefs(&found)), (vec!["a/b", "c"], vec!["./d.js"]), "two at most");
     }
 
     #[test]
