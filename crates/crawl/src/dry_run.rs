@@ -108,7 +108,15 @@ async fn ask(fetcher: &Fetcher, site: &Site, plan: &Plan) -> Result<Rules, Strin
         None => Some(fetcher.resolve(site).await.map_err(|failure| failure.detail)?),
     };
     let address = address.and_then(|addresses| addresses.first().copied());
-    let task = FetchTask { id: TaskId(0), url, purpose: Purpose::Robots, address, head_first: false, condition: None };
+    let task = FetchTask {
+        id: TaskId(0),
+        url,
+        purpose: Purpose::Robots,
+        address,
+        head_first: false,
+        condition: None,
+        for_page: None,
+    };
     let outcome = fetcher.fetch(task).await;
     if let Some(target) = robots_elsewhere(&outcome) {
         return Err(format!("redirects to {target}, which is not requested here"));

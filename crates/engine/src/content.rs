@@ -424,7 +424,7 @@ fn look_into_document(
     content.limits = cut::limits_of(html.truncated);
     if settings.requisites {
         let needs = time(Stage::Extract, || requisites::of_page(outcome, &response.body, html.encoding, settings));
-        content.requisites = Some(Box::new(needs));
+        content.requisites = Some(Box::new(needs.with_policy_of(&response.headers)));
     }
     let targets: Arc<[CanonicalUrl]> = resolver.urls.into();
     let is_shown = settings.render.is_some() || rendered.is_some();

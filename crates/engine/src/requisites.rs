@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use extract::media_type::{Kind, sniff};
 use extract::requisites::{self, Limits, Requisites, Role};
 use extract::{charset, html};
-use model::{Candidate, FetchOutcome, Method, Purpose, Via, essence};
-use weburl::{CanonicalUrl, UrlKey};
+use model::{Candidate, FetchOutcome, ForPage, Headers, Method, Purpose, Via, essence};
+use weburl::{CanonicalUrl, Site, UrlKey};
 
 use crate::Settings;
 use crate::import_map::ImportMap;
@@ -22,6 +22,8 @@ pub struct Needs {
     pub urls: Vec<(CanonicalUrl, Role)>,
     /// There are more than may be taken, or longer ones.
     pub is_cut: bool,
+    /// Requests for them may not name the page.
+    pub is_unnamed: bool,
     /// The import maps in it.
     pub imports: ImportMap,
     /// Modules that an import map resolves.
@@ -84,6 +86,21 @@ fn role_of(via: Via) -> Role {
     }
 }
 
+/// What browsers accept where they ask for a style sheet, and for a file of any kind. Of images they accept more, and get other formats.
+const ACCEPT_STYLE_SHEET: &str = "text/css,*/*;q=0.1";
+const ACCEPT_FILE: &str = "*/*";
+
+/// How a URL is requested that a page needs as a file. A frame is requested as a page is.
+pub(crate) fn for_page(candidate: &Candidate, referer: Option<Site>) -> Option<Box<ForPage>> {
+    let accept = match role_of(candidate.via) {
+        _ if candidate.purpose != Purpose::Requisite => return None,
+        Role::Frame => return referer.map(|site| Box::new(ForPage { accept: None, referer: Some(site) })),
+        Role::StyleSheet => ACCEPT_STYLE_SHEET,
+        Role::File => ACCEPT_FILE,
+    };
+    Some(Box::new(ForPage { accept: Some(accept), referer }))
+}
+
 /// What a page needs whose bytes are in an encoding of this name; a rendered one, what it shows and requests in the browser without
 /// what the browser has loaded.
 pub(crate) fn of_page(outcome: &FetchOutcome, body: &[u8], encoding: &str, settings: &Settings) -> Needs {
@@ -135,6 +152,12 @@ impl Needs {
     #[must_use]
     pub fn of(self, source: &Candidate) -> Self {
         if self.reading.is_some_and(|reading| reading.is_of(source)) { self } else { Needs::default() }
+    }
+
+    /// Takes note of the referrer policy of its answer.
+    pub(crate) fn with_policy_of(mut self, headers: &Headers) -> Self {
+        self.is_unnamed |= headers.all("referrer-policy").last().is_some_and(requisites::is_unnamed_by);
+        self
     }
 
     /// Resolves its modules by the import maps of its page, to which it adds its own.
@@ -190,6 +213,7 @@ impl Needs {
 
     fn add(&mut self, url: &CanonicalUrl, mut references: Requisites, encoding: &str, settings: &Settings) {
         self.is_cut |= references.is_cut;
+        self.is_unnamed |= references.is_unnamed;
         let base = base_of(url, references.base_href.as_deref(), settings);
         if !references.mapped.is_empty() {
             self.imports.add(&references.mapped, &base, &settings.canonical);

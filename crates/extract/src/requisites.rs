@@ -70,6 +70,8 @@ pub struct Requisites {
     pub base_href: Option<String>,
     /// A page names an icon. Browsers request `/favicon.ico` of the site of a page that names none.
     pub has_icon: bool,
+    /// A page says that requests for what it needs may not name it (Referrer Policy, `no-referrer` and `same-origin`).
+    pub is_unnamed: bool,
     /// The import maps of a page, if they map beginnings of names: what lies behind those, only scripts tell.
     pub mapped: Vec<Mapped>,
     /// Modules by names that only an import map resolves.
@@ -89,6 +91,7 @@ impl Requisites {
             references: Vec::new(),
             base_href: None,
             has_icon: false,
+            is_unnamed: false,
             mapped: Vec::new(),
             modules: BTreeSet::new(),
             is_cut: false,
@@ -132,6 +135,13 @@ impl Requisites {
             self.modules.insert(name.to_owned());
         }
     }
+}
+
+/// Whether a referrer policy leaves nothing of the page to requests to other sites. The last word of a list that is known decides.
+#[must_use]
+pub fn is_unnamed_by(policy: &str) -> bool {
+    let last = policy.rsplit(',').map(str::trim).find(|word| !word.is_empty()).unwrap_or_default();
+    ["no-referrer", "same-origin", "never"].iter().any(|word| last.eq_ignore_ascii_case(word))
 }
 
 /// The references as texts.

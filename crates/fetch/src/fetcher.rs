@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    Condition, Exchange, Failure, FetchOutcome, FetchTask, Fetched, Limits, Method, Purpose, Resolved, Response,
-    Timestamp,
+    Condition, Exchange, Failure, FetchOutcome, FetchTask, Fetched, ForPage, Limits, Method, Purpose, Resolved,
+    Response, Timestamp,
 };
 use tokio::time::Instant;
 use weburl::{CanonicalRules, CanonicalUrl, Site};
@@ -59,7 +59,8 @@ impl Fetcher {
         let (exchanges, response_time) = (Vec::new(), Duration::ZERO);
         let (url, purpose) = (task.url.clone(), task.purpose);
         let condition = task.condition.as_deref();
-        let mut course = Course { fetcher: self, url, purpose, page, condition, exchanges, response_time };
+        let for_page = task.for_page.as_deref();
+        let mut course = Course { fetcher: self, url, purpose, page, condition, for_page, exchanges, response_time };
         let fetched = match course.run(&task).await {
             Ok(response) => Fetched::Response(response),
             Err(unanswerable) => Fetched::Failed(unanswerable.failure),
@@ -169,6 +170,7 @@ struct Course<'a> {
     purpose: Purpose,
     page: Option<&'a PageRequest<'a>>,
     condition: Option<&'a Condition>,
+    for_page: Option<&'a ForPage>,
     exchanges: Vec<Exchange>,
     response_time: Duration,
 }
@@ -193,10 +195,10 @@ impl Course<'_> {
     async fn ask(&mut self, method: Method, address: Option<IpAddr>, bytes_max: u64) -> Result<Response, Unanswerable> {
         let begun = Instant::now();
         let url = self.url.clone();
-        let (purpose, page) = (self.purpose, self.page);
+        let (purpose, page, for_page) = (self.purpose, self.page, self.for_page);
         let condition = self.condition.filter(|condition| condition.url == url);
         let validators = condition.map(|condition| &condition.validators);
-        let ask = Ask { method, url: &url, purpose, page, validators, address, body_bytes_max: bytes_max };
+        let ask = Ask { method, url: &url, purpose, page, validators, for_page, address, body_bytes_max: bytes_max };
         let answered = self.fetcher.exchanger.exchange(&ask).await;
         match answered {
             Ok(answered) => {

@@ -8,7 +8,7 @@ use cookies::Cookies;
 use http::Method;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
-use model::{Failure, FailureKind, Headers, Purpose, Timestamp, Validators};
+use model::{Failure, FailureKind, ForPage, Headers, Purpose, Timestamp, Validators};
 use weburl::CanonicalUrl;
 
 use crate::failure::failure;
@@ -41,6 +41,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) page: Option<&'a PageRequest<'a>>,
     /// Asked for only where these do not fit.
     pub(crate) validators: Option<&'a Validators>,
+    pub(crate) for_page: Option<&'a ForPage>,
     pub(crate) address: Option<IpAddr>,
     pub(crate) body_bytes_max: u64,
 }
@@ -59,6 +60,8 @@ const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
 pub(crate) struct Requests {
     /// Of all of them.
     fields: HeaderMap,
+    /// The user gives `Accept`.
+    has_own_accept: bool,
     keyring: Keyring,
     cookies: Option<Cookies>,
     proxy_authorization: Option<HeaderValue>,
@@ -84,9 +87,10 @@ impl Requests {
         for (name, value) in &config.headers {
             set(&mut fields, name, value)?;
         }
+        let has_own_accept = config.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(header::ACCEPT.as_str()));
         let proxy_authorization = config.proxy.as_ref().and_then(|proxy| proxy.authorization.clone());
         let (keyring, cookies) = (config.keyring.clone(), config.cookies.clone());
-        Ok(Requests { fields, keyring, cookies, proxy_authorization })
+        Ok(Requests { fields, has_own_accept, keyring, cookies, proxy_authorization })
     }
 
     /// The request of a task. The clock tells which cookies are still good.
@@ -121,6 +125,9 @@ impl Requests {
             fields.insert(header::HOST, HeaderValue::from_str(authority).map_err(|_| cannot("host"))?);
         }
         fields.extend(self.fields.clone());
+        if let Some(for_page) = ask.for_page {
+            self.add_fields_for_page(for_page, fields);
+        }
         self.keyring.add_fields(url, ask.initiator(), fields);
         self.add_cookies(ask, fields, clock);
         if let Some(page) = ask.page {
@@ -143,6 +150,17 @@ impl Requests {
             fields.insert(header::PROXY_AUTHORIZATION, authorization.clone());
         }
         Ok(request)
+    }
+
+    /// Asks as a browser does for a file that a page needs. Where the user gives such a field, the user's is sent.
+    fn add_fields_for_page(&self, for_page: &ForPage, fields: &mut HeaderMap) {
+        if let Some(accept) = for_page.accept.filter(|_| !self.has_own_accept) {
+            fields.insert(header::ACCEPT, HeaderValue::from_static(accept));
+        }
+        let referer = for_page.referer.as_ref().and_then(|site| HeaderValue::try_from(format!("{site}/")).ok());
+        if let Some(referer) = referer.filter(|_| !fields.contains_key(header::REFERER)) {
+            fields.insert(header::REFERER, referer);
+        }
     }
 
     /// The jar whose cookies a request for `url` bears, and which takes those of its answer. A page in a browser has none on other sites.

@@ -114,7 +114,15 @@ impl Requests<'_> {
     /// Sends one request. Nothing of it is recorded.
     async fn ask(&self, url: &CanonicalUrl, request: Option<&PageRequest<'_>>) -> Result<Response, LoginError> {
         let (id, purpose) = (TaskId(0), Purpose::Page);
-        let task = FetchTask { id, url: url.clone(), purpose, address: None, head_first: false, condition: None };
+        let task = FetchTask {
+            id,
+            url: url.clone(),
+            purpose,
+            address: None,
+            head_first: false,
+            condition: None,
+            for_page: None,
+        };
         match self.fetcher.fetch_for(task, request).await.fetched {
             Fetched::Response(response) => Ok(response),
             Fetched::Failed(failure) => Err(LoginError::NoAnswer { place: Place::from(url), detail: failure.detail }),

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
-use weburl::CanonicalUrl;
+use weburl::{CanonicalUrl, Site};
 
 use crate::{Exchange, Purpose, Rendering, Timestamp, Truncation, Validators};
 
@@ -28,6 +28,17 @@ pub struct FetchTask {
     pub head_first: bool,
     /// Request the content only if it no longer matches; `None`: request it unconditionally.
     pub condition: Option<Box<Condition>>,
+    /// Set for a file that a page needs: such a request is not that of a page.
+    pub for_page: Option<Box<ForPage>>,
+}
+
+/// How a browser asks for a file that a page needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForPage {
+    /// The value of `Accept`; `None` for that of pages.
+    pub accept: Option<&'static str>,
+    /// The site of the page, which `Referer` names; `None` if it may not, or if that is not known.
+    pub referer: Option<Site>,
 }
 
 impl FetchTask {

@@ -33,7 +33,9 @@ pub use candidate::{Candidate, Position, Purpose, Queued, Via, Visited};
 pub use digest::{ContentDigest, PayloadDigest};
 pub use distance::Distance;
 pub use exchange::{Exchange, Method, Truncation};
-pub use fetch::{Condition, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Headers, Response, TaskId};
+pub use fetch::{
+    Condition, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, ForPage, Headers, Response, TaskId,
+};
 pub use limit::{Limit, LimitSet};
 pub use limits::Limits;
 pub use media::{MediaRange, essence};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use model::{Limit, Outcome, Purpose};
 use store::Entry;
-use testweb::{Pages, Reply, Web, from_fn, furnished};
+use testweb::{Pages, Reply, Request, Web, from_fn, furnished};
 
 use crate::crawl::{Crawl, Found, serve};
 
@@ -98,6 +98,38 @@ async fn modules_behind_a_prefix_of_an_import_map_are_fetched() {
     let modules = ["/app.js", "/v/jsm/controls/O.js", "/v/jsm/inline.js", "/v/jsm/math/M.js", "/v/three.js"];
     let expected = modules.map(|path| format!("http://a.test{path}"));
     assert_eq!(fetched, expected.each_ref().map(|url| (url.as_str(), Some(Outcome::Binary))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_requested_as_browsers_request_them() {
+    /// Answers a navigation with a page about the image, and others only where some page shows it.
+    fn host(request: &Request) -> Reply {
+        match (request.header("accept"), request.header("referer")) {
+            (Some(accept), _) if accept.contains("text/html") => Reply::html("<img src=/viewed.png>"),
+            (_, Some("http://a.test/")) => Reply::new(200).header("Content-Type", "image/png").body("\x7fPNG"),
+            _ => Reply::new(403),
+        }
+    }
+    let image = "<link rel=icon href=data:,><img src=http://images.test";
+    let site = Pages::new().html("/", format!("{image}/a.png><iframe src=http://frames.test/></iframe>"));
+    let silent = Pages::new().html("/", format!("<meta name=referrer content=no-referrer>{image}/c.png>"));
+    let framed = from_fn(|request: &Request| {
+        let is_page = request.header("accept").is_some_and(|accept| accept.starts_with("text/html"));
+        Reply::html(if is_page { "<img src=/in-frame.png>" } else { "no" })
+    });
+    let web = Web::new().site("a.test", site).site("b.test", silent).site("images.test", from_fn(host));
+    let server = serve(web.site("frames.test", framed)).await;
+    let crawl = Crawl::of(&server, &["http://a.test/", "http://b.test/"]).at_once().with(&["--requisites"]);
+    crawl.run().await;
+    let found = crawl.found();
+    let requisites = requisites(&found);
+    let status = |url: &str| requisites.get(url).and_then(|entry| entry.visit.as_ref()).map(|visit| visit.status);
+    assert_eq!(status("http://images.test/a.png"), Some(200), "{requisites:?}");
+    assert_eq!(status("http://images.test/c.png"), Some(403), "its page may not be named");
+    assert!(
+        requisites.contains_key("http://frames.test/in-frame.png"),
+        "a frame is requested as a page: {requisites:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -233,7 +233,7 @@ impl Resources {
         // The semaphore is never closed.
         let _permit = at_once.acquire().await.map_err(|_| Refusal::Rate)?;
         let (id, purpose) = (TaskId(0), Purpose::Page);
-        let task = FetchTask { id, url, purpose, address, head_first: false, condition: None };
+        let task = FetchTask { id, url, purpose, address, head_first: false, condition: None, for_page: None };
         Ok(self.fetcher.fetch_for(task, Some(request)).await)
     }
 

@@ -8,6 +8,7 @@ use super::in_parts::Rest;
 use super::robots_txt::robots_txt_of;
 use super::shares::Share;
 use super::{FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, SiteSearch, Slot, Start, State, TaskKind};
+use crate::requisites::for_page;
 use crate::{Command, End, Record, Waiting};
 
 /// URLs settled without the network before another site has its turn.
@@ -454,6 +455,12 @@ impl State {
     ) {
         let id = self.new_task();
         // An answer to a HEAD that may pass is for GET to confirm: it may be about HEAD alone.
+        let for_page = match &asked {
+            TaskKind::Url(queued) if purpose == Purpose::Requisite => {
+                for_page(&queued.candidate, self.requisites.referer(&queued.candidate))
+            }
+            _ => None,
+        };
         let is_new = matches!(&asked, TaskKind::Url(queued) if queued.attempts == 0);
         let head_first = self.settings.head_first && purpose == Purpose::Page && is_new;
         let Some(Front { state, domain, turns, earlier_robots, .. }) = self.front(site) else { return };
@@ -467,7 +474,7 @@ impl State {
         let condition = validators.map(|validators| Box::new(Condition { validators: *validators, url: file }));
         let is_conditional = condition.is_some();
         self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional, begun: now });
-        let task = FetchTask { id, url, purpose, address, head_first, condition };
+        let task = FetchTask { id, url, purpose, address, head_first, condition, for_page };
         self.commands.push(Command::Fetch(task));
     }
 }

@@ -328,7 +328,7 @@ impl State {
         self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional, begun: now });
         self.errands.under_way.push(group);
         let (purpose, head_first) = (Purpose::Robots, false);
-        let task = FetchTask { id, url, purpose, address, head_first, condition };
+        let task = FetchTask { id, url, purpose, address, head_first, condition, for_page: None };
         self.commands.push(Command::FetchTarget(task));
     }
 

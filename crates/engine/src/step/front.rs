@@ -151,6 +151,9 @@ impl State {
                 return self.bring_to_front(site);
             }
             let url = queue.first().map(|queued| &queued.candidate.url);
+            if let Some(record) = record.as_ref().filter(|_| self.settings.requisites) {
+                self.requisites.know_of(&record.site);
+            }
             let Some(mut front) = self.new_front(now, site, record, url) else { return };
             if let Some(left_behind) = left_behind {
                 front.state.go_on_behind(left_behind);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use foldhash::{HashMap, HashSet};
 use frontier::Settled;
 use model::{Candidate, Exchange, Limit, LimitSet, Method, Outcome, Purpose, Rendering, Timestamp, Via, Visit};
-use weburl::{CanonicalUrl, UrlKey};
+use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
 use super::{ROBOTS_PATH, State};
 use crate::content::{bounded, is_redirect};
@@ -17,6 +17,8 @@ use crate::{Record, Settings};
 const PAGES_MAX: usize = 10_000;
 /// Requisites of these together, some 30 bytes each. If there are more, pages are forgotten earlier.
 const TAKEN_MAX: usize = 500_000;
+/// Sites of pages that are remembered, some 100 bytes each. If there are more, all are forgotten.
+const REFERERS_MAX: usize = 50_000;
 
 /// The reason in the row of a file that needed no request of its own.
 pub(super) const LOADED_WITH_PAGE: &str = "loaded by the browser with its page";
@@ -31,6 +33,8 @@ pub(super) struct Requisites {
     order: VecDeque<UrlKey>,
     /// The requisites of all of them.
     count: usize,
+    /// The sites whose pages need something, as far as they are known; `None` for one whose last page may not be named.
+    referers: HashMap<SiteKey, Option<Site>>,
 }
 
 /// What a page has taken.
@@ -71,6 +75,29 @@ impl Requisites {
             self.order.push_back(page);
         }
         self.taken.entry(page).or_default()
+    }
+
+    /// Remembers a site whose pages need something, and whether they may be named.
+    pub(super) fn know(&mut self, site: Site, is_unnamed: bool) {
+        if self.referers.len() >= REFERERS_MAX {
+            self.referers.clear();
+        }
+        self.referers.insert(site.key(), Some(site).filter(|_| !is_unnamed));
+    }
+
+    /// Remembers a site that comes to front, unless its pages have said more: in a round, what they need may come before they do.
+    pub(super) fn know_of(&mut self, site: &Site) {
+        if !self.referers.contains_key(&site.key()) {
+            self.know(site.clone(), false);
+        }
+    }
+
+    /// What `Referer` names in a request for what a page needs: the site of the page, and nothing on the way from https to http.
+    pub(super) fn referer(&self, needed: &Candidate) -> Option<Site> {
+        let (page, to) = (needed.found_on?.site, needed.url.site());
+        let own = || Some(to.clone()).filter(|to| to.key() == page);
+        let from = self.referers.get(&page).cloned().unwrap_or_else(own)?;
+        (to.is_https() || !from.is_https()).then_some(from)
     }
 
     /// Resolves the modules that a document of a page names.
@@ -123,7 +150,10 @@ impl State {
         let (page, max) = (page_of(source), self.settings.limits.requisites_per_page_max);
         let mut needs = needs.map(|needs| needs.of(source)).unwrap_or_default();
         self.requisites.resolve(page, &mut needs, &source.url, &self.settings);
-        let Needs { urls, mut is_cut, .. } = needs;
+        let Needs { urls, mut is_cut, is_unnamed, .. } = needs;
+        if source.purpose == Purpose::Page && !urls.is_empty() {
+            self.requisites.know(source.url.site(), is_unnamed);
+        }
         for (url, role) in urls {
             let Some(is_new) = self.requisites.take(page, url.key(), max) else {
                 is_cut = true;

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{Requisites, Role, css, json, script};
+use super::{Requisites, Role, css, is_unnamed_by, json, script};
 use crate::html::dom::{Document, Node};
 use crate::page::has_token;
 use crate::srcset;
@@ -71,6 +71,9 @@ fn element(node: Node<'_>, found: &mut Requisites, depth: usize) {
             found.base_href = node.attribute("href").map(|href| crate::href::clean(&href).into_owned());
         }
         "link" => link(node, found),
+        "meta" if node.attribute("name").is_some_and(|name| name.trim().eq_ignore_ascii_case("referrer")) => {
+            found.is_unnamed = node.attribute("content").is_some_and(|policy| is_unnamed_by(&policy));
+        }
         "script" => script_element(node, found),
         "style" => css::of_style_sheet(&node.text_content(INLINE_BYTES_MAX), found),
         "img" | "source" | "picture" | "video" | "audio" | "track" | "bgsound" => shown(node, Role::File, found),
@@ -266,6 +269,9 @@ mod tests {
         let page = found("<base href=/b/><base href=/c/><link rel=icon href=i>");
         assert_eq!((page.base_href.as_deref(), page.has_icon, page.is_cut), (Some("/b/"), true, false));
         assert!(!found("<p>").has_icon);
+        for (policy, is_unnamed) in [("no-referrer", true), ("Same-Origin", true), ("origin", false), ("", false)] {
+            assert_eq!(found(&format!("<meta name=referrer content='{policy}'>")).is_unnamed, is_unnamed, "{policy}");
+        }
         let many: String = (0..200).map(|n| format!("<img src={n}.png>")).collect();
         let many = found(&many);
         assert_eq!((many.references.len(), many.is_cut), (100, true));

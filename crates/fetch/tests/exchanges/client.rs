@@ -17,7 +17,7 @@ pub fn url(text: &str) -> CanonicalUrl {
 /// A task to fetch `text` as a page from 127.0.0.1.
 pub fn page(text: &str) -> FetchTask {
     let (id, purpose, address) = (TaskId(1), Purpose::Page, Some(LOOPBACK));
-    FetchTask { id, url: url(text), purpose, address, head_first: false, condition: None }
+    FetchTask { id, url: url(text), purpose, address, head_first: false, condition: None, for_page: None }
 }
 
 pub fn fetcher(config: FetchConfig) -> Fetcher {

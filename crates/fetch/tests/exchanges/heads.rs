@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use fetch::{FetchConfig, Fetcher};
-use model::{Method, Timestamp, Truncation};
+use model::{FetchTask, ForPage, Method, Timestamp, Truncation};
 
-use crate::client::{fetcher, page, plain, response, text};
+use crate::client::{fetcher, page, plain, response, text, url};
 use crate::server::answers;
 
 #[tokio::test]
@@ -86,6 +86,27 @@ async fn answers_without_a_body_have_an_empty_one() {
         let outcome = plain().fetch(page(&server.url("/"))).await;
         assert!(response(&outcome).body.is_empty());
         assert_eq!(outcome.exchanges[0].truncated, None::<Truncation>);
+    }
+}
+
+#[tokio::test]
+async fn what_a_page_needs_is_requested_as_such_unless_the_user_says_otherwise() {
+    let site = || Some(url("https://a.test:8443/x").site());
+    let (given, none) = ([("accept", "image/png"), ("Referer", "x")], []);
+    for (headers, accept, referer, expect) in [
+        (&none[..], Some("*/*"), site(), ("*/*", Some("https://a.test:8443/"))),
+        (&none, Some("*/*"), None, ("*/*", None)),
+        (&none, None, site(), (FetchConfig::default().accept.as_str(), Some("https://a.test:8443/"))),
+        (&given, Some("*/*"), site(), ("image/png", Some("x"))),
+    ] {
+        let server = answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+        let headers = headers.iter().map(|(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned()));
+        let config = FetchConfig { headers: headers.collect(), ..FetchConfig::default() };
+        let for_page = Some(Box::new(ForPage { accept, referer }));
+        fetcher(config).fetch(FetchTask { for_page, ..page(&server.url("/")) }).await;
+        let requests = server.requests();
+        let field = |name: &str| requests[0].lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        assert_eq!((field("Accept").expect("one"), field("Referer")), expect, "{requests:?}");
     }
 }
 
