@@ -4,8 +4,8 @@ use crawl::opened::Opened;
 use dataset::originals::Originals;
 use dataset::schema::Table;
 use dataset::{Column, Layout, item_values};
-use extract::html;
 use extract::media_type::{self, Kind};
+use extract::{charset, html};
 use model::{PictureKind, Visit};
 use replay::{RecordedAnswer, Replay, ReplayError};
 use serde::{Deserialize, Serialize};
@@ -301,7 +301,7 @@ fn source(url: &CanonicalUrl, answer: &RecordedAnswer) -> Option<Text> {
     let is_marked_up = kind.is_html() || matches!(kind, Kind::Xml | Kind::Svg);
     let is_declared = content_type.is_some_and(|content_type| content_type.trim_start().starts_with("text/"));
     (is_marked_up || is_declared || is_utf8(&body)).then(|| {
-        let text = Text::of(html::decode_as(&body, content_type).into_owned());
+        let text = Text::of(html::decode(&body, charset::decide(&body, content_type).encoding.name()).into_owned());
         // In UTF-8 it may be shorter.
         Text { is_cut: text.is_cut || body.len() > TEXT_BYTES_MAX, ..text }
     })

@@ -270,7 +270,8 @@ fn read_body(
     let mut cut = LimitSet::EMPTY;
     if let Some(html) = details.html.as_mut().filter(|_| settings.main_text || settings.structured || is_of_rules) {
         // To detect the encoding once more takes longer than all else.
-        let text = html::decode(bytes, html.encoding);
+        let content_type = response.headers.get("content-type").filter(|_| rendered.is_none());
+        let text = html::decode_page(bytes, html.encoding, content_type);
         let document = time(Stage::Tree, || Document::parse(&text));
         let parsed = Url::parse(url).ok();
         if settings.main_text {
@@ -423,7 +424,7 @@ fn look_into_document(
     html.truncated.href |= resolver.has_too_long;
     content.limits = cut::limits_of(html.truncated);
     if settings.requisites {
-        let needs = time(Stage::Extract, || requisites::of_page(outcome, &response.body, html.encoding, settings));
+        let needs = time(Stage::Extract, || requisites::of_page(outcome, response, html.encoding, settings));
         content.requisites = Some(Box::new(needs.with_policy_of(&response.headers)));
     }
     let targets: Arc<[CanonicalUrl]> = resolver.urls.into();
@@ -433,8 +434,8 @@ fn look_into_document(
         content.gained = shown.map(|shown| shown.beyond(rendering.before));
     }
     let is_judged = settings.render == Some(RenderMode::Auto) && rendered.is_none() && html.scripting.is_active;
-    let parts = is_judged
-        .then(|| time(Stage::Extract, || Box::new(parts::of_page(&html::decode(&response.body, html.encoding)))));
+    let text = || html::decode_page(&response.body, html.encoding, response.headers.get("content-type"));
+    let parts = is_judged.then(|| time(Stage::Extract, || Box::new(parts::of_page(&text()))));
     let embedded: BTreeSet<usize> = images.iter().flatten().copied().filter(|_| settings.images).collect();
     let page = Page {
         title: html.title.clone(),

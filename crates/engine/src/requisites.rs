@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use extract::media_type::{Kind, sniff};
 use extract::requisites::{self, Limits, Requisites, Role};
 use extract::{charset, html};
-use model::{Candidate, FetchOutcome, ForPage, Headers, Method, Purpose, Via, essence};
+use model::{Candidate, FetchOutcome, ForPage, Headers, Method, Purpose, Response, Via, essence};
 use weburl::{CanonicalUrl, Site, UrlKey};
 
 use crate::Settings;
@@ -103,11 +103,12 @@ pub(crate) fn for_page(candidate: &Candidate, referer: Option<Site>) -> Option<B
 
 /// What a page needs whose bytes are in an encoding of this name; a rendered one, what it shows and requests in the browser without
 /// what the browser has loaded.
-pub(crate) fn of_page(outcome: &FetchOutcome, body: &[u8], encoding: &str, settings: &Settings) -> Needs {
+pub(crate) fn of_page(outcome: &FetchOutcome, response: &Response, encoding: &str, settings: &Settings) -> Needs {
     let rendering = outcome.rendering.as_ref();
     let document = rendering.and_then(|rendering| rendering.document.as_ref().ok());
-    let (bytes, encoding) = document.map_or((body, encoding), |document| (&document.html[..], "UTF-8"));
-    let mut found = Needs::of_page(&outcome.url, bytes, encoding, settings);
+    let (bytes, encoding) = document.map_or((&response.body[..], encoding), |document| (&document.html[..], "UTF-8"));
+    let content_type = response.headers.get("content-type").filter(|_| document.is_none());
+    let mut found = Needs::of_page(&outcome.url, bytes, (encoding, content_type), settings);
     let loaded = rendering.map_or(&[][..], |rendering| &rendering.resources);
     let got = || loaded.iter().filter(|exchange| exchange.method == Method::Get);
     for exchange in got() {
@@ -133,7 +134,7 @@ pub(crate) fn of_page(outcome: &FetchOutcome, body: &[u8], encoding: &str, setti
 /// What a page needs whose bytes come with this media type: what it was when it was fetched, or in the browser.
 #[must_use]
 pub fn of_html(url: &CanonicalUrl, body: &[u8], content_type: Option<&str>, settings: &Settings) -> Needs {
-    Needs::of_page(url, body, charset::decide(body, content_type).encoding.name(), settings)
+    Needs::of_page(url, body, (charset::decide(body, content_type).encoding.name(), content_type), settings)
 }
 
 /// What another document needs: a style sheet, a script, a manifest, an SVG image, a frame.
@@ -172,9 +173,14 @@ impl Needs {
         }
     }
 
-    fn of_page(url: &CanonicalUrl, bytes: &[u8], encoding: &str, settings: &Settings) -> Self {
+    fn of_page(
+        url: &CanonicalUrl,
+        bytes: &[u8],
+        (encoding, content_type): (&str, Option<&str>),
+        settings: &Settings,
+    ) -> Self {
         let mut references = none(settings);
-        requisites::of_page(&html::decode(bytes, encoding), &mut references);
+        of_markup(bytes, encoding, content_type, &mut references);
         if !references.has_icon {
             references.add(ICON, Role::File);
         }
@@ -198,7 +204,7 @@ impl Needs {
         let text = html::decode(body, encoding);
         let mut references = none(settings);
         match reading {
-            Reading::Page => requisites::of_page(&text, &mut references),
+            Reading::Page => of_markup(body, encoding, content_type, &mut references),
             Reading::Svg => {
                 requisites::of_prolog(&text, &mut references);
                 requisites::of_page(&text, &mut references);
@@ -237,6 +243,14 @@ impl Needs {
         let mut known: HashSet<UrlKey> = loaded.collect();
         self.urls.retain(|(url, _)| known.insert(url.key()));
     }
+}
+
+/// What HTML needs, or XML that is read as HTML is.
+fn of_markup(bytes: &[u8], encoding: &str, content_type: Option<&str>, references: &mut Requisites) {
+    if html::is_xml(content_type) {
+        requisites::of_prolog(&html::decode(bytes, encoding), references);
+    }
+    requisites::of_page(&html::decode_page(bytes, encoding, content_type), references);
 }
 
 fn none(settings: &Settings) -> Requisites {

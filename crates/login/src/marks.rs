@@ -66,7 +66,7 @@ impl<'r> Seen<'r> {
 
     /// The page as text.
     pub(crate) fn html(&self) -> &str {
-        self.html.get_or_init(|| html::decode(self.bytes, self.charset().name()).into_owned())
+        self.html.get_or_init(|| html::decode_as(self.bytes, self.content_type).into_owned())
     }
 
     /// Whether the page may have a field for a password: a look at its bytes, which saves reading most pages.

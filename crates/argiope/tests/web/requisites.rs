@@ -133,6 +133,33 @@ async fn files_are_requested_as_browsers_request_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn pages_in_xml_are_read_as_xml() {
+    let page = |n: u8, prolog: &str, head: &str| {
+        let (begin, end) = (r#"<html xmlns="http://www.w3.org/1999/xhtml"><head>"#, "</body></html>");
+        let body =
+            format!(r#"<link rel="icon" href="data:,"/></head><body><img src="/{n}.png"/><a href="/next{n}">x</a>"#);
+        let text = format!(r#"<?xml version="1.0"?>{prolog}{begin}{head}{body}{end}"#);
+        Reply::new(200).header("Content-Type", "application/xhtml+xml").body(text)
+    };
+    let site = Pages::new()
+        .html("/", "<link rel=icon href=data:,><a href=/1>1</a><a href=/2>2</a><a href=/3>3</a><a href=/4>4</a>")
+        .reply("/1", page(1, r#"<?xml-stylesheet href="/xs.css" type="text/css"?>"#, "<title>x</title>"))
+        .reply("/2", page(2, "", r#"<title>x</title><script src="/sc.js"/>"#))
+        .reply("/3", page(3, "", r#"<style><![CDATA[ @import "/cdata.css"; ]]></style><title/>"#))
+        .reply("/4", page(4, "", "<style/><textarea/>"));
+    let server = serve(Web::new().site("a.test", site)).await;
+    let crawl = Crawl::of(&server, &["http://a.test/"]).at_once().with(&["--requisites"]);
+    crawl.run().await;
+    let found = crawl.found();
+    let all = requisites(&found);
+    let urls: Vec<&str> = all.keys().filter_map(|url| url.strip_prefix("http://a.test")).collect();
+    assert_eq!(urls, ["/1.png", "/2.png", "/3.png", "/4.png", "/cdata.css", "/sc.js", "/xs.css"]);
+    for n in 1..=4 {
+        assert!(found.pages.contains_key(&format!("http://a.test/next{n}")), "{n}: {:?}", found.pages.keys());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn rules_and_limits_hold_for_requisites() {
     let images: String = (0..8).map(|n| format!("<img src=/{n}.png>")).collect();
     let site = Pages::new()
