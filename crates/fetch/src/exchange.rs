@@ -116,7 +116,7 @@ impl Exchanger {
     /// Asks and reads the whole answer. A connection kept from before may have died in the meantime: if it gives not a
     /// byte, the request is sent once more over a new one, as all but POST may be (RFC 9110 §9.2.2).
     pub(crate) async fn exchange(&self, ask: &Ask<'_>) -> Result<Answered, Unanswerable> {
-        let target = self.connector.target(&ask.url.site(), ask.address).await?;
+        let target = self.connector.target(&ask.url.site(), ask.task.address).await?;
         let mut connection = if ask.method == Method::Post { None } else { self.pool.take(&target.key) };
         if let Some(kept) = &mut connection {
             match self.ask(ask, &target, kept).await {
@@ -173,12 +173,12 @@ impl Exchanger {
         }
         let fields = self.take_cookies(ask, &mut answer);
         // What a page needs is kept whatever it is.
-        let wanted = self.wanted.as_ref().filter(|_| ask.purpose != Purpose::Requisite);
+        let wanted = self.wanted.as_ref().filter(|_| ask.task.purpose != Purpose::Requisite);
         let unwanted = wanted.and_then(|wanted| wanted.reason_against(ask.url, answer.status, &fields));
         let collected = match unwanted.filter(|_| ask.method != Method::Head) {
             Some(reason) => Collected::unwanted(reason),
             None => {
-                let budget = match (ask.page, ask.purpose) {
+                let budget = match (ask.page, ask.task.purpose) {
                     (Some(_), _) => &self.page_budget,
                     (None, Purpose::Robots) if (300..400).contains(&answer.status) => &self.robots_hops_budget,
                     (None, Purpose::Robots) => &self.robots_budget,

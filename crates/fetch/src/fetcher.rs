@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    Condition, Exchange, Failure, FetchOutcome, FetchTask, Fetched, ForPage, Limits, Method, Purpose, Resolved,
-    Response, Timestamp,
+    Exchange, Failure, FetchOutcome, FetchTask, Fetched, Limits, Method, Purpose, Resolved, Response, Timestamp,
 };
 use tokio::time::Instant;
 use weburl::{CanonicalRules, CanonicalUrl, Site};
@@ -57,11 +56,8 @@ impl Fetcher {
     pub async fn fetch_for(&self, task: FetchTask, page: Option<&PageRequest<'_>>) -> FetchOutcome {
         let started_at = (self.clock)();
         let (exchanges, response_time) = (Vec::new(), Duration::ZERO);
-        let (url, purpose) = (task.url.clone(), task.purpose);
-        let condition = task.condition.as_deref();
-        let for_page = task.for_page.as_deref();
-        let mut course = Course { fetcher: self, url, purpose, page, condition, for_page, exchanges, response_time };
-        let fetched = match course.run(&task).await {
+        let mut course = Course { fetcher: self, task: &task, url: task.url.clone(), page, exchanges, response_time };
+        let fetched = match course.run().await {
             Ok(response) => Fetched::Response(response),
             Err(unanswerable) => Fetched::Failed(unanswerable.failure),
         };
@@ -166,39 +162,36 @@ impl Fetcher {
 /// A task under way.
 struct Course<'a> {
     fetcher: &'a Fetcher,
+    task: &'a FetchTask,
     url: CanonicalUrl,
-    purpose: Purpose,
     page: Option<&'a PageRequest<'a>>,
-    condition: Option<&'a Condition>,
-    for_page: Option<&'a ForPage>,
     exchanges: Vec<Exchange>,
     response_time: Duration,
 }
 
 impl Course<'_> {
-    async fn run(&mut self, task: &FetchTask) -> Result<Response, Unanswerable> {
+    async fn run(&mut self) -> Result<Response, Unanswerable> {
+        let task = self.task;
         match task.purpose {
             // Boxed: most fetches are neither, and are not to carry these along.
-            Purpose::Robots => Box::pin(self.robots(task.address)).await,
+            Purpose::Robots => Box::pin(self.robots()).await,
             // With validators the server tells by itself what is not worth having.
-            Purpose::Page if task.head_first && task.condition.is_none() => {
-                Box::pin(self.head_then_get(task.address)).await
-            }
+            Purpose::Page if task.head_first && task.condition.is_none() => Box::pin(self.head_then_get()).await,
             Purpose::Page | Purpose::Requisite => {
                 let method = self.page.map_or(Method::Get, |page| page.method);
-                self.ask(method, task.address, self.fetcher.limits.body_bytes_max).await
+                self.ask(method, self.fetcher.limits.body_bytes_max).await
             }
-            Purpose::Sitemap => self.ask(Method::Get, task.address, self.fetcher.limits.sitemap_bytes_max).await,
+            Purpose::Sitemap => self.ask(Method::Get, self.fetcher.limits.sitemap_bytes_max).await,
         }
     }
 
-    async fn ask(&mut self, method: Method, address: Option<IpAddr>, bytes_max: u64) -> Result<Response, Unanswerable> {
+    async fn ask(&mut self, method: Method, bytes_max: u64) -> Result<Response, Unanswerable> {
         let begun = Instant::now();
         let url = self.url.clone();
-        let (purpose, page, for_page) = (self.purpose, self.page, self.for_page);
-        let condition = self.condition.filter(|condition| condition.url == url);
+        let (task, page) = (self.task, self.page);
+        let condition = task.condition.as_deref().filter(|condition| condition.url == url);
         let validators = condition.map(|condition| &condition.validators);
-        let ask = Ask { method, url: &url, purpose, page, validators, for_page, address, body_bytes_max: bytes_max };
+        let ask = Ask { method, url: &url, task, page, validators, body_bytes_max: bytes_max };
         let answered = self.fetcher.exchanger.exchange(&ask).await;
         match answered {
             Ok(answered) => {
@@ -214,14 +207,14 @@ impl Course<'_> {
     }
 
     /// A HEAD without an answer says nothing of the page: some servers close on it, or stay silent.
-    async fn head_then_get(&mut self, address: Option<IpAddr>) -> Result<Response, Unanswerable> {
+    async fn head_then_get(&mut self) -> Result<Response, Unanswerable> {
         let bytes_max = self.fetcher.limits.body_bytes_max;
-        let mut of_head = match self.ask(Method::Head, address, bytes_max).await {
-            Err(Unanswerable { was_asked: true, .. }) => return self.ask(Method::Get, address, bytes_max).await,
+        let mut of_head = match self.ask(Method::Head, bytes_max).await {
+            Err(Unanswerable { was_asked: true, .. }) => return self.ask(Method::Get, bytes_max).await,
             answered => answered?,
         };
         match self.fetcher.head_first.reason_against(&of_head) {
-            None => self.ask(Method::Get, address, bytes_max).await,
+            None => self.ask(Method::Get, bytes_max).await,
             Some(reason) => {
                 of_head.note = Some(format!("HEAD only: {reason}"));
                 Ok(of_head)
@@ -230,16 +223,16 @@ impl Course<'_> {
     }
 
     /// The byte beyond `robots_bytes_max` shows that there is more.
-    async fn robots(&mut self, pinned: Option<IpAddr>) -> Result<Response, Unanswerable> {
+    async fn robots(&mut self) -> Result<Response, Unanswerable> {
         let bytes_max = self.fetcher.limits.robots_bytes_max.saturating_add(1);
         for _ in 0..self.fetcher.robots_redirects_max {
-            let response = self.ask(Method::Get, pinned, bytes_max).await?;
+            let response = self.ask(Method::Get, bytes_max).await?;
             match redirect_target(&self.url, &response) {
                 Some(target) if target.site() == self.url.site() => self.url = target,
                 Some(_) | None => return Ok(response),
             }
         }
-        self.ask(Method::Get, pinned, bytes_max).await
+        self.ask(Method::Get, bytes_max).await
     }
 }
 

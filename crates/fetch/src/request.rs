@@ -1,6 +1,5 @@
 //! The request head: which fields, in which order, in which form (RFC 9112 §3.2).
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,7 +7,7 @@ use cookies::Cookies;
 use http::Method;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
-use model::{Failure, FailureKind, ForPage, Headers, Purpose, Timestamp, Validators};
+use model::{Failure, FailureKind, FetchTask, ForPage, Headers, Timestamp, Validators};
 use weburl::CanonicalUrl;
 
 use crate::failure::failure;
@@ -35,14 +34,13 @@ pub struct PageRequest<'a> {
 /// What to ask for.
 pub(crate) struct Ask<'a> {
     pub(crate) method: model::Method,
+    /// That of the task, or that to which robots.txt redirects.
     pub(crate) url: &'a CanonicalUrl,
-    pub(crate) purpose: Purpose,
+    pub(crate) task: &'a FetchTask,
     /// What a page in a browser asks with.
     pub(crate) page: Option<&'a PageRequest<'a>>,
     /// Asked for only where these do not fit.
     pub(crate) validators: Option<&'a Validators>,
-    pub(crate) for_page: Option<&'a ForPage>,
-    pub(crate) address: Option<IpAddr>,
     pub(crate) body_bytes_max: u64,
 }
 
@@ -125,7 +123,7 @@ impl Requests {
             fields.insert(header::HOST, HeaderValue::from_str(authority).map_err(|_| cannot("host"))?);
         }
         fields.extend(self.fields.clone());
-        if let Some(for_page) = ask.for_page {
+        if let Some(for_page) = ask.task.for_page.as_deref() {
             self.add_fields_for_page(for_page, fields);
         }
         self.keyring.add_fields(url, ask.initiator(), fields);
