@@ -39,7 +39,7 @@ pub enum Reading {
     Page,
     /// SVG, which is read as HTML is.
     Svg,
-    /// Other XML, of which only the style sheets before its first element are read.
+    /// Other XML, of which the style sheets before its first element are read; of a style sheet in XSLT, what it imports and writes.
     Xml,
     /// CSS.
     StyleSheet,
@@ -155,9 +155,15 @@ impl Needs {
         if self.reading.is_some_and(|reading| reading.is_of(source)) { self } else { Needs::default() }
     }
 
-    /// Takes note of the referrer policy of its answer.
-    pub(crate) fn with_policy_of(mut self, headers: &Headers) -> Self {
+    /// Takes in what the head of its answer says: the referrer policy, and links that browsers load as those of the page.
+    pub fn with_head(mut self, url: &CanonicalUrl, headers: &Headers, settings: &Settings) -> Self {
         self.is_unnamed |= headers.all("referrer-policy").last().is_some_and(requisites::is_unnamed_by);
+        let mut references = none(settings);
+        headers.all("link").for_each(|value| requisites::of_link_field(value, &mut references));
+        if !references.references.is_empty() {
+            self.add(url, references, "UTF-8", settings);
+            self.leave_out(std::iter::empty());
+        }
         self
     }
 
@@ -209,7 +215,10 @@ impl Needs {
                 requisites::of_prolog(&text, &mut references);
                 requisites::of_page(&text, &mut references);
             }
-            Reading::Xml => requisites::of_prolog(&text, &mut references),
+            Reading::Xml => {
+                requisites::of_prolog(&text, &mut references);
+                requisites::of_xslt(&text, &mut references);
+            }
             Reading::StyleSheet | Reading::Unlabelled => requisites::of_style_sheet(&text, &mut references),
             Reading::Script => requisites::of_script(&text, &mut references),
             Reading::Manifest => requisites::of_manifest(&text, &mut references),
@@ -265,6 +274,7 @@ fn reading_of(url: &CanonicalUrl, body: &[u8], content_type: Option<&str>) -> Op
     let ending = url.path_extension();
     match essence(content_type.unwrap_or_default()).as_str() {
         "text/css" => Some(Reading::StyleSheet),
+        "text/xsl" | "application/xslt+xml" => Some(Reading::Xml),
         "application/manifest+json" | "application/json" => Some(Reading::Manifest),
         script if script.ends_with("javascript") || script.ends_with("ecmascript") => Some(Reading::Script),
         _ => match sniff(body, content_type, ending).kind {

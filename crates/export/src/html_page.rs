@@ -1,7 +1,7 @@
 //! The HTML of a page: as a browser showed it where the crawl rendered it, else as the server sent it, without the content coding.
 
 use extract::media_type;
-use model::{Outcome, Purpose, RenderedDocument, Visit};
+use model::{Headers, Outcome, Purpose, RenderedDocument, Visit};
 use replay::{Replay, ReplayError};
 use store::Entry;
 
@@ -14,6 +14,8 @@ pub struct HtmlPage {
     pub body: Vec<u8>,
     /// The Content-Type that it came with.
     pub content_type: Option<String>,
+    /// The fields of the answer; none of a page as a browser showed it.
+    pub headers: Headers,
 }
 
 /// The HTML of a URL; `None` if it is no page that was fetched successfully. An exact duplicate of another page is a page
@@ -26,18 +28,23 @@ pub fn html_of(entry: &Entry, replay: &mut Replay<'_>, body_bytes_max: u64) -> R
     let Some(visit) = entry.visit.as_ref().filter(|_| may_be_html(entry)) else { return Ok(None) };
     let error = |source: ReplayError| ExportError::Replay { url: url.to_string(), source };
     if let Some(body) = replay.seen(entry).map_err(error)? {
-        return Ok(Some(HtmlPage { body, content_type: Some(RenderedDocument::CONTENT_TYPE.to_owned()) }));
+        return Ok(Some(HtmlPage {
+            body,
+            content_type: Some(RenderedDocument::CONTENT_TYPE.to_owned()),
+            headers: Headers::default(),
+        }));
     }
     let Some(answer) = replay.answer(visit).map_err(error)? else { return Ok(None) };
     let body = answer.body(usize::try_from(body_bytes_max).unwrap_or(usize::MAX));
-    let content_type = answer.headers().get("content-type").map(str::to_owned);
+    let headers = answer.headers();
+    let content_type = headers.get("content-type").map(str::to_owned);
     // Of duplicates that were recorded before their kind was kept, the answer says what they are.
     let media = || media_type::sniff(&body, content_type.as_deref(), url.path_extension());
     let is_html = match visit.duplicate_kind {
         Some(kind) => kind == Outcome::Html,
         None => visit.outcome == Outcome::Html || media().is_html(),
     };
-    Ok(is_html.then_some(HtmlPage { body, content_type }))
+    Ok(is_html.then_some(HtmlPage { body, content_type, headers }))
 }
 
 /// False if it is sure without reading that a URL is no HTML page.

@@ -68,7 +68,11 @@ impl Needed {
 
     fn of_page(&mut self, crawl: &Crawl<'_>, entry: &Entry, replay: &mut Replay<'_>) -> Needs {
         match html_of(entry, replay, crawl.body_bytes_max()) {
-            Ok(Some(html)) => of_html(&entry.candidate.url, &html.body, html.content_type.as_deref(), crawl.settings),
+            Ok(Some(html)) => {
+                let url = &entry.candidate.url;
+                let needs = of_html(url, &html.body, html.content_type.as_deref(), crawl.settings);
+                needs.with_head(url, &html.headers, crawl.settings)
+            }
             Ok(None) => Needs::default(),
             Err(_) => {
                 self.unread += 1;

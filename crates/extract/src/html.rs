@@ -60,6 +60,11 @@ pub fn decode_page<'b>(bytes: &'b [u8], encoding: &str, content_type: Option<&st
     if xhtml::is_xml(content_type) { Cow::Owned(xhtml::to_html(&text)) } else { text }
 }
 
+/// XML as HTML.
+pub(crate) fn of_xml(xml: &str) -> String {
+    xhtml::to_html(xml)
+}
+
 /// Whether a media type is that of XML.
 #[must_use]
 pub fn is_xml(content_type: Option<&str>) -> bool {

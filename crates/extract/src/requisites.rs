@@ -6,18 +6,24 @@
 mod css;
 mod html;
 mod json;
+mod link_header;
 mod script;
 mod xml;
 
 pub use css::of_style_sheet;
 pub use html::of_page;
 pub use json::of_manifest;
+pub use link_header::of_link_field;
 pub use script::of_script;
-pub use xml::of_prolog;
+pub use xml::{of_prolog, of_xslt};
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::data_uri;
 use crate::href::{self, Target};
+
+/// Bytes of a document in a `data:` URI that is read.
+const DATA_BYTES_MAX: usize = 1 << 20;
 
 /// Limits of what is read of one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +86,8 @@ pub struct Requisites {
     pub is_cut: bool,
     /// What was seen, with its place among the references if it has one.
     known: HashMap<String, Option<usize>>,
+    /// It is in a `data:` URI: no reference in it is relative, and another one in it is not read.
+    is_inside: bool,
 }
 
 impl Requisites {
@@ -96,12 +104,20 @@ impl Requisites {
             modules: BTreeSet::new(),
             is_cut: false,
             known: HashMap::new(),
+            is_inside: false,
         }
     }
 
     /// Adds a reference, unless it leads nowhere that HTTP reaches, or into the document itself. Two that differ behind `#` only are one.
     pub fn add(&mut self, reference: &str, role: Role) {
         let (reference, target) = href::read(reference);
+        if target == Target::Data {
+            return self.add_inside(&reference, role);
+        }
+        let is_absolute = || reference.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
+        if self.is_inside && !is_absolute() {
+            return;
+        }
         let whole = reference.split('#').next().unwrap_or_default();
         if target != Target::Web || whole.is_empty() {
             return;
@@ -127,6 +143,27 @@ impl Requisites {
 }
 
 impl Requisites {
+    /// Adds what a document names that is in its reference itself.
+    fn add_inside(&mut self, uri: &str, role: Role) {
+        let kinds: [(Role, &str, fn(&str, &mut Requisites)); 5] = [
+            (Role::StyleSheet, "data:text/css", of_style_sheet),
+            (Role::Frame, "data:text/html", of_page),
+            (Role::Frame, "data:image/svg+xml", of_page),
+            (Role::File, "data:text/javascript", of_script),
+            (Role::File, "data:application/javascript", of_script),
+        ];
+        let begins = |begin: &str| uri.get(..begin.len()).is_some_and(|it| it.eq_ignore_ascii_case(begin));
+        let kind = kinds.iter().find(|(for_what, begin, _)| *for_what == role && begins(begin));
+        let Some((_, _, read)) = kind.filter(|_| !self.is_inside) else { return };
+        let Ok(data) = data_uri::decode(uri, DATA_BYTES_MAX) else { return };
+        let mut inside = Requisites { is_inside: true, ..Requisites::new(self.limits) };
+        read(&String::from_utf8_lossy(&data.bytes), &mut inside);
+        self.is_cut |= inside.is_cut;
+        for reference in &inside.references {
+            self.add(&reference.href, reference.role);
+        }
+    }
+
     /// Adds a module by its name: one that is no URL is for an import map (HTML Standard, "resolve a module specifier").
     fn add_module(&mut self, name: &str) {
         if ["/", "./", "../", "http://", "https://"].iter().any(|begin| name.starts_with(begin)) {

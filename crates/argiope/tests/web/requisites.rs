@@ -160,6 +160,26 @@ async fn pages_in_xml_are_read_as_xml() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn heads_and_style_sheets_of_xml_name_requisites_too() {
+    let xslt = r#"<xsl:stylesheet xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:import href="b.xsl"/></xsl:stylesheet>"#;
+    let typed = |content_type: &str| Reply::new(200).header("Content-Type", content_type);
+    let feed = r#"<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="/a.xsl"?><rss><channel/></rss>"#;
+    let page = "<link rel=icon href=data:,><svg><rect mask='url(/mask.svg#m)'/></svg><a href=/feed.xml>feed</a>";
+    let site = Pages::new()
+        .reply("/", typed("text/html").header("Link", "</h.css>; rel=stylesheet, </n>; rel=next").body(page))
+        .reply("/h.css", typed("text/css").body("@import '/i.css'"))
+        .reply("/feed.xml", typed("application/rss+xml").body(feed))
+        .reply("/a.xsl", typed("text/xsl").body(xslt));
+    let server = serve(Web::new().site("a.test", site)).await;
+    let crawl = Crawl::of(&server, &["http://a.test/"]).at_once().with(&["--requisites"]);
+    crawl.run().await;
+    let found = crawl.found();
+    let all = requisites(&found);
+    let urls: Vec<&str> = all.keys().filter_map(|url| url.strip_prefix("http://a.test")).collect();
+    assert_eq!(urls, ["/a.xsl", "/b.xsl", "/h.css", "/i.css", "/mask.svg"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn rules_and_limits_hold_for_requisites() {
     let images: String = (0..8).map(|n| format!("<img src=/{n}.png>")).collect();
     let site = Pages::new()

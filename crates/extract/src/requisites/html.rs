@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::{Requisites, Role, css, is_unnamed_by, json, script};
-use crate::html::dom::{Document, Node};
+use crate::html::dom::{Document, Node, Tag};
 use crate::page::has_token;
 use crate::srcset;
 
@@ -36,6 +36,10 @@ const ICONS: [&str; 6] = [
     "mask-icon",
     "fluid-icon",
 ];
+
+/// Attributes of SVG that are properties of CSS, of which some name another file (SVG 2, "presentation attributes").
+const PROPERTIES: [&str; 9] =
+    ["mask", "clip-path", "filter", "fill", "stroke", "marker-start", "marker-mid", "marker-end", "cursor"];
 
 /// Bytes of one script, style sheet or document inside a page that are read, at most.
 const INLINE_BYTES_MAX: usize = 4 << 20;
@@ -102,6 +106,13 @@ fn element(node: Node<'_>, found: &mut Requisites, depth: usize) {
     if let Some(style) = node.attribute("style") {
         css::of_style_sheet(&style, found);
     }
+    // In HTML they mean nothing, but stand nowhere either.
+    if node.tag() == Some(Tag::Other) {
+        for (_, value) in node.attributes().filter(|(name, value)| PROPERTIES.contains(name) && value.contains("url("))
+        {
+            css::of_style_sheet(&value, found);
+        }
+    }
     for background in LATE_BACKGROUND.iter().filter_map(|name| node.attribute(name)) {
         if background.contains("url(") {
             css::of_style_sheet(&background, found);
@@ -145,13 +156,19 @@ fn candidates(srcset: Option<Cow<'_, str>>, found: &mut Requisites) {
 
 fn link(node: Node<'_>, found: &mut Requisites) {
     let rel = node.attribute("rel").unwrap_or_default();
-    let is_icon = ICONS.iter().any(|icon| has_token(&rel, icon));
-    if is_icon || LOADED.iter().any(|loaded| has_token(&rel, loaded)) {
-        let is_sheet = has_token(&rel, "stylesheet") || node.attribute("as").is_some_and(|kind| kind == "style");
-        add(node, "href", if is_sheet { Role::StyleSheet } else { Role::File }, found);
+    if let Some(role) = role_of_link(&rel, &node.attribute("as").unwrap_or_default(), found) {
+        add(node, "href", role, found);
         candidates(node.attribute("imagesrcset"), found);
     }
+}
+
+/// What a link of this relation is for, if a browser loads it.
+pub(super) fn role_of_link(rel: &str, kind: &str, found: &mut Requisites) -> Option<Role> {
+    let is_icon = ICONS.iter().any(|icon| has_token(rel, icon));
     found.has_icon |= is_icon;
+    let is_sheet = has_token(rel, "stylesheet") || kind.eq_ignore_ascii_case("style");
+    let is_loaded = is_icon || LOADED.iter().any(|loaded| has_token(rel, loaded));
+    is_loaded.then_some(if is_sheet { Role::StyleSheet } else { Role::File })
 }
 
 fn script_element(node: Node<'_>, found: &mut Requisites) {
@@ -218,12 +235,35 @@ mod tests {
             "<svg><image href=a.png /><use xlink:href='b.svg#c'/><use href='#d'/><style>p{fill:url(e.svg)}</style></svg>",
             &["a.png", "b.svg#c", "e.svg"],
         );
+        check(
+            "<svg><rect mask='url(a.svg#m)' clip-path='url(#c)' filter=\"url('b.svg#f')\" fill=red /><path data-x='url(no)'/></svg>",
+            &["a.svg#m", "b.svg#f"],
+        );
         check("<body background=a.gif><table background=b.gif><tr><td background=c.gif>", &["a.gif", "b.gif", "c.gif"]);
         check(
             "<noscript><img src=a.png></noscript><template><img src=no.png></template><img src=b.png>",
             &["a.png", "b.png"],
         );
         check("<script type=importmap>{\"imports\":{\"x\":\"./x.js\"}}</script>", &["./x.js"]);
+    }
+
+    #[test]
+    fn documents_in_their_references() {
+        check(
+            "<link rel=stylesheet href='data:text/css,@import %22http://a.test/a.css%22;p{x:url(no)}'>",
+            &["http://a.test/a.css"],
+        );
+        check(
+            "<link rel=stylesheet href='data:text/css;base64,cHt4OnVybChodHRwOi8vYS50ZXN0L2IucG5nKX0='>",
+            &["http://a.test/b.png"],
+        );
+        check("<iframe src='DATA:text/html,<img src=http://a.test/c.png>'></iframe>", &["http://a.test/c.png"]);
+        check("<script src='data:text/javascript,import %22http://a.test/d.js%22'></script>", &["http://a.test/d.js"]);
+        check("<img src='data:image/svg+xml,<svg><image href=%22http://a.test/no.png%22/></svg>'>", &[]);
+        check(
+            "<iframe src='data:text/html,<iframe src=%22data:text/html,<img src=http://a.test/no>%22>'></iframe>",
+            &[],
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The style sheets that an XML document names before its first element (<https://www.w3.org/TR/xml-stylesheet/>).
 
-use super::{Requisites, Role};
+use super::{Requisites, Role, of_page};
+use crate::html;
 use crate::html::dom::Document;
 
 /// What begins such an instruction.
@@ -25,10 +26,50 @@ pub fn of_prolog(text: &str, found: &mut Requisites) {
     }
 }
 
+/// What the names of elements of XSLT stand for.
+const XSLT: &str = "http://www.w3.org/1999/XSL/Transform";
+
+/// Adds what a style sheet in XSLT imports, and what the pages need that it makes, as far as it writes that out.
+pub fn of_xslt(text: &str, found: &mut Requisites) {
+    if !text[..text.floor_char_boundary(PROLOG_BYTES_MAX)].contains(XSLT) {
+        return;
+    }
+    let html = html::of_xml(text);
+    for node in Document::parse(&html).elements() {
+        let name = node.name().rsplit(':').next().unwrap_or_default();
+        if matches!(name, "import" | "include")
+            && let Some(href) = node.attribute("href")
+        {
+            found.add(&href, Role::StyleSheet);
+        }
+    }
+    let mut of_pages = Requisites::new(found.limits);
+    of_page(&html, &mut of_pages);
+    // Values in braces are computed.
+    for reference in of_pages.references.iter().filter(|reference| !reference.href.contains('{')) {
+        found.add(&reference.href, reference.role);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::requisites::{Limits, hrefs};
+
+    #[test]
+    fn style_sheets_of_style_sheets() {
+        let text = r#"<?xml version="1.0"?><xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
+            <xsl:import href="a.xsl"/><xsl:include href="b.xsl"/><xsl:template match="/"><html><head>
+            <link rel="stylesheet" href="c.css"/></head><body><img src="d.png"/><img src="{@src}"/></body></html>
+            </xsl:template></xsl:stylesheet>"#;
+        let find = |text: &str| {
+            let mut found = Requisites::new(Limits { references_max: 10, href_bytes_max: 100 });
+            of_xslt(text, &mut found);
+            hrefs(&found).into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(find(text), ["a.xsl", "b.xsl", "c.css", "d.png"]);
+        assert_eq!(find(&text.replace("XSL/Transform", "other")), [""; 0]);
+    }
 
     #[test]
     fn style_sheets_before_the_first_element() {

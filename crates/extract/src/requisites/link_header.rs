@@ -1,0 +1,64 @@
+//! The `Link` field of an answer (RFC 8288): browsers load some of its targets as those of `link` elements.
+
+use super::html::role_of_link;
+use super::{Requisites, Role};
+
+/// Links that are read of one value, at most.
+const LINKS_MAX: usize = 1_000;
+
+/// Adds what a value of the field names.
+pub fn of_link_field(value: &str, found: &mut Requisites) {
+    let mut rest = value;
+    for _ in 0..LINKS_MAX {
+        let Some((_, behind)) = rest.split_once('<') else { return };
+        let Some((target, behind)) = behind.split_once('>') else { return };
+        let (parameters, next) = behind.split_at(end_of_link(behind));
+        rest = next;
+        let of = |name: &str| parameter(parameters, name).unwrap_or_default();
+        if let Some(role) = role_of_link(of("rel"), of("as"), found) {
+            found.add(target, role);
+        }
+    }
+}
+
+/// Where the parameters of a link end: at a comma that is in no quoted value.
+fn end_of_link(parameters: &str) -> usize {
+    let mut is_quoted = false;
+    let end = parameters.bytes().position(|byte| {
+        is_quoted ^= byte == b'"';
+        byte == b',' && !is_quoted
+    });
+    end.unwrap_or(parameters.len())
+}
+
+/// The first parameter of this name, without its quotes.
+fn parameter<'p>(parameters: &'p str, name: &str) -> Option<&'p str> {
+    parameters.split(';').find_map(|parameter| {
+        let (key, value) = parameter.split_once('=')?;
+        key.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::requisites::{Limits, hrefs};
+
+    #[test]
+    fn links_that_browsers_load() {
+        for (value, expect) in [
+            ("</a.css>; rel=stylesheet, <b.png>; rel=preload; as=image", &["/a.css", "b.png"][..]),
+            ("<c.mjs>; rel=\"modulepreload\";x=\"a,<b>\", <d>; REL=\"icon x\"", &["c.mjs", "d"]),
+            ("<e>; rel=next, <f>, <g>; rel=preconnect", &[]),
+            ("<h", &[]),
+            ("<i>; rel=\"stylesheet", &["i"]),
+        ] {
+            let mut found = Requisites::new(Limits { references_max: 10, href_bytes_max: 100 });
+            of_link_field(value, &mut found);
+            assert_eq!(hrefs(&found), expect, "{value}");
+        }
+        let mut found = Requisites::new(Limits { references_max: 10, href_bytes_max: 100 });
+        of_link_field("<a>; rel=preload; as=style", &mut found);
+        assert_eq!(found.references[0].role, Role::StyleSheet);
+    }
+}
