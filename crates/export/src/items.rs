@@ -20,6 +20,15 @@ pub enum Form {
     Csv,
 }
 
+impl Form {
+    /// CSV for a file whose name says so.
+    #[must_use]
+    pub fn of_target(target: Option<&Path>) -> Self {
+        let is_csv = target.and_then(Path::extension).is_some_and(|ending| ending == "csv");
+        if is_csv { Form::Csv } else { Form::JsonLines }
+    }
+}
+
 /// Writes the rows of the table `name`, or of the only one, that no later visit has superseded and whose pages the filter admits.
 /// `target` names what is written to, in errors.
 ///

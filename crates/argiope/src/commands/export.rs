@@ -159,7 +159,7 @@ fn export(args: &ExportArgs, filter: &Filter, opened: &Opened) -> anyhow::Result
             text(args.output.as_deref(), |target, out| kvs::write(&crawl, filter, target, out, &mut progress))?;
         }
         Format::Items => {
-            let (name, form) = (args.items.as_deref(), form(args));
+            let (name, form) = (args.items.as_deref(), items::Form::of_target(args.output.as_deref()));
             text(args.output.as_deref(), |target, out| {
                 items::write(&crawl, filter, name, form, target, out, &mut progress)
             })?;
@@ -181,13 +181,9 @@ fn export_tables(args: &ExportArgs, filter: &Filter) -> anyhow::Result<ExitCode>
     }
     let (tables, name) = (Layout::at(&args.dir), args.items.as_deref());
     text(args.output.as_deref(), |target, out| {
-        items::write_tables(&tables, name, form(args), target, out, &mut |_| {})
+        items::write_tables(&tables, name, items::Form::of_target(args.output.as_deref()), target, out, &mut |_| {})
     })?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn form(args: &ExportArgs) -> items::Form {
-    if ends_with(args, "csv") { items::Form::Csv } else { items::Form::JsonLines }
 }
 
 /// # Errors
@@ -227,7 +223,7 @@ fn export_chunks(
         return Err(usage(format!("a piece of {max} is too small: give {SIZE_MIN} or more")));
     }
     let mut chunked = chunks::Chunked::default();
-    if ends_with(args, "parquet") {
+    if args.output.as_deref().and_then(Path::extension).is_some_and(|ending| ending == "parquet") {
         chunked = chunks::write_parquet(crawl, filter, size, path(args)?, progress)?;
     } else {
         text(args.output.as_deref(), |target, out| {
@@ -280,11 +276,6 @@ fn tell_of(shortened: crawldb::Shortened) {
             console::say!("crawldb: {count} {what}");
         }
     }
-}
-
-/// True if the name of the target ends so.
-fn ends_with(args: &ExportArgs, ending: &str) -> bool {
-    args.output.as_deref().and_then(Path::extension).is_some_and(|given| given == ending)
 }
 
 /// The file or directory that `-o` names.
