@@ -3,14 +3,17 @@
 //! Input: a byte that chooses the kind of the document, and the document.
 
 use extract::href::clean;
-use extract::requisites::{Limits, Requisites, of_manifest, of_page, of_script, of_style_sheet};
+use extract::requisites::{
+    Limits, Requisites, of_link_field, of_manifest, of_page, of_script, of_style_sheet, of_xslt,
+};
 use std::collections::BTreeSet;
 
 /// Asserts it.
 pub fn hold(input: &[u8]) {
     let Some((kind, document)) = input.split_first() else { return };
     let document = String::from_utf8_lossy(document);
-    let read = [of_page, of_style_sheet, of_script, of_manifest][usize::from(kind % 4)];
+    let kinds = [of_page, of_style_sheet, of_script, of_manifest, of_link_field, of_xslt];
+    let read = kinds[usize::from(*kind) % kinds.len()];
     let find = |references_max, href_bytes_max| {
         let limits = Limits { references_max, href_bytes_max };
         let mut found = Requisites::new(limits);

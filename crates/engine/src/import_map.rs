@@ -31,10 +31,12 @@ impl ImportMap {
         self.sort();
     }
 
-    /// Adds those of another document of the same page.
-    pub(crate) fn extend(&mut self, other: ImportMap) {
-        self.addresses.extend(other.addresses);
-        self.sort();
+    /// Adds those of another document of the same page, or of a later visit, which replace earlier ones.
+    pub(crate) fn extend(&mut self, mut other: ImportMap) {
+        other.addresses.append(&mut self.addresses);
+        other.sort();
+        other.addresses.dedup_by(|later, one| (&later.scope, &later.name) == (&one.scope, &one.name));
+        *self = other;
     }
 
     fn sort(&mut self) {
@@ -108,5 +110,13 @@ mod tests {
             let resolved = map.resolve(name, &url(&format!("http://a.test{from}")), &rules);
             assert_eq!(resolved.as_ref().map(CanonicalUrl::as_str), expect, "{from} {name}");
         }
+        let mut later = ImportMap::default();
+        later.add(&[mapped(None, "three/", "/v2/")], &url("http://a.test/"), &rules);
+        let bytes = map.bytes();
+        map.extend(later.clone());
+        map.extend(later);
+        let resolved = map.resolve("three/a.js", &url("http://a.test/"), &rules);
+        assert_eq!(resolved.as_ref().map(CanonicalUrl::as_str), Some("http://a.test/v2/a.js"));
+        assert!(map.bytes() <= bytes + 1, "each visit takes no more memory");
     }
 }

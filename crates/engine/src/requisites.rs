@@ -126,6 +126,10 @@ pub(crate) fn of_page(outcome: &FetchOutcome, response: &Response, encoding: &st
     let requested = unloaded.iter().filter_map(|url| CanonicalUrl::parse(url, &settings.canonical).ok());
     found.urls.extend(requested.map(|url| (url, Role::File)));
     found.is_cut |= unloaded.len() >= render::UNLOADED_MAX;
+    // Here, since the browser has loaded most of these modules.
+    let mut imports = std::mem::take(&mut found.imports);
+    found.resolve(&mut imports, &outcome.url, settings);
+    found.imports = imports;
     let shared = rendering.map_or(&[][..], |rendering| &rendering.shared);
     found.leave_out(got().map(|exchange| exchange.url.key()).chain(shared.iter().copied()));
     found

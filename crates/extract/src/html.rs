@@ -32,7 +32,7 @@ pub(crate) use collector::is_script;
 /// Reads a page.
 ///
 /// `content_type` is the response's header, for its charset. Memory is bounded by a small multiple of
-/// `bytes` (decoded text, at most three times) plus what `limits` allow.
+/// `bytes` (decoded text, at most three times; of XML, five times) plus what `limits` allow.
 ///
 /// ```
 /// let page = extract::html::extract(b"<a href=/b>next</a>", None, &extract::Limits::default());

@@ -114,8 +114,8 @@ impl Requisites {
         if target == Target::Data {
             return self.add_inside(&reference, role);
         }
-        let is_absolute = || reference.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
-        if self.is_inside && !is_absolute() {
+        let begins = |begin: &str| reference.get(..begin.len()).is_some_and(|it| it.eq_ignore_ascii_case(begin));
+        if self.is_inside && !begins("http:") && !begins("https:") {
             return;
         }
         let whole = reference.split('#').next().unwrap_or_default();

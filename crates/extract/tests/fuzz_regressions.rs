@@ -20,7 +20,7 @@ fn stored_requisites_inputs_keep_their_properties() {
 }
 
 /// What scanners of style sheets, scripts and pages look at, so that they meet in any order.
-const PIECES: [&str; 32] = [
+const PIECES: [&str; 36] = [
     "url(",
     "\"",
     "'",
@@ -53,12 +53,16 @@ const PIECES: [&str; 32] = [
     "./b.js",
     "#",
     "import(",
+    "<link rel=stylesheet href='data:text/css,",
+    "@import%20%22http://a.test/%22;",
+    "<xsl:import xmlns:xsl='http://www.w3.org/1999/XSL/Transform' href='a'/>",
+    "<a>; rel=preload,",
 ];
 
 proptest::proptest! {
     #[test]
     fn any_pieces_keep_the_properties_of_requisites(
-        kind in 0..4_u8, pieces in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 0..40),
+        kind in 0..6_u8, pieces in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 0..40),
     ) {
         requisites::hold(&[&[kind], pieces.concat().as_bytes()].concat());
     }

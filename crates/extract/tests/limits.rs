@@ -193,11 +193,13 @@ proptest! {
     #[test]
     fn any_markup_gives_a_page_within_the_limits(html in "(<[a-z/!]{1,8}( (href|src|srcset|onclick|content)=.{0,9})?>|.{0,6}){0,20}") {
         let limits = small();
-        let page = extract(html.as_bytes(), Some("text/html"), &limits);
-        let targets: std::collections::HashSet<&str> =
-            page.links.iter().map(|link| link.href.split('#').next().unwrap_or_default()).collect();
-        prop_assert!(targets.len() <= limits.links_max && page.links.len() <= 2 * limits.links_max);
-        prop_assert!(page.images.len() <= limits.images_max);
+        for content_type in ["text/html", "application/xhtml+xml"] {
+            let page = extract(html.as_bytes(), Some(content_type), &limits);
+            let targets: std::collections::HashSet<&str> =
+                page.links.iter().map(|link| link.href.split('#').next().unwrap_or_default()).collect();
+            prop_assert!(targets.len() <= limits.links_max && page.links.len() <= 2 * limits.links_max);
+            prop_assert!(page.images.len() <= limits.images_max);
+        }
     }
 }
 

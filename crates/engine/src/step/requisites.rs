@@ -108,8 +108,8 @@ impl Requisites {
         let taken = self.of(page);
         let before = taken.weight();
         needs.resolve(&mut taken.imports, from, settings);
-        let more = taken.weight() - before;
-        self.count += more;
+        let after = taken.weight();
+        self.count = self.count + after - before;
     }
 
     fn bytes_of(&self, page: UrlKey) -> u64 {

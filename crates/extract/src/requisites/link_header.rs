@@ -1,7 +1,7 @@
 //! The `Link` field of an answer (RFC 8288): browsers load some of its targets as those of `link` elements.
 
+use super::Requisites;
 use super::html::role_of_link;
-use super::{Requisites, Role};
 
 /// Links that are read of one value, at most.
 const LINKS_MAX: usize = 1_000;
@@ -42,7 +42,7 @@ fn parameter<'p>(parameters: &'p str, name: &str) -> Option<&'p str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::requisites::{Limits, hrefs};
+    use crate::requisites::{Limits, Role, hrefs};
 
     #[test]
     fn links_that_browsers_load() {

@@ -1,6 +1,6 @@
 //! The style sheets that an XML document names before its first element (<https://www.w3.org/TR/xml-stylesheet/>).
 
-use super::{Requisites, Role, of_page};
+use super::{Limits, Requisites, Role, of_page};
 use crate::html;
 use crate::html::dom::Document;
 
@@ -43,8 +43,10 @@ pub fn of_xslt(text: &str, found: &mut Requisites) {
             found.add(&href, Role::StyleSheet);
         }
     }
-    let mut of_pages = Requisites::new(found.limits);
+    // The limit counts what is left of these.
+    let mut of_pages = Requisites::new(Limits { references_max: usize::MAX, ..found.limits });
     of_page(&html, &mut of_pages);
+    found.is_cut |= of_pages.is_cut;
     // Values in braces are computed.
     for reference in of_pages.references.iter().filter(|reference| !reference.href.contains('{')) {
         found.add(&reference.href, reference.role);
@@ -54,7 +56,7 @@ pub fn of_xslt(text: &str, found: &mut Requisites) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::requisites::{Limits, hrefs};
+    use crate::requisites::hrefs;
 
     #[test]
     fn style_sheets_of_style_sheets() {
