@@ -63,7 +63,8 @@ pub(crate) fn entries<'d>(
     let is_sent = |control: &Node<'_>| !is_disabled(*control) && !control.ancestors().any(|node| node.is("datalist"));
     for control in controls(document, form).filter(is_sent) {
         let (name, kind) = (name_of(control), kind_of(control));
-        let value = |default: &str| control.attribute("value").map_or_else(|| default.to_owned(), |value| value.into());
+        let value =
+            |default: &str| control.attribute("value").map_or_else(|| default.to_owned(), std::borrow::Cow::into_owned);
         let values = match kind.as_str() {
             "submit" | "image" if Some(control.id()) != button => continue,
             "image" => {

@@ -123,7 +123,7 @@ impl Logins {
             let number = session.number.load(Ordering::Acquire);
             let outcome = self.fetcher.fetch(task.clone()).await;
             let answer = match session.is_logged_out(&outcome, requests).await {
-                true => Answer::Served(outcome),
+                true => Answer::Served(Box::new(outcome)),
                 false => {
                     let shown = show(outcome, discarded.take()).await;
                     if shown.as_ref().rendering.is_none() || !session.is_logged_out(shown.as_ref(), requests).await {
@@ -145,7 +145,7 @@ impl Logins {
                 (Ok(Renewed::Alive), answer) => {
                     session.closed.fetch_add(1, Ordering::Relaxed);
                     return match answer {
-                        Answer::Served(outcome) => show(outcome, discarded).await,
+                        Answer::Served(outcome) => show(*outcome, discarded).await,
                         Answer::Shown(shown) => shown,
                     };
                 }
@@ -164,7 +164,7 @@ impl Logins {
 /// What looks as if one were logged out.
 enum Answer<S> {
     /// An answer as it came.
-    Served(FetchOutcome),
+    Served(Box<FetchOutcome>),
     /// What was made of it.
     Shown(S),
 }
