@@ -162,7 +162,7 @@ async fn pages_in_xml_are_read_as_xml() {
 #[tokio::test(flavor = "multi_thread")]
 async fn heads_and_style_sheets_of_xml_name_requisites_too() {
     let xslt = r#"<xsl:stylesheet xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:import href="b.xsl"/></xsl:stylesheet>"#;
-    let typed = |content_type: &str| Reply::new(200).header("Content-Type", content_type);
+    let typed = |content_type: &'static str| Reply::new(200).header("Content-Type", content_type);
     let feed = r#"<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="/a.xsl"?><rss><channel/></rss>"#;
     let page = "<link rel=icon href=data:,><svg><rect mask='url(/mask.svg#m)'/></svg><a href=/feed.xml>feed</a>";
     let site = Pages::new()
