@@ -145,7 +145,8 @@ impl Requisites {
 impl Requisites {
     /// Adds what a document names that is in its reference itself.
     fn add_inside(&mut self, uri: &str, role: Role) {
-        let kinds: [(Role, &str, fn(&str, &mut Requisites)); 5] = [
+        type Read = fn(&str, &mut Requisites);
+        let kinds: [(Role, &str, Read); 5] = [
             (Role::StyleSheet, "data:text/css", of_style_sheet),
             (Role::Frame, "data:text/html", of_page),
             (Role::Frame, "data:image/svg+xml", of_page),
