@@ -236,6 +236,24 @@ fn a_url_taken_is_not_taken_again_until_its_end_is_committed() {
     assert!(matches!(site.next(&rules(), Timestamp(0)), Next::JudgeAgain(_)));
 }
 
+#[test]
+fn a_url_that_others_have_moved_is_given_out_once() {
+    let mut site = state();
+    site.set_robots(known(""));
+    site.loaded(["/1", "/2", "/3"].map(|path| waiting(path, 4)).into(), true);
+    for (path, depth) in [("/1", 2), ("/2", 1), ("/3", 0)] {
+        // Another worker moved it to depth 3, and no hint told of it.
+        site.remove(waiting(path, 3).candidate.position());
+        site.insert(waiting(path, depth), WINDOW);
+    }
+    for expect in ["/3", "/2", "/1"] {
+        let Next::Fetch(taken) = site.next(&rules(), Timestamp(0)) else { panic!("a fetch") };
+        assert_eq!(taken.candidate.url.path(), expect);
+        site.committed(taken.candidate.position().url);
+    }
+    assert_eq!(site.next(&rules(), Timestamp(0)), Next::Held(Reason::Nothing));
+}
+
 /// A site whose queue holds so many URLs at a depth, with the first window of them in memory and all but the last few
 /// given out.
 fn running_low(all: &[Queued]) -> SiteState {

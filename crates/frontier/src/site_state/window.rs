@@ -52,8 +52,13 @@ impl Window {
         self.bytes -= before.map_or(0, |before| bytes_of(&before));
     }
 
+    /// Removes the URL that had this position. Where another worker moved it there, it may still be further behind here.
     pub(super) fn remove(&mut self, position: Position) {
-        self.bytes -= self.urls.remove(&position).map_or(0, |waiting| bytes_of(&waiting));
+        let removed = self.urls.remove(&position).or_else(|| {
+            let held = self.urls.range(position..).find(|(held, _)| held.url == position.url).map(|(held, _)| *held)?;
+            self.urls.remove(&held)
+        });
+        self.bytes -= removed.map_or(0, |waiting| bytes_of(&waiting));
     }
 
     pub(super) fn pop_first(&mut self) -> Option<(Position, Queued)> {
