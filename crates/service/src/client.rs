@@ -48,7 +48,7 @@ impl Interceptor for Bearer {
 /// How an answer begins, in words of the library, that is not of this protocol.
 const FOREIGN: &str = "grpc-status header missing";
 
-/// What is said of a server that does not know a method.
+/// The words for a server that does not know a method.
 pub const EARLIER: &str = "is of an earlier version, which does not answer this";
 
 /// What a server said against a request; or how it kept silent.

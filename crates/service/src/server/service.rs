@@ -284,7 +284,7 @@ async fn turn(turns: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Status> {
     turns.clone().acquire_owned().await.map_err(|_| ends())
 }
 
-/// What a request is told that comes when the server ends.
+/// The answer to a request that comes when the server ends.
 pub(super) fn ends() -> Status {
     Status::unavailable("the server ends: nothing was done")
 }

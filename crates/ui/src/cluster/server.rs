@@ -28,7 +28,7 @@ use super::watching::Watch;
 
 /// The longest that the answer to a small question or an order may take. A change waits for the workers for 10 seconds.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
-/// What is said of an order without an answer: the server carries it out though nobody waits for it.
+/// The words for an order without an answer. The server carries it out though nobody waits for it.
 const ORDER_GOES_ON: &str =
     "; it may still do what was ordered: see the pages Steer, URLs and Workers before you order it again";
 /// Questions at a time that workers answer together, or that read the whole state; others wait for their turn.
