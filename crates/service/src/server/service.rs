@@ -127,12 +127,7 @@ impl Service {
         &self,
         question: impl FnOnce(&Control) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Status> {
-        let turn = turn(&self.dry_runs).await?;
-        self.ask(move |control| {
-            let _turn = turn;
-            question(control)
-        })
-        .await
+        self.ask_in_turn(&self.dry_runs, question).await
     }
 
     /// The same for a change of the queue.
@@ -140,10 +135,18 @@ impl Service {
         &self,
         change: impl FnOnce(&Control) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Status> {
-        let turn = turn(&self.queue_changes).await?;
+        self.ask_in_turn(&self.queue_changes, change).await
+    }
+
+    async fn ask_in_turn<T: Send + 'static>(
+        &self,
+        turns: &Arc<Semaphore>,
+        question: impl FnOnce(&Control) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Status> {
+        let turn = turn(turns).await?;
         self.ask(move |control| {
             let _turn = turn;
-            change(control)
+            question(control)
         })
         .await
     }
