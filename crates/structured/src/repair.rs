@@ -341,8 +341,11 @@ impl<'t> Reader<'t> {
                     return true;
                 }
                 // A list has no members: its bracket is missing.
-                Some(',') if close == ']' && self.objects > 0 && self.ahead(0, Ahead::has_member) => {
+                Some(',') if close == ']' && self.objects > 0 && self.ahead(1, Ahead::has_name) => {
                     self.flaws.add(Flaw::End);
+                    if commas > 0 {
+                        self.flaws.add(Flaw::Comma);
+                    }
                     return true;
                 }
                 Some(',') => {
@@ -520,37 +523,38 @@ impl<'t> Reader<'t> {
         name.to_owned()
     }
 
-    /// The length of a word. In an object, a comma between digits belongs to it (`1,299.00`): a name does not begin with digits.
+    /// The length of a word, which ends before the next sign of JSON. In an object, a comma between digits belongs to it (`1,299.00`): a
+    /// name does not begin with digits.
     fn word_length(&mut self, within: Within) -> usize {
-        let end = |text: &str, ends: &[char]| text.find(ends).unwrap_or(text.len());
-        let mut length = end(self.rest, &[',', '}', ']', ':', '\n', '\r', '{', '[']);
-        self.steps += length;
-        while within == Within::Object && self.rest[..length].ends_with(|char: char| char.is_ascii_digit()) {
-            let Some(more) = self.rest[length..].strip_prefix(',') else { break };
-            let part = end(more, &[',', '}', ']', ':', '\n', '\r', '{', '[', '"']);
-            self.steps += part;
-            if !more.starts_with(|char: char| char.is_ascii_digit()) || more[part..].starts_with(':') {
-                break;
+        let bytes = self.rest.as_bytes();
+        let (mut has_comma, mut has_quote) = (false, false);
+        let is_end = |at: &usize| match bytes[*at] {
+            b'}' | b']' | b':' | b'\n' | b'\r' | b'{' | b'[' => true,
+            b',' => {
+                let is_in_number = within == Within::Object && goes_on(&self.rest[..*at], &self.rest[*at + 1..]);
+                has_comma |= is_in_number;
+                !is_in_number
             }
-            length += 1 + part;
-        }
+            // A comma is missing before a name.
+            b'"' => {
+                let is_first = !std::mem::replace(&mut has_quote, true);
+                has_comma || is_first && serde_json::from_str::<Value>(&self.rest[..*at]).is_ok()
+            }
+            // A comment begins behind a space, so that an address without quotes stays whole.
+            b'/' => matches!(bytes[..*at], [.., b' ' | b'\t']) && matches!(bytes.get(at + 1), Some(b'/' | b'*')),
+            _ => false,
+        };
+        let length = (0..bytes.len()).find(is_end).unwrap_or(bytes.len());
+        self.steps += length;
         length
     }
 
     /// A number, `true`, `false`, `null`, or something that is none of them.
     fn word(&mut self, within: Within) -> Value {
         let length = self.word_length(within);
-        let word = &self.rest[..length];
-        // A comment begins behind a space, so that an address without quotes stays whole.
-        let comment = [" //", "\t//", " /*", "\t/*"].iter().filter_map(|mark| word.find(mark)).min();
-        let word = comment.map_or(word, |at| &word[..at]);
-        // A comma is missing before a name.
-        let scalar =
-            word.find('"').map(|at| &word[..at]).filter(|scalar| serde_json::from_str::<Value>(scalar).is_ok());
-        let word = scalar.unwrap_or(word);
-        let length = word.len();
+        let (word, rest) = self.rest.split_at(length);
         let word = word.trim().to_owned();
-        self.rest = &self.rest[length..];
+        self.rest = rest;
         match word.as_str() {
             "true" => return Value::Bool(true),
             "false" => return Value::Bool(false),
@@ -573,6 +577,13 @@ impl<'t> Reader<'t> {
             _ => Value::String(word),
         }
     }
+}
+
+/// Whether a number goes on behind a comma: digits follow that are no name.
+fn goes_on(before: &str, behind: &str) -> bool {
+    let is_digit = |char: char| char.is_ascii_digit();
+    let end = behind.find([',', '}', ']', ':', '\n', '\r', '{', '[', '"']).unwrap_or(behind.len());
+    before.ends_with(is_digit) && behind.starts_with(is_digit) && !behind[end..].starts_with(':')
 }
 
 /// Whether a name without quotes may have it.

@@ -87,6 +87,7 @@ fn brackets_too_many_and_missing_lose_no_members() {
     check(r#"[{"a":{"x":1}},"name":"n"},{"b":2}]"#, json!([{"a": {"x": 1}, "name": "n"}, {"b": 2}]), "around");
     check(r#"{"l":[{"x":1},{"y":2},"name":"n"}"#, json!({"l": [{"x": 1}, {"y": 2}], "name": "n"}), "end");
     check(r#"{"o":{"l":["a","b"},"name":"n"}"#, json!({"o": {"l": ["a", "b"]}, "name": "n"}), "end");
+    check(r#"{"l":[1,,"name":"n"}"#, json!({"l": [1], "name": "n"}), "comma, end");
     check(r#"{"o":{"a":"b"]},"name":"n"}"#, json!({"o": {"a": "b"}, "name": "n"}), "around, end");
 }
 
@@ -135,6 +136,10 @@ fn nasty_texts_take_steps_by_their_length() {
         format!("{{\"a\":{}", "1,".repeat(50_000)),
         format!("{{\"a\":[{}", "\"b\",".repeat(50_000)),
         format!("[\"{}", "\"}   ".repeat(50_000)),
+        format!("{{\"a\":[{}", ",".repeat(100_000)),
+        format!("[{}", "1\"a\"/**/".repeat(20_000)),
+        format!("[{}", "1 /**/".repeat(30_000)),
+        format!("[{}", "1x\"".repeat(50_000)),
     ];
     for text in nasty {
         let steps = read(&text).steps;
