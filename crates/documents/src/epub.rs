@@ -95,9 +95,13 @@ fn without_declarations(xhtml: &str) -> (Cow<'_, str>, bool) {
     }
 }
 
-/// Name and text of an entity in its declaration. One whose text is elsewhere has none.
+/// Name and text of an entity in its declaration. One whose text is elsewhere has none. Those that HTML must escape mean the same everywhere,
+/// and a declaration escapes them twice (§4.6).
 fn entity(declared: &str) -> Option<(&str, &str)> {
     let (name, rest) = declared.trim_start().split_once(char::is_whitespace)?;
+    if matches!(name, "lt" | "gt" | "amp" | "quot" | "apos") {
+        return None;
+    }
     let rest = rest.trim_start();
     let quote = rest.chars().next().filter(|char| matches!(char, '"' | '\''))?;
     Some((name, rest[1..].split_once(quote)?.0))
@@ -224,6 +228,7 @@ mod tests {
                 <!ENTITY pub "The Publisher > all"><!ENTITY both '&pub; & "more"'><!ENTITY file SYSTEM "x">]>"#,
                 "By The Publisher > all in The Publisher > all & \"more\" &none;.",
             ),
+            (r#"<!DOCTYPE html [<!ENTITY lt "&#38;#60;"><!ENTITY pub "a &lt; b">]>"#, "By a < b in &both; &none;."),
             ("<!DOCTYPE html [ ]>", "By &pub; in &both; &none;."),
             ("<!DOCTYPE html>", "By &pub; in &both; &none;."),
             ("", "By &pub; in &both; &none;."),

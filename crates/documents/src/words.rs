@@ -36,7 +36,8 @@ fn push(text: &mut String, char: char) {
         'ﬃ' => text.push_str("ffi"),
         'ﬄ' => text.push_str("ffl"),
         'ﬅ' | 'ﬆ' => text.push_str("st"),
-        '\u{ad}' | '\0' => {}
+        '\u{ad}' => {}
+        char if char.is_control() => {}
         char => text.push(char),
     }
 }
@@ -55,6 +56,7 @@ mod tests {
             ("a -\nb", "a -\nb"),
             ("ﬁle o\u{ad}ﬃce", "file office"),
             ("two  \u{a0} words", "two words"),
+            ("a\u{2}b\u{7f}\0c", "abc"),
             ("\n\na\n\n\n\nb\n", "a\n\nb"),
             ("", ""),
         ] {

@@ -128,6 +128,11 @@ fn characters_in_names_of_glyphs() {
     let font = "<</Type/Font/Subtype/Type1/BaseFont/X/Encoding<</Differences[1/A/fi/uni00E5/Zcaron/u1F600]>>>>";
     let content = stream("", b"BT /F 12 Tf 72 700 Td (\x01\x02\x03\x04\x05) Tj ET");
     assert_eq!(text_of(&file(&objects(content, font, &[]))).text, "Afiå\u{17d}😀");
+    // The signs of this font are no characters, and the text beside them is read.
+    let signs = "<</Type/Font/Subtype/Type1/BaseFont/ABCDEF+FontAwesome/Encoding<</Differences[1/A/uniF0E0]>>>>";
+    let content = stream("", b"BT /F 12 Tf 72 700 Td (\x01\x02) Tj ET");
+    let text = text_of(&file(&objects(content, signs, &[])));
+    assert_eq!((&*text.text, text.is_cut), ("A", false));
 }
 
 #[test]
@@ -153,6 +158,13 @@ fn wrong_lengths_and_places_are_searched_for() {
         let text = text_of(&bytes);
         assert_eq!((&*text.text, text.is_cut), ("A visible text", is_cut), "{}", String::from_utf8_lossy(&bytes));
     }
+    // A text with the word is no stream.
+    let mut named = objects(stream("", TEXT.as_bytes()), HELVETICA, &[]);
+    named[0] = b"<</Type/Catalog/Lang(A stream of words)/Pages 2 0 R>>".to_vec();
+    let named = file(&named);
+    let end = named.windows(9).position(|window| window == b"startxref").expect("a file ends so");
+    let text = text_of(&[&named[..end], b"%%EOF"].concat());
+    assert_eq!((&*text.text, text.is_cut), ("A visible text", false));
     // Nothing stands for a page that is not there.
     let text = text_of(&file(&objects(Vec::new(), HELVETICA, &[])[CONTENT - 1..]));
     assert_eq!((&*text.text, text.is_cut), ("", true));

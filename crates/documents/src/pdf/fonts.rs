@@ -1,5 +1,6 @@
 //! Fonts of a PDF, in the forms that the library reads (ISO 32000-1 §9.6, §9.7).
 
+use memchr::memmem;
 use pdf_extract::{Dictionary, Document, Object, ObjectId, Stream};
 
 /// Widths that lists may take the place of ranges with, in all fonts. Each takes some hundred bytes.
@@ -84,7 +85,9 @@ fn list_widths(widths: &mut Vec<Object>, left: &mut usize) {
 
 /// What glyphs mean that have their characters as names, such as `uni00E5`, as a map from codes to characters.
 fn map_of_names(document: &Document, font: &Dictionary) -> Option<Vec<u8>> {
-    if font.has(b"ToUnicode") {
+    // Of fonts with this name the library takes no characters for names that it does not know, and panics.
+    let name = font.get_deref(b"BaseFont", document).and_then(Object::as_name).unwrap_or_default();
+    if font.has(b"ToUnicode") || memmem::find(name, b"FontAwesome").is_some() {
         return None;
     }
     let encoding = font.get_deref(b"Encoding", document).ok()?.as_dict().ok()?;

@@ -82,7 +82,9 @@ fn places(bytes: &mut [u8]) -> BTreeMap<u32, (u16, usize)> {
             places.insert(number, (generation, place));
         }
         let next = memmem::find(&bytes[body..], b"obj").map_or(bytes.len(), |next| body + next);
-        at = match memmem::find(&bytes[body..next], b"stream") {
+        // In a text, the word is no keyword: that stands behind a dictionary.
+        let is_keyword = |at: &usize| bytes[body..body + at].trim_ascii_end().ends_with(b">>");
+        at = match memmem::find_iter(&bytes[body..next], b"stream").find(is_keyword) {
             Some(stream) => past_stream(bytes, body, body + stream),
             None => body,
         };
