@@ -17,14 +17,40 @@ const MONTHS: [&[&str]; 12] = [
 ];
 /// What is written behind a day.
 const ORDINALS: [&str; 6] = ["st", "nd", "rd", "th", "er", "."];
-/// What is written behind a time, and whether it is the second half of the day.
-const HALVES: [(&str, bool); 4] = [("am", false), ("a.m.", false), ("pm", true), ("p.m.", true)];
+/// What is written behind a time, and whether it is the second half of the day, if it says so.
+const MARKS: [(&str, Option<bool>); 5] =
+    [("am", Some(false)), ("a.m.", Some(false)), ("pm", Some(true)), ("p.m.", Some(true)), ("uhr", None)];
 /// Words behind the time of a date that may belong to it: `AM` and a zone.
 const CLOCK_WORDS_MAX: usize = 2;
 
-/// Microseconds since 1970 of a date: RFC 3339 and what is near it, `2024/03/05`, `5 March 2024`, `March 5, 2024`, `Tue, 05 Mar 2024 10:00:00 GMT`, `Tuesday, 05-Mar-24 10:00:00 GMT`,
-/// `Tue Mar  5 10:00:00 2024`, `05.03.2024`.
-/// Without a zone it counts as UTC.
+/// Zones by their names, and their hours before UTC: those of RFC 5322 (§4.3), and those of Europe.
+const ZONES: [(&str, i64); 20] = [
+    ("z", 0),
+    ("ut", 0),
+    ("utc", 0),
+    ("gmt", 0),
+    ("est", -5),
+    ("edt", -4),
+    ("cst", -6),
+    ("cdt", -5),
+    ("mst", -7),
+    ("mdt", -6),
+    ("pst", -8),
+    ("pdt", -7),
+    ("wet", 0),
+    ("west", 1),
+    ("cet", 1),
+    ("cest", 2),
+    ("mez", 1),
+    ("mesz", 2),
+    ("eet", 2),
+    ("eest", 3),
+];
+/// How far a zone is from UTC, in hours.
+const ZONE_HOURS_MAX: i64 = 14;
+
+/// Microseconds since 1970 of a date: RFC 3339 and what is near it, `2024/03/05`, `5 March 2024`, `March 5, 2024`, `05.03.2024`,
+/// `Tue, 05 Mar 2024 10:00:00 GMT`, `Tuesday, 05-Mar-24 10:00:00 GMT`, `Tue Mar  5 10:00:00 2024`. Without a zone it counts as UTC.
 pub(super) fn date(text: &str) -> Option<i64> {
     iso(text).or_else(|| with_month(text)).or_else(|| with_points(text))
 }
@@ -45,7 +71,7 @@ fn iso(text: &str) -> Option<i64> {
     Some(days * 86_400_000_000 + time)
 }
 
-/// `10:30`, `10:30:15.5`, `10:30 PM`, with `Z`, `GMT` or `+02:00` behind; in microseconds.
+/// `10:30`, `10:30:15.5`, `10:30 PM`, `10:30 Uhr`, with a zone behind; in microseconds.
 fn clock(text: &str) -> Option<i64> {
     let end = text.find(|char: char| !(char.is_ascii_digit() || matches!(char, ':' | '.'))).unwrap_or(text.len());
     let (time, zone) = (&text[..end], text[end..].trim());
@@ -67,50 +93,49 @@ fn clock(text: &str) -> Option<i64> {
 
 /// The half of the day at the beginning of a text, and the rest.
 fn half_of_day(text: &str) -> (Option<bool>, &str) {
-    let half = HALVES.into_iter().find_map(|(mark, is_second)| {
+    let marked = MARKS.into_iter().find_map(|(mark, half)| {
         let (begin, rest) = text.split_at_checked(mark.len())?;
         let is_word = begin.eq_ignore_ascii_case(mark) && !rest.starts_with(char::is_alphanumeric);
-        is_word.then_some((Some(is_second), rest.trim_start()))
+        is_word.then_some((half, rest.trim_start()))
     });
-    half.unwrap_or((None, text))
+    marked.unwrap_or((None, text))
 }
 
+/// `+02:00`, `-0500`, `GMT`, `GMT-5`, `EST`; a comment in parentheses may be behind it.
 fn zone_seconds(zone: &str) -> Option<i64> {
-    let sign = match zone.chars().next() {
-        None => return Some(0),
-        // A dash by itself is no sign.
-        Some('+' | '-') if !zone[1..].starts_with(|char: char| char.is_ascii_digit()) => return None,
-        Some('+') => 1,
-        Some('-') => -1,
-        Some(_) => {
-            let is_utc = ["z", "utc", "gmt", "ut"].iter().any(|name| zone.eq_ignore_ascii_case(name));
-            return is_utc.then_some(0);
-        }
+    let zone = zone.split('(').next().unwrap_or_default().trim();
+    let (name, offset) = zone.split_at(zone.find(|char: char| !char.is_ascii_alphabetic()).unwrap_or(zone.len()));
+    let named = ZONES.iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, hours)| *hours);
+    let hours = if name.is_empty() { 0 } else { named? };
+    let (sign, offset) = match offset.chars().next() {
+        None => return Some(hours * 3600),
+        Some('+') if hours == 0 => (1, &offset[1..]),
+        Some('-') if hours == 0 => (-1, &offset[1..]),
+        Some(_) => return None,
     };
-    let digits: String = zone[1..].chars().filter(char::is_ascii_digit).collect();
-    let (hours, minutes) = digits.split_at_checked(2)?;
-    let minutes = if minutes.is_empty() { 0 } else { number_of(minutes)? };
-    Some(sign * (number_of(hours)? * 3600 + minutes * 60))
+    let parts = offset.split_once(':').or_else(|| offset.split_at_checked(2)).unwrap_or((offset, ""));
+    let (hours, minutes) = (number_of(parts.0)?, if parts.1.is_empty() { 0 } else { number_of(parts.1)? });
+    (hours <= ZONE_HOURS_MAX && minutes <= 59).then_some(sign * (hours * 3600 + minutes * 60))
 }
 
 /// With the name of a month, which may be short.
 fn with_month(text: &str) -> Option<i64> {
-    let parts = text.split(|char: char| char.is_whitespace() || char == ',').filter(|part| !part.is_empty());
-    let mut parts: Vec<&str> = parts.collect();
-    let is_clock = |part: &&str| part.contains(':') && part.starts_with(|char: char| char.is_ascii_digit());
-    let time = parts.iter().position(is_clock).map_or(0, |at| take_clock(&mut parts, at));
+    let (parts, time) = without_clock(text);
     let words: Vec<&str> = parts.iter().flat_map(|part| part.split('-')).filter(|word| !word.is_empty()).collect();
-    let is_month = |word: &&str| {
-        let word = word.trim_end_matches('.').to_lowercase();
+    let month_at = |at: usize| {
+        let word = words.get(at)?.trim_end_matches('.').to_lowercase();
         MONTHS.iter().position(|names| names.contains(&word.as_str()))
     };
-    let (place, month) = words.iter().enumerate().find_map(|(at, word)| Some((at, is_month(word)?)))?;
     let number_at = |at: Option<usize>| {
         let word = words.get(at?)?;
         number_of(ORDINALS.iter().find_map(|ordinal| word.strip_suffix(ordinal)).unwrap_or(word))
     };
-    let before = number_at(place.checked_sub(1)).filter(|day| (1..=31).contains(day));
-    let (day, year_at) = match before {
+    let day_at = |at: Option<usize>| number_at(at).filter(|day| (1..=31).contains(day));
+    // `mar. 5 mars 2024` begins with a Tuesday.
+    let is_weekday = |at: usize| day_at(Some(at + 1)).is_some() && month_at(at + 2).is_some();
+    let mut months = (0..words.len()).filter_map(|at| Some((at, month_at(at)?)));
+    let (place, month) = months.find(|(at, _)| !is_weekday(*at))?;
+    let (day, year_at) = match day_at(place.checked_sub(1)) {
         Some(day) => (day, place + 1),
         None => (number_at(Some(place + 1))?, place + 2),
     };
@@ -123,23 +148,35 @@ fn with_month(text: &str) -> Option<i64> {
     Some(days(year, month as i64 + 1, day)? * 86_400_000_000 + time)
 }
 
-/// Takes the time that begins in a part of a date, as far as it can be read.
-fn take_clock(parts: &mut Vec<&str>, at: usize) -> i64 {
+/// The words of a date, and the time among them as far as it can be read; of a span of times, its begin.
+fn without_clock(text: &str) -> (Vec<&str>, i64) {
+    let parts = text.split(|char: char| char.is_whitespace() || char == ',').filter(|part| !part.is_empty());
+    let mut parts: Vec<&str> = parts.collect();
+    let is_clock = |part: &&str| part.contains(':') && part.starts_with(|char: char| char.is_ascii_digit());
+    let Some(at) = parts.iter().position(is_clock) else { return (parts, 0) };
+    // With seconds, a program wrote it, and a zone is behind.
+    let has_minutes = |time: &str| time.matches(':').count() == 1;
+    if let Some((begin, end)) = parts[at].split_once(['-', '–'])
+        && has_minutes(begin)
+        && has_minutes(end)
+    {
+        parts[at] = begin;
+    }
     let read = (0..=CLOCK_WORDS_MAX).rev().find_map(|more| {
         let end = at + 1 + more;
         Some((end, clock(&parts.get(at..end)?.join(" "))?))
     });
     let (end, time) = read.unwrap_or((at + 1, 0));
     parts.drain(at..end);
-    time
+    (parts, time)
 }
 
 /// `05.03.2024`: day, month, year.
 fn with_points(text: &str) -> Option<i64> {
-    let (date, time) = text.split_once(|char: char| char.is_whitespace() || char == ',').unwrap_or((text, ""));
+    let (parts, time) = without_clock(text);
+    let [date] = parts[..] else { return None };
     let mut parts = date.split('.');
     let (day, month, year) = (number_of(parts.next()?)?, number_of(parts.next()?)?, digits(parts.next()?, 4)?);
-    let time = if time.trim().is_empty() { 0 } else { clock(time.trim())? };
     Some(days(year, month, day)? * 86_400_000_000 + time)
 }
 
@@ -251,7 +288,19 @@ mod tests {
             ("05-Mar-2024", "2024-03-05T00:00:00Z"),
             ("5. März 2024", "2024-03-05T00:00:00Z"),
             ("den 5 maj 2024", "2024-05-05T00:00:00Z"),
+            ("mar. 5 mars 2024", "2024-03-05T00:00:00Z"),
             ("05.03.1969", "1969-03-05T00:00:00Z"),
+            ("05.03.2024, 10:00 Uhr", "2024-03-05T10:00:00Z"),
+            ("05.03.2024 10:00–12:00 Uhr", "2024-03-05T10:00:00Z"),
+            ("5 March 2024, 14:00-16:00", "2024-03-05T14:00:00Z"),
+            ("5 March 2024, 10:00-11:30 GMT", "2024-03-05T10:00:00Z"),
+            ("Tue Mar 05 2024 10:00:00-05:00", "2024-03-05T15:00:00Z"),
+            ("Tue Mar 05 2024 10:00:00 GMT-0500 (Eastern Standard Time)", "2024-03-05T15:00:00Z"),
+            ("Tue, 05 Mar 2024 10:00:00 +0100 (CET)", "2024-03-05T09:00:00Z"),
+            ("Tue, 05 Mar 2024 10:00:00 EST", "2024-03-05T15:00:00Z"),
+            ("5 March 2024 10:00 UTC+2", "2024-03-05T08:00:00Z"),
+            ("2024-03-05 10:00 CET", "2024-03-05T09:00:00Z"),
+            ("2024-03-05 10:00:00 +0530", "2024-03-05T04:30:00Z"),
         ] {
             assert_eq!(date(text).map(rfc3339).as_deref(), Some(expect), "{text}");
             assert_eq!(micros_of(expect).map(rfc3339).as_deref(), Some(expect));
@@ -272,6 +321,9 @@ mod tests {
             "5kg March 2024",
             "2024-3-5-6",
             "5 March 24",
+            "2024-03-05 10:00+16:00",
+            "2024-03-05 10:00 +02:00 12",
+            "05.03.2024 and more",
         ] {
             assert_eq!(date(text), None, "{text}");
         }
