@@ -38,7 +38,7 @@ mod tests {
     }
 
     /// Pages made to be slow: what is repeated, and how often at first.
-    const NASTY: [(&str, &str, usize); 27] = [
+    const NASTY: [(&str, &str, usize); 28] = [
         ("", "<div>", 700),
         ("", "<div>a few words, and more ", 700),
         ("", "<b>bold ", 700),
@@ -66,6 +66,7 @@ mod tests {
         ("", "<img src=a alt=b><hr>", 700),
         ("", "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math><span aria-hidden=true>c</span>", 700),
         ("", "<math><msqrt><mi>a</mi><span aria-hidden=true>", 700),
+        ("", "<math><annotation>words of it </annotation>", 120),
     ];
 
     #[test]

@@ -49,15 +49,20 @@ fn add(tree: &Document<'_>, block: &Block, text: &mut String) {
     let mut is_raised = false;
     // A line may begin within a formula.
     let around = std::iter::successors(Some(block.first), |id| Some(tree.parent(*id)));
-    let mut around = around.take_while(|id| *id > block.element);
-    let first = around.find(|id| tree.tag(*id) == Some(Tag::Math)).unwrap_or(block.first);
+    let around = around.take_while(|id| *id > block.element);
+    let first = around.filter(|id| tree.tag(*id) == Some(Tag::Math)).last().unwrap_or(block.first);
     let maths = (first..=block.last).filter(|id| tree.tag(*id) == Some(Tag::Math));
     let mut repeated: Vec<Id> = maths.flat_map(|id| math::repeated(tree, id)).collect();
     repeated.sort_unstable();
     let mut id = first;
+    // A formula within one is part of it.
+    let mut end_of_formula = 0;
     while id <= block.last {
         let formula = match tree.tag(id) {
-            Some(Tag::Math) => math::source(tree, id),
+            Some(Tag::Math) if id >= end_of_formula => {
+                end_of_formula = tree.end(id);
+                math::source(tree, id)
+            }
             Some(Tag::Script) if math::is_script(tree, id) => math::source(tree, id),
             _ => None,
         };

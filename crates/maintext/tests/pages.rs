@@ -133,6 +133,7 @@ fn code_has_its_language_and_no_numbers_of_lines() {
         ("<pre class='brush: sql; gutter: false'>let x</pre>", "sql"),
         ("<pre class='src src-elisp'>let x</pre>", "elisp"),
         ("<pre class='wide text'>let x</pre>", ""),
+        ("<div class=src-pages-code-module--box><pre>let x</pre></div>", ""),
     ] {
         check(html, &format!("```{language}\nlet x\n```"));
     }
@@ -174,6 +175,8 @@ fn formulas_stand_once() {
         let expect = format!("Spiders\n\n{TEXT}\n\nThe size of it is a^2, in all cases.\n\n{TEXT}");
         assert_eq!(read(&html, "http://example.com/").text, expect);
     }
+    let hidden = format!("<span aria-hidden=true>{tex}</span>");
+    check(&format!("<p>The sizes are {hidden} and {hidden}.</p>"), "The sizes are $a^2$ and $a^2$.");
     let html = page(&format!("<h1>Spiders</h1><p>{TEXT}</p><p>{tex} is the size in all cases.</p><p>{TEXT}</p>"));
     assert!(read(&html, "http://example.com/").text.contains("\n\na^2 is the size in all cases.\n\n"));
     check(
@@ -204,6 +207,10 @@ fn mathml_without_its_source_is_read() {
 fn terms_stay_with_their_definitions() {
     check(
         "<dl><dt>--flag<dd>Does a thing.<dt>--other<dd>Does another thing.</dl>",
+        "- --flag\n\n  Does a thing.\n\n- --other\n\n  Does another thing.",
+    );
+    check(
+        "<dl><div><dt>--flag<dd>Does a thing.</div><div><dt>--other<dd>Does another thing.</div></dl>",
         "- --flag\n\n  Does a thing.\n\n- --other\n\n  Does another thing.",
     );
     check(

@@ -144,27 +144,26 @@ impl Renderer<'_, '_> {
     /// A list of terms and what they mean: an item for each term.
     fn definitions(&self, id: Id, nesting: usize, out: &mut Blocks) {
         let mut items: Vec<String> = Vec::new();
-        let mut groups = vec![id];
-        while let Some(group) = groups.pop() {
-            for child in self.tree.children(group).filter(|child| self.kept.holds(*child)) {
-                match self.tree.tag(child) {
-                    // HTML allows a `div` around each term.
-                    Some(Tag::Div) => groups.push(child),
-                    Some(Tag::Dd) => {
-                        let inner = self.inner(child, nesting);
-                        match items.last_mut() {
-                            Some(last) if !inner.is_empty() => last.push_str(&format!("\n\n{inner}")),
-                            Some(_) => {}
-                            None => items.push(inner),
-                        }
-                    }
-                    Some(_) => items.push(self.inner(child, nesting)),
-                    None => {}
-                }
-            }
-        }
+        self.definitions_in(id, nesting, &mut items);
         items.retain(|item| !item.is_empty());
         out.push_list(items, None);
+    }
+
+    fn definitions_in(&self, group: Id, nesting: usize, items: &mut Vec<String>) {
+        for child in self.tree.children(group).filter(|child| self.kept.holds(*child)) {
+            match (self.tree.tag(child), items.last_mut()) {
+                // HTML allows a `div` around each term.
+                (Some(Tag::Div), _) => self.definitions_in(child, nesting, items),
+                (Some(Tag::Dd), Some(last)) => {
+                    let inner = self.inner(child, nesting);
+                    if !inner.is_empty() {
+                        last.push_str(&format!("\n\n{inner}"));
+                    }
+                }
+                (Some(_), _) => items.push(self.inner(child, nesting)),
+                (None, _) => {}
+            }
+        }
     }
 }
 

@@ -86,8 +86,9 @@ fn language(tree: &Document<'_>, id: Id) -> Option<String> {
 
 /// The language that classes name. Those of code itself may be its bare name.
 fn of_classes(classes: &str, is_code: bool) -> Option<&str> {
-    const PREFIXES: [&str; 7] =
-        ["language-", "lang-", "highlight-source-", "highlight-", "brush:", "sourceCode-", "src-"];
+    const PREFIXES: [&str; 6] = ["language-", "lang-", "highlight-source-", "highlight-", "brush:", "sourceCode-"];
+    /// The same of code itself: around it, such a class names a file.
+    const PREFIX_OF_CODE: &str = "src-";
     /// The next class is the name.
     const MARKS: [&str; 2] = ["sourceCode", "brush:"];
     const NONE: [&str; 11] = [
@@ -132,7 +133,10 @@ fn of_classes(classes: &str, is_code: bool) -> Option<&str> {
     let classes = || classes.split_ascii_whitespace();
     let is_named = |name: &&str| !name.is_empty() && !NONE.contains(name);
     let by_prefix = classes()
-        .filter_map(|class| PREFIXES.iter().find_map(|prefix| class.strip_prefix(prefix)))
+        .filter_map(|class| {
+            let of_code = class.strip_prefix(PREFIX_OF_CODE).filter(|_| is_code);
+            of_code.or_else(|| PREFIXES.iter().find_map(|prefix| class.strip_prefix(prefix)))
+        })
         .map(|name| name.trim_end_matches(';'))
         .find(is_named);
     let behind_mark = || {

@@ -173,7 +173,7 @@ impl Renderer<'_, '_> {
             Tag::Sup | Tag::Sub if self.changes_meaning(id) => self.raised(id, tag, line),
             Tag::Math | Tag::Script => match math::source(self.tree, id) {
                 Some(source) => line.markdown(&format!("${source}$")),
-                None => self.inlines(id, line),
+                None => line.text(&self.tree.whole_text(id)),
             },
             Tag::Q => {
                 line.text("“");

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use extract::html::dom::{Document, Id, Tag};
 
+use crate::steps;
+
 /// Bytes of the longest source that is taken.
 const SOURCE_BYTES_MAX: usize = 4096;
 
@@ -58,10 +60,11 @@ pub(crate) fn repeated<'t>(tree: &'t Document<'_>, math: Id) -> impl Iterator<It
     const AROUND: usize = 2;
     /// Elements beside each that are looked at.
     const BESIDE_MAX: usize = 4;
-    let around = std::iter::successors(Some(math), |id| Some(tree.parent(*id))).take(AROUND);
     let is_hidden =
         |id: &Id| tree.tag(*id).is_some() && tree.attribute(*id, "aria-hidden").is_some_and(|is| is == "true");
-    around.flat_map(move |id| {
+    // One that is hidden itself is not what is heard.
+    let around = std::iter::successors(Some(math), move |id| Some(tree.parent(*id)).filter(|id| !is_hidden(id)));
+    around.take(AROUND).flat_map(move |id| {
         let is_other = move |other: &Id| *other != id;
         tree.children(tree.parent(id)).take(BESIDE_MAX).filter(is_other).filter(is_hidden)
     })
@@ -86,6 +89,7 @@ impl Writer<'_, '_> {
     }
 
     fn node(&mut self, id: Id) -> Option<()> {
+        steps::count(1);
         if self.tex.len() > SOURCE_BYTES_MAX {
             return None;
         }
@@ -121,7 +125,9 @@ impl Writer<'_, '_> {
             ("mover", [base, over]) => self.groups(&[(r"\overset", *over), ("", *base)]),
             ("munder", [base, under]) => self.groups(&[(r"\underset", *under), ("", *base)]),
             ("mtext" | "ms", _) => self.groups(&[(r"\text", id)]),
-            ("mi", _) if tree.whole_text(id).trim().chars().count() > 1 => self.groups(&[(r"\text", id)]),
+            ("mi", _) if tree.end(id) == id + 2 && tree.text(id + 1).trim().chars().nth(1).is_some() => {
+                self.groups(&[(r"\text", id)])
+            }
             _ => self.children(id),
         }
     }
