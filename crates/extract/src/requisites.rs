@@ -19,7 +19,7 @@ pub use xml::{of_prolog, of_xslt};
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::data_uri;
+use crate::data_uri::{self, Refused};
 use crate::href::{self, Target};
 
 /// Bytes of a document in a `data:` URI that is read.
@@ -156,13 +156,16 @@ impl Requisites {
         let begins = |begin: &str| uri.get(..begin.len()).is_some_and(|it| it.eq_ignore_ascii_case(begin));
         let kind = kinds.iter().find(|(for_what, begin, _)| *for_what == role && begins(begin));
         let Some((_, _, read)) = kind.filter(|_| !self.is_inside) else { return };
-        let Ok(data) = data_uri::decode(uri, DATA_BYTES_MAX) else { return };
+        let data = data_uri::decode(uri, DATA_BYTES_MAX);
+        self.is_cut |= matches!(data, Err(Refused::TooLarge));
+        let Ok(data) = data else { return };
         let mut inside = Requisites { is_inside: true, ..Requisites::new(self.limits) };
         read(&String::from_utf8_lossy(&data.bytes), &mut inside);
         self.is_cut |= inside.is_cut;
         for reference in &inside.references {
             self.add(&reference.href, reference.role);
         }
+        inside.modules.iter().for_each(|name| self.add_module(name));
     }
 
     /// Adds a module by its name: one that is no URL is for an import map (HTML Standard, "resolve a module specifier").

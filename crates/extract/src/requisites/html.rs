@@ -259,6 +259,12 @@ mod tests {
         );
         check("<iframe src='DATA:text/html,<img src=http://a.test/c.png>'></iframe>", &["http://a.test/c.png"]);
         check("<script src='data:text/javascript,import %22http://a.test/d.js%22'></script>", &["http://a.test/d.js"]);
+        let page = found("<script src='data:text/javascript,import %22lib/a%22;import %22./no.js%22'></script>");
+        assert_eq!((hrefs(&page).len(), page.modules.iter().map(String::as_str).collect()), (0, vec!["lib/a"]));
+        let long = format!("data:text/css,{}", "x".repeat(1 << 20));
+        for (href, is_cut) in [(format!("{long}y"), true), (long, false)] {
+            assert_eq!(found(&format!("<link rel=stylesheet href='{href}'>")).is_cut, is_cut);
+        }
         check("<img src='data:image/svg+xml,<svg><image href=%22http://a.test/no.png%22/></svg>'>", &[]);
         check(
             "<iframe src='data:text/html,<iframe src=%22data:text/html,<img src=http://a.test/no>%22>'></iframe>",

@@ -21,12 +21,13 @@ pub(super) fn of_import_map(text: &str, found: &mut Requisites) {
     }
     if mapped.iter().any(|mapped| mapped.name.ends_with('/')) {
         let max = found.limits.href_bytes_max;
+        let all = mapped.len();
         mapped.retain(|Mapped { scope, name, href }| {
             [scope.as_ref(), Some(name), Some(href)].into_iter().flatten().all(|text| text.len() <= max)
         });
-        let room = found.limits.references_max.saturating_sub(found.mapped.len());
-        found.is_cut |= mapped.len() > room;
-        found.mapped.extend(mapped.into_iter().take(room));
+        mapped.truncate(found.limits.references_max.saturating_sub(found.mapped.len()));
+        found.is_cut |= mapped.len() < all;
+        found.mapped.append(&mut mapped);
     }
 }
 
@@ -61,6 +62,10 @@ mod tests {
         let mapped: Vec<_> =
             found.mapped.iter().map(|one| (one.scope.as_deref(), &one.name[..], &one.href[..])).collect();
         assert_eq!(mapped, [(None, "a", "./a.js"), (None, "lib/", "/lib/"), (Some("/x/"), "a", "/x/a.js")]);
+        let map = r#"{"imports": {"lib/": "/lib/", "long/name/of/a/module/": "/long/"}}"#;
+        let mut found = Requisites::new(Limits { references_max: 100, href_bytes_max: 10 });
+        of_import_map(map, &mut found);
+        assert_eq!((found.mapped.len(), found.is_cut), (1, true));
         check(of_import_map, "[]", &[]);
         check(of_import_map, "{", &[]);
     }
