@@ -156,11 +156,14 @@ fn without_clock(text: &str) -> (Vec<&str>, i64) {
     let Some(at) = parts.iter().position(is_clock) else { return (parts, 0) };
     // With seconds, a program wrote it, and a zone is behind.
     let has_minutes = |time: &str| time.matches(':').count() == 1;
-    if let Some((begin, end)) = parts[at].split_once(['-', '–'])
-        && has_minutes(begin)
-        && has_minutes(end)
-    {
-        parts[at] = begin;
+    let is_mark = |word: &str| matches!(half_of_day(word), (Some(_), ""));
+    for part in parts[at..].iter_mut().take(2) {
+        if let Some((begin, end)) = part.split_once(['-', '–'])
+            && (has_minutes(begin) || is_mark(begin))
+            && has_minutes(end)
+        {
+            *part = begin;
+        }
     }
     let read = (0..=CLOCK_WORDS_MAX).rev().find_map(|more| {
         let end = at + 1 + more;
@@ -293,6 +296,9 @@ mod tests {
             ("05.03.2024, 10:00 Uhr", "2024-03-05T10:00:00Z"),
             ("05.03.2024 10:00–12:00 Uhr", "2024-03-05T10:00:00Z"),
             ("5 March 2024, 14:00-16:00", "2024-03-05T14:00:00Z"),
+            ("March 5, 2024, 2:00-4:00 PM", "2024-03-05T14:00:00Z"),
+            ("March 5, 2024 2:00 PM-4:00 PM", "2024-03-05T14:00:00Z"),
+            ("5 March 2024 10:00 GMT-05:00", "2024-03-05T15:00:00Z"),
             ("5 March 2024, 10:00-11:30 GMT", "2024-03-05T10:00:00Z"),
             ("Tue Mar 05 2024 10:00:00-05:00", "2024-03-05T15:00:00Z"),
             ("Tue Mar 05 2024 10:00:00 GMT-0500 (Eastern Standard Time)", "2024-03-05T15:00:00Z"),
