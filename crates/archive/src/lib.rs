@@ -3,13 +3,13 @@
 mod acknowledged;
 mod earlier;
 mod error;
+mod indexing;
 mod names;
 mod recovery;
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use model::{
@@ -24,6 +24,8 @@ pub use earlier::{Earlier, Original, Place, Says};
 use earlier::{record_id, response_id};
 pub use error::ArchiveError;
 use error::{failed, not_indexed};
+use indexing::{Ended, Index, Indexing, join};
+pub use indexing::{index_path, write_index};
 pub use recovery::{
     ArchiveInState, Fate, Orphan, Unknown, belongs_together, is_record_end, is_whole, keep, no_longer_keep, orphans,
     set_aside, set_aside_tails, unknown,
@@ -50,12 +52,6 @@ pub struct Archive {
     indexing: Vec<Indexing>,
 }
 
-/// An index that is being made.
-enum Indexing {
-    Running(JoinHandle<Result<(), ArchiveError>>),
-    Done(Result<(), ArchiveError>),
-}
-
 /// Gives each new segment a serial number that is unique in the crawl.
 pub type Serials = Box<dyn FnMut() -> Result<u32, StoreError> + Send>;
 
@@ -66,27 +62,6 @@ struct Current {
     index: Index,
     /// When its first record was written; long ago if another process began it.
     begun_at: Timestamp,
-}
-
-/// The index of the segment that is written.
-enum Index {
-    /// Made while the segment is written.
-    Growing(Box<IndexWriter>),
-    /// Another process began the segment: it must be read for its index. The index that lies there lists it up to this process.
-    OfBefore,
-    /// The same, and this process has written to the segment.
-    Removed,
-}
-
-/// A segment that has ended. Its index is begun when the state knows all of it: so what has an index was committed once, whatever the state
-/// says later ([`unknown`]).
-struct Ended {
-    serial: u32,
-    length: u64,
-    path: PathBuf,
-    index: Index,
-    /// Sends when the index is there.
-    done: SyncSender<()>,
 }
 
 /// When to seal a segment that is not full.
@@ -207,7 +182,8 @@ impl Archive {
                 archive.current = Some(reopen(&path, segment)?);
             } else if !index_path(&path).exists() {
                 let Segment { serial, length, .. } = *segment;
-                archive.start_index(Ended { serial, length, path, index: Index::OfBefore, done: sync_channel(1).0 });
+                let ended = Ended { serial, length, path, index: Index::OfBefore, done: sync_channel(1).0 };
+                archive.indexing.push(Indexing::begin(ended));
             }
         }
         Ok(archive)
@@ -251,8 +227,7 @@ impl Archive {
         let is_known = |ended: &mut Ended| {
             committed.iter().any(|known| known.serial == ended.serial && known.length >= ended.length)
         };
-        let known: Vec<Ended> = self.ended.extract_if(.., is_known).collect();
-        known.into_iter().for_each(|ended| self.start_index(ended));
+        self.indexing.extend(self.ended.extract_if(.., is_known).map(Indexing::begin));
     }
 
     /// Appends the exchanges of one fetch. The location is that of the last response, which has these digests. If the archive holds
@@ -499,14 +474,6 @@ impl Archive {
         join(ended)
     }
 
-    /// Writes a segment's index while the next segment is written; before that, where no thread can be had.
-    fn start_index(&mut self, ended: Ended) {
-        let ended = Arc::new(Mutex::new(Some(ended)));
-        let taken = Arc::clone(&ended);
-        let thread = std::thread::Builder::new().spawn(move || write_index_of(&taken));
-        self.indexing.push(thread.map_or_else(|_| Indexing::Done(write_index_of(&ended)), Indexing::Running));
-    }
-
     /// Ends the writing for now, after the indexes that are being made. `finished` says that the crawl has ended: then
     /// the last segment gets its index too. Otherwise the archive can be opened again, and continues in the same segment.
     ///
@@ -519,7 +486,7 @@ impl Archive {
         if let Some(current) = self.current.take() {
             self.end(current)?;
         }
-        std::mem::take(&mut self.ended).into_iter().for_each(|ended| self.start_index(ended));
+        self.indexing.extend(self.ended.drain(..).map(Indexing::begin));
         join(std::mem::take(&mut self.indexing))
     }
 }
@@ -543,36 +510,6 @@ fn is_packed(exchange: &Exchange) -> bool {
     };
     PACKED.iter().any(|magic| exchange.payload.starts_with(magic))
         || exchange.response_head.split(|byte| *byte == b'\n').any(is_brotli)
-}
-
-/// Writes the index of a segment that has ended, unless another has taken it.
-fn write_index_of(ended: &Mutex<Option<Ended>>) -> Result<(), ArchiveError> {
-    let Some(ended) = ended.lock().unwrap_or_else(PoisonError::into_inner).take() else { return Ok(()) };
-    let Ended { path, index, done, .. } = ended;
-    match index {
-        Index::Growing(index) => index.finish().map_err(|error| not_indexed(&path, &error))?,
-        Index::OfBefore if index_path(&path).exists() => {}
-        Index::OfBefore | Index::Removed => write_index(&path)?,
-    }
-    // Nobody may wait for it.
-    let _ = done.send(());
-    Ok(())
-}
-
-impl Indexing {
-    fn is_finished(&self) -> bool {
-        match self {
-            Indexing::Running(thread) => thread.is_finished(),
-            Indexing::Done(_) => true,
-        }
-    }
-}
-
-fn join(indexing: Vec<Indexing>) -> Result<(), ArchiveError> {
-    indexing.into_iter().try_for_each(|indexing| match indexing {
-        Indexing::Running(thread) => thread.join().unwrap_or(Ok(())),
-        Indexing::Done(done) => done,
-    })
 }
 
 impl Current {
@@ -605,21 +542,6 @@ fn reopen(path: &Path, segment: &Segment) -> Result<Current, ArchiveError> {
     let writer = SegmentWriter::open_for_append(path, segment.length).map_err(|source| failed(path, source))?;
     let warcinfo = warcinfo_of(path).unwrap_or_else(|| record_id("warcinfo", &segment.name, Timestamp::default()));
     Ok(Current { segment: segment.clone(), writer, warcinfo, index: Index::OfBefore, begun_at: Timestamp::default() })
-}
-
-/// Writes the CDXJ index of a segment beside it.
-///
-/// # Errors
-/// The segment cannot be read to its end, or the index cannot be written.
-pub fn write_index(segment: &Path) -> Result<(), ArchiveError> {
-    warc::write_index(segment, index_path(segment)).map_err(|error| not_indexed(segment, &error))
-}
-
-/// The path of the index of a segment: `NAME.cdxj` beside `NAME.warc.gz`.
-#[must_use]
-pub fn index_path(segment: &Path) -> PathBuf {
-    let name = segment.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    segment.with_file_name(format!("{}.cdxj", names::stem_of(&name)))
 }
 
 /// The id of the warcinfo record that a segment begins with.
