@@ -156,10 +156,7 @@ impl Shell {
     ) -> Result<End, CrawlError> {
         let (reports, mut reported) = watch::channel(Progress::default());
         let (stopped, is_stopped) = oneshot::channel();
-        // A task, not this future: what fetched a page wakes it on its own thread, where a future that the main thread waits for
-        // would have to be woken on that. Aborted if this future is dropped.
-        let mut crawl = JoinSet::new();
-        crawl.spawn(self.crawl(seeds, is_stopped, reports));
+        let mut crawl = self.spawn(seeds, is_stopped, reports);
         let mut stopped = Some(stopped);
         tokio::pin!(stop);
         let ended = loop {
@@ -178,6 +175,20 @@ impl Shell {
             Some(Err(error)) => Err(internal("the crawl", &error)),
             None => Err(CrawlError::Internal("the crawl ended without an end".to_owned())),
         }
+    }
+
+    /// A task for the crawl, not a future: what fetched a page wakes it on its own thread, where a future that the main thread waits for
+    /// would have to be woken on that. It is aborted when the set is dropped.
+    // Not generic, unlike `run`: so this crate compiles all that the crawl waits for, and its callers do not compile it again.
+    fn spawn(
+        self,
+        seeds: Vec<weburl::CanonicalUrl>,
+        stop: oneshot::Receiver<()>,
+        reports: watch::Sender<Progress>,
+    ) -> JoinSet<Result<End, CrawlError>> {
+        let mut crawl = JoinSet::new();
+        crawl.spawn(self.crawl(seeds, stop, reports));
+        crawl
     }
 
     async fn crawl(
