@@ -425,7 +425,7 @@ fn look_into_document(
     content.limits = cut::limits_of(html.truncated);
     if settings.requisites {
         let needs = time(Stage::Extract, || requisites::of_page(outcome, response, html.encoding, settings));
-        content.requisites = Some(Box::new(needs.with_head(&outcome.url, &response.headers, settings)));
+        content.requisites = Some(Box::new(needs));
     }
     let targets: Arc<[CanonicalUrl]> = resolver.urls.into();
     let is_shown = settings.render.is_some() || rendered.is_some();

@@ -19,6 +19,13 @@ struct Address {
     url: CanonicalUrl,
 }
 
+impl Address {
+    /// Where it stands among the others.
+    fn place(&self) -> Reverse<(Option<&str>, &str)> {
+        Reverse((self.scope.as_deref(), &self.name))
+    }
+}
+
 impl ImportMap {
     /// Adds the entries of maps in a document with this base URL.
     pub(crate) fn add(&mut self, mapped: &[Mapped], base: &CanonicalUrl, rules: &CanonicalRules) {
@@ -31,17 +38,22 @@ impl ImportMap {
         self.sort();
     }
 
-    /// Adds those of another document of the same page, or of a later visit, which replace earlier ones.
-    pub(crate) fn extend(&mut self, mut other: ImportMap) {
-        other.addresses.append(&mut self.addresses);
-        other.sort();
-        other.addresses.dedup_by(|later, one| (&later.scope, &later.name) == (&one.scope, &one.name));
-        *self = other;
+    /// Adds those of another document of the same page, a frame. What is there goes before them. Gives whether some were left out, since it has
+    /// so many entries.
+    pub(crate) fn extend(&mut self, mut other: ImportMap, entries_max: usize) -> bool {
+        other.addresses.retain(|one| self.addresses.binary_search_by_key(&one.place(), Address::place).is_err());
+        let room = entries_max.saturating_sub(self.addresses.len());
+        let is_cut = other.addresses.len() > room;
+        other.addresses.truncate(room);
+        self.addresses.append(&mut other.addresses);
+        self.sort();
+        is_cut
     }
 
+    /// Puts the entries in their order. Of two for the same name, the earlier one counts.
     fn sort(&mut self) {
-        self.addresses
-            .sort_by(|one, other| Reverse((&one.scope, &one.name)).cmp(&Reverse((&other.scope, &other.name))));
+        self.addresses.sort_by(|one, other| one.place().cmp(&other.place()));
+        self.addresses.dedup_by(|later, one| later.place() == one.place());
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -110,13 +122,31 @@ mod tests {
             let resolved = map.resolve(name, &url(&format!("http://a.test{from}")), &rules);
             assert_eq!(resolved.as_ref().map(CanonicalUrl::as_str), expect, "{from} {name}");
         }
-        let mut later = ImportMap::default();
-        later.add(&[mapped(None, "three/", "/v2/")], &url("http://a.test/"), &rules);
-        let bytes = map.bytes();
-        map.extend(later.clone());
-        map.extend(later);
-        let resolved = map.resolve("three/a.js", &url("http://a.test/"), &rules);
-        assert_eq!(resolved.as_ref().map(CanonicalUrl::as_str), Some("http://a.test/v2/a.js"));
-        assert!(map.bytes() <= bytes + 1, "each visit takes no more memory");
+    }
+
+    #[test]
+    fn the_map_of_a_page_goes_before_those_of_its_frames_and_has_so_many_entries() {
+        let rules = CanonicalRules::default();
+        let url = |text: &str| CanonicalUrl::parse(text, &rules).expect("a URL");
+        let map = |entries: &[(&str, &str)]| {
+            let mapped = |(name, href): &(&str, &str)| Mapped {
+                scope: None,
+                name: (*name).to_owned(),
+                href: (*href).to_owned(),
+            };
+            let mut map = ImportMap::default();
+            map.add(&entries.iter().map(mapped).collect::<Vec<_>>(), &url("http://a.test/"), &rules);
+            map
+        };
+        let mut page = map(&[("a/", "/page/"), ("a/", "/second/")]);
+        assert!(!page.extend(map(&[("a/", "/frame/"), ("b/", "/frame/")]), 2));
+        assert!(!page.extend(map(&[("a/", "/frame/"), ("b/", "/frame/")]), 2), "they are known");
+        assert!(page.extend(map(&[("z/", "/frame/"), ("a/", "/frame/")]), 2));
+        for (name, expect) in
+            [("a/x", Some("http://a.test/page/x")), ("b/x", Some("http://a.test/frame/x")), ("z/x", None)]
+        {
+            let resolved = page.resolve(name, &url("http://a.test/"), &rules);
+            assert_eq!(resolved.as_ref().map(CanonicalUrl::as_str), expect, "{name}");
+        }
     }
 }

@@ -109,6 +109,10 @@ pub(crate) fn of_page(outcome: &FetchOutcome, response: &Response, encoding: &st
     let (bytes, encoding) = document.map_or((&response.body[..], encoding), |document| (&document.html[..], "UTF-8"));
     let content_type = response.headers.get("content-type").filter(|_| document.is_none());
     let mut found = Needs::of_page(&outcome.url, bytes, (encoding, content_type), settings);
+    found.add_head(&outcome.url, &response.headers, settings);
+    // Here, since the browser has loaded most of the modules.
+    let mut imports = ImportMap::default();
+    found.resolve(&mut imports, &outcome.url, settings);
     let loaded = rendering.map_or(&[][..], |rendering| &rendering.resources);
     let got = || loaded.iter().filter(|exchange| exchange.method == Method::Get);
     for exchange in got() {
@@ -120,16 +124,13 @@ pub(crate) fn of_page(outcome: &FetchOutcome, response: &Response, encoding: &st
         let role = needed.map_or(Role::File, |(_, role)| *role);
         if let Some(reading) = reading_of(&exchange.url, &body, content_type).filter(|reading| reading.is_for(role)) {
             found.add_document(&exchange.url, &body, (reading, content_type), settings);
+            found.resolve(&mut imports, &exchange.url, settings);
         }
     }
+    found.imports = imports;
     let unloaded = rendering.map_or(&[][..], |rendering| &rendering.unloaded);
     let requested = unloaded.iter().filter_map(|url| CanonicalUrl::parse(url, &settings.canonical).ok());
     found.urls.extend(requested.map(|url| (url, Role::File)));
-    found.is_cut |= unloaded.len() >= render::UNLOADED_MAX;
-    // Here, since the browser has loaded most of these modules.
-    let mut imports = std::mem::take(&mut found.imports);
-    found.resolve(&mut imports, &outcome.url, settings);
-    found.imports = imports;
     let shared = rendering.map_or(&[][..], |rendering| &rendering.shared);
     found.leave_out(got().map(|exchange| exchange.url.key()).chain(shared.iter().copied()));
     found
@@ -137,8 +138,18 @@ pub(crate) fn of_page(outcome: &FetchOutcome, response: &Response, encoding: &st
 
 /// What a page needs whose bytes come with this media type: what it was when it was fetched, or in the browser.
 #[must_use]
-pub fn of_html(url: &CanonicalUrl, body: &[u8], content_type: Option<&str>, settings: &Settings) -> Needs {
-    Needs::of_page(url, body, (charset::decide(body, content_type).encoding.name(), content_type), settings)
+pub fn of_html(
+    url: &CanonicalUrl,
+    body: &[u8],
+    content_type: Option<&str>,
+    headers: &Headers,
+    settings: &Settings,
+) -> Needs {
+    let encoding = charset::decide(body, content_type).encoding.name();
+    let mut found = Needs::of_page(url, body, (encoding, content_type), settings);
+    found.add_head(url, headers, settings);
+    found.leave_out(std::iter::empty());
+    found
 }
 
 /// What another document needs: a style sheet, a script, a manifest, an SVG image, a frame.
@@ -159,28 +170,13 @@ impl Needs {
         if self.reading.is_some_and(|reading| reading.is_of(source)) { self } else { Needs::default() }
     }
 
-    /// Takes in what the head of its answer says: the referrer policy, and links that browsers load as those of the page.
-    pub fn with_head(mut self, url: &CanonicalUrl, headers: &Headers, settings: &Settings) -> Self {
-        self.is_unnamed |= headers.all("referrer-policy").last().is_some_and(requisites::is_unnamed_by);
-        let mut references = none(settings);
-        headers.all("link").for_each(|value| requisites::of_link_field(value, &mut references));
-        if !references.references.is_empty() {
-            self.add(url, references, "UTF-8", settings);
-            self.leave_out(std::iter::empty());
-        }
-        self
-    }
-
     /// Resolves its modules by the import maps of its page, to which it adds its own.
     pub fn resolve(&mut self, of_page: &mut ImportMap, from: &CanonicalUrl, settings: &Settings) {
-        if !self.imports.is_empty() {
-            of_page.extend(std::mem::take(&mut self.imports));
-        }
-        if !of_page.is_empty() {
-            let modules = std::mem::take(&mut self.modules).into_iter();
-            let urls = modules.filter_map(|name| of_page.resolve(&name, from, &settings.canonical));
-            self.urls.extend(urls.map(|url| (url, Role::File)));
-        }
+        let own = std::mem::take(&mut self.imports);
+        self.is_cut |= of_page.extend(own, settings.limits.requisites_per_page_max);
+        let modules = std::mem::take(&mut self.modules).into_iter();
+        let urls = modules.filter_map(|name| of_page.resolve(&name, from, &settings.canonical));
+        self.urls.extend(urls.map(|url| (url, Role::File)));
     }
 
     fn of_page(
@@ -197,6 +193,16 @@ impl Needs {
         let mut found = Needs { reading: Some(Reading::Page), ..Needs::default() };
         found.add(url, references, encoding, settings);
         found
+    }
+
+    /// Adds what the head of its answer says: the referrer policy, and links that browsers load as those of the page.
+    fn add_head(&mut self, url: &CanonicalUrl, headers: &Headers, settings: &Settings) {
+        self.is_unnamed |= headers.all("referrer-policy").filter_map(requisites::is_unnamed_by).last() == Some(true);
+        let mut references = none(settings);
+        headers.all("link").for_each(|value| requisites::of_link_field(value, &mut references));
+        if !references.references.is_empty() || references.is_cut {
+            self.add(url, references, "UTF-8", settings);
+        }
     }
 
     fn add_document(

@@ -34,7 +34,7 @@ mod steered;
 mod yields;
 
 pub use prospect::{OnAddress, Prospect, SiteWaits, Turn, Wait};
-pub(crate) use robots_txt::{ROBOTS_PATH, access as robots_access};
+pub(crate) use robots_txt::{ROBOTS_PATH, access as robots_access, is_robots_txt};
 pub use robots_txt::{robots_state, robots_unread};
 pub use rules::read_rules;
 pub use sitemaps::sitemaps_of;

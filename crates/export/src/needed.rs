@@ -70,8 +70,7 @@ impl Needed {
         match html_of(entry, replay, crawl.body_bytes_max()) {
             Ok(Some(html)) => {
                 let url = &entry.candidate.url;
-                let needs = of_html(url, &html.body, html.content_type.as_deref(), crawl.settings);
-                needs.with_head(url, &html.headers, crawl.settings)
+                of_html(url, &html.body, html.content_type.as_deref(), &html.headers, crawl.settings)
             }
             Ok(None) => Needs::default(),
             Err(_) => {

@@ -172,17 +172,39 @@ impl Requisites {
     fn add_module(&mut self, name: &str) {
         if ["/", "./", "../", "http://", "https://"].iter().any(|begin| name.starts_with(begin)) {
             self.add(name, Role::File);
-        } else if name.len() <= self.limits.href_bytes_max && self.modules.len() < self.limits.references_max {
+        } else if name.len() > self.limits.href_bytes_max
+            || (self.modules.len() >= self.limits.references_max && !self.modules.contains(name))
+        {
+            self.is_cut = true;
+        } else {
             self.modules.insert(name.to_owned());
         }
     }
 }
 
-/// Whether a referrer policy leaves nothing of the page to requests to other sites. The last word of a list that is known decides.
+/// Referrer policies that leave nothing of the page to requests to other sites, and those that leave something (Referrer Policy, §3; HTML
+/// Standard, "meta referrer", for the older names).
+const UNNAMED: [&str; 3] = ["no-referrer", "same-origin", "never"];
+const NAMED: [&str; 9] = [
+    "no-referrer-when-downgrade",
+    "origin",
+    "strict-origin",
+    "origin-when-cross-origin",
+    "strict-origin-when-cross-origin",
+    "unsafe-url",
+    "origin-when-crossorigin",
+    "default",
+    "always",
+];
+
+/// Whether a referrer policy leaves nothing of the page to requests to other sites. The last word of a list that is a policy decides; `None` if
+/// none is.
 #[must_use]
-pub fn is_unnamed_by(policy: &str) -> bool {
-    let last = policy.rsplit(',').map(str::trim).find(|word| !word.is_empty()).unwrap_or_default();
-    ["no-referrer", "same-origin", "never"].iter().any(|word| last.eq_ignore_ascii_case(word))
+pub fn is_unnamed_by(policies: &str) -> Option<bool> {
+    let is_among = |known: &[&str], word: &str| known.iter().any(|known| word.eq_ignore_ascii_case(known));
+    let mut words = policies.rsplit(',').map(str::trim);
+    let last = words.find(|word| is_among(&UNNAMED, word) || is_among(&NAMED, word))?;
+    Some(is_among(&UNNAMED, last))
 }
 
 /// The references as texts.

@@ -12,11 +12,20 @@ fn what_the_browser_loaded_is_not_fetched_again() {
     let file = |media: &'static str, body: &'static str| Reply::new(200).header("Content-Type", media).body(body);
     let app = Pages::new()
         .text("/robots.txt", "User-agent: *\nAllow: /\n")
-        .html(
+        .reply(
             "/",
-            "<!DOCTYPE html><title>App</title><link rel=icon href=data:,><link rel=stylesheet href=/style.css>
-                <div id=app></div><script src=/app.js></script>",
+            Reply::html(
+                "<!DOCTYPE html><title>App</title><link rel=icon href=data:,><link rel=stylesheet href=/style.css>
+                <div id=app></div><script src=/app.js></script>
+                <script type=importmap>{\"imports\": {\"x/\": \"/all/\"}, \"scopes\": {\"/lib/\": {\"x/\": \"/of-lib/\"}}}</script>
+                <script type=module src=/lib/main.js></script>",
+            )
+            .header("Link", "</style.css>; rel=preload; as=style, </head.png>; rel=preload; as=image"),
         )
+        .reply("/lib/main.js", file("text/javascript", "import 'x/now.js'; globalThis.never && import('x/later.js')"))
+        .reply("/of-lib/now.js", file("text/javascript", ""))
+        .reply("/of-lib/later.js", file("text/javascript", ""))
+        .reply("/head.png", file("image/png", "image"))
         .html(
             "/plain",
             format!("<title>Plain</title><link rel=icon href=data:,><link rel=stylesheet href=/style.css>{words}"),
@@ -39,10 +48,12 @@ fn what_the_browser_loaded_is_not_fetched_again() {
         );
     let crawled =
         Crawled::of(Web::new().site("app.test", app), "http://app.test/", &["--render", "auto", "--requisites"]);
-    let in_no_markup = ["/rule.png", "/object.png", "/sound.mp3"];
+    let in_no_markup = ["/rule.png", "/object.png", "/sound.mp3", "/head.png"];
+    let in_no_markup = in_no_markup.into_iter().chain(["/lib/main.js", "/of-lib/now.js", "/of-lib/later.js"]);
     for path in ["/style.css", "/app.js", "/f.woff2", "/late.png", "/plain"].into_iter().chain(in_no_markup) {
         assert_eq!(crawled.asked.get(&format!("GET app.test{path}")), Some(&1), "{path}: {:?}", crawled.asked);
     }
+    assert_eq!(crawled.asked.get("GET app.test/all/later.js"), None, "the name is that of a script in /lib/");
     let style = crawled.run("explain", &["http://app.test/style.css", "--json"]).json();
     assert_eq!(style["row"]["purpose"], "requisite", "{style}");
     assert!(style["row"]["warc_file"].is_string(), "{style}");

@@ -7,7 +7,7 @@ use frontier::Settled;
 use model::{Candidate, Exchange, Limit, LimitSet, Method, Outcome, Purpose, Rendering, Timestamp, Via, Visit};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
-use super::{ROBOTS_PATH, State};
+use super::{State, is_robots_txt};
 use crate::content::{bounded, is_redirect};
 use crate::import_map::ImportMap;
 use crate::requisites::{Needs, via_of};
@@ -100,13 +100,16 @@ impl Requisites {
         (to.is_https() || !from.is_https()).then_some(from)
     }
 
-    /// Resolves the modules that a document of a page names.
+    /// Resolves the modules that a document of a page names. The import maps of the page itself replace those of its visit before.
     fn resolve(&mut self, page: UrlKey, needs: &mut Needs, from: &CanonicalUrl, settings: &Settings) {
         if needs.imports.is_empty() && needs.modules.is_empty() {
             return;
         }
         let taken = self.of(page);
         let before = taken.weight();
+        if from.key() == page && !needs.imports.is_empty() {
+            taken.imports = ImportMap::default();
+        }
         needs.resolve(&mut taken.imports, from, settings);
         let after = taken.weight();
         self.count = self.count + after - before;
@@ -174,7 +177,7 @@ impl State {
         }
         let images = record.loaded.iter().map(|(image, ..)| image.url.key());
         let mut known: HashSet<UrlKey> = images.chain([page.url.key()]).collect();
-        let is_file = |exchange: &&Exchange| exchange.url.path_and_query() != ROBOTS_PATH;
+        let is_file = |exchange: &&Exchange| !is_robots_txt(&exchange.url);
         for exchange in rendering.resources.iter().filter(|exchange| exchange.method == Method::Get).filter(is_file) {
             let (url, key) = (exchange.url.clone(), exchange.url.key());
             let status = fetch::parse_status(&exchange.response_head).unwrap_or_default();
@@ -243,5 +246,42 @@ impl State {
 
     fn has_all_pages(&self) -> bool {
         self.settings.pages_max.is_some_and(|max| self.counts.pages_in_round() >= max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Headers;
+    use weburl::CanonicalRules;
+
+    use super::*;
+    use crate::requisites::of_html;
+    use crate::step::tests::settings;
+
+    #[test]
+    fn a_later_visit_of_a_page_brings_its_import_map_and_frames_add_to_it_within_the_limit() {
+        let url = |text: &str| CanonicalUrl::parse(text, &CanonicalRules::default()).expect("a URL");
+        let mut settings = settings();
+        settings.limits.requisites_per_page_max = 2;
+        let (page, mut requisites) = (url("http://a.test/"), Requisites::default());
+        for (document, map, name, expect) in [
+            ("http://a.test/", r#""a/": "/1/""#, "a/x", Some("http://a.test/1/x")),
+            ("http://a.test/", r#""b/": "/2/""#, "a/x", None),
+            ("http://b.test/", r#""b/": "/3/", "c/": "/3/""#, "b/x", Some("http://a.test/2/x")),
+            ("http://b.test/", "", "c/x", Some("http://b.test/3/x")),
+            ("http://b.test/", r#""d/": "/4/""#, "d/x", None),
+        ] {
+            let document = url(document);
+            let html = format!(
+                "<link rel=icon href=data:,><script type=importmap>{{\"imports\": {{{map}}}}}</script>
+                 <script type=module>import '{name}'</script>"
+            );
+            let mut needs = of_html(&document, html.as_bytes(), Some("text/html"), &Headers::default(), &settings);
+            requisites.resolve(page.key(), &mut needs, &document, &settings);
+            let urls: Vec<&str> = needs.urls.iter().map(|(url, _)| url.as_str()).collect();
+            assert_eq!((urls.as_slice(), needs.is_cut), (expect.as_slice(), map.contains("/4/")), "{document} {map}");
+        }
+        let of_page = requisites.taken[&page.key()].weight();
+        assert_eq!(requisites.count, of_page, "what is replaced counts no more");
     }
 }

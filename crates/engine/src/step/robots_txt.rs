@@ -16,6 +16,11 @@ use crate::{Record, Settings, part};
 /// Where robots.txt lies (RFC 9309 §2.3).
 pub(crate) const ROBOTS_PATH: &str = "/robots.txt";
 
+/// Whether that lies at this URL.
+pub(crate) fn is_robots_txt(url: &CanonicalUrl) -> bool {
+    url.path_and_query() == ROBOTS_PATH
+}
+
 /// An answer to a request for robots.txt.
 #[derive(Clone)]
 pub(super) struct File {

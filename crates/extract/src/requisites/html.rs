@@ -76,7 +76,9 @@ fn element(node: Node<'_>, found: &mut Requisites, depth: usize) {
         }
         "link" => link(node, found),
         "meta" if node.attribute("name").is_some_and(|name| name.trim().eq_ignore_ascii_case("referrer")) => {
-            found.is_unnamed = node.attribute("content").is_some_and(|policy| is_unnamed_by(&policy));
+            let said = node.attribute("content").and_then(|policy| is_unnamed_by(&policy));
+            // A document in `srcdoc` says it of its own requests.
+            found.is_unnamed = said.filter(|_| depth == 0).unwrap_or(found.is_unnamed);
         }
         "script" => script_element(node, found),
         "style" => css::of_style_sheet(&node.text_content(INLINE_BYTES_MAX), found),
@@ -315,9 +317,16 @@ mod tests {
         let page = found("<base href=/b/><base href=/c/><link rel=icon href=i>");
         assert_eq!((page.base_href.as_deref(), page.has_icon, page.is_cut), (Some("/b/"), true, false));
         assert!(!found("<p>").has_icon);
+        let meta = |policy: &str| format!("<meta name=referrer content='{policy}'>");
         for (policy, is_unnamed) in [("no-referrer", true), ("Same-Origin", true), ("origin", false), ("", false)] {
-            assert_eq!(found(&format!("<meta name=referrer content='{policy}'>")).is_unnamed, is_unnamed, "{policy}");
+            assert_eq!(found(&meta(policy)).is_unnamed, is_unnamed, "{policy}");
         }
+        for (later, is_unnamed) in [("", true), ("unheard-of", true), ("origin", false), ("origin, unheard-of", false)]
+        {
+            assert_eq!(found(&[meta("no-referrer"), meta(later)].concat()).is_unnamed, is_unnamed, "{later}");
+        }
+        let frame = "<iframe srcdoc='<meta name=referrer content=origin>'></iframe>";
+        assert!(found(&[&meta("no-referrer"), frame].concat()).is_unnamed, "a frame says nothing of its page");
         let many: String = (0..200).map(|n| format!("<img src={n}.png>")).collect();
         let many = found(&many);
         assert_eq!((many.references.len(), many.is_cut), (100, true));

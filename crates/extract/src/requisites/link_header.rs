@@ -19,6 +19,7 @@ pub fn of_link_field(value: &str, found: &mut Requisites) {
             found.add(target, role);
         }
     }
+    found.is_cut |= rest.contains('<');
 }
 
 /// Where the parameters of a link end: at a comma that is in no quoted value.
@@ -59,6 +60,8 @@ mod tests {
         }
         let mut found = Requisites::new(Limits { references_max: 10, href_bytes_max: 100 });
         of_link_field("<a>; rel=preload; as=style", &mut found);
-        assert_eq!(found.references[0].role, Role::StyleSheet);
+        assert_eq!((found.references[0].role, found.is_cut), (Role::StyleSheet, false));
+        of_link_field(&"<a>,".repeat(LINKS_MAX + 1), &mut found);
+        assert!(found.is_cut);
     }
 }

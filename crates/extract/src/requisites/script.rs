@@ -276,6 +276,7 @@ mod tests {
         of_script("import 'a/b'; export * from 'c'; import('./d.js'); import 'e'; import 'a/b'", &mut found);
         let modules: Vec<&str> = found.modules.iter().map(String::as_str).collect();
         assert_eq!((modules, hrefs(&found)), (vec!["a/b", "c"], vec!["./d.js"]), "two at most");
+        assert!(found.is_cut);
     }
 
     #[test]
