@@ -72,7 +72,9 @@ impl Filter {
         self.excluding(url).is_none() && self.includes(url)
     }
 
-    fn excluding(&self, url: &str) -> Option<&Pattern> {
+    /// The first exclude pattern that matches a URL with this text.
+    #[must_use]
+    pub fn excluding(&self, url: &str) -> Option<&Pattern> {
         self.exclude.iter().find(|pattern| pattern.matches(url))
     }
 

@@ -61,12 +61,17 @@ impl Login {
     }
 }
 
+/// Whether a URL may be requested.
+pub(crate) type MayAsk<'f> = &'f (dyn Fn(&CanonicalUrl) -> bool + Sync);
+
 /// The requests of a login, one after the other.
 #[derive(Clone, Copy)]
 pub(crate) struct Requests<'f> {
     pub(crate) fetcher: &'f Fetcher,
     /// The wait before each but the first.
     pub(crate) pause: Duration,
+    /// Whether a redirect is followed.
+    pub(crate) may_ask: MayAsk<'f>,
 }
 
 impl Requests<'_> {
@@ -101,7 +106,8 @@ impl Requests<'_> {
         mut answer: Response,
     ) -> Result<(CanonicalUrl, Response), LoginError> {
         for _ in 0..REDIRECTS_MAX {
-            let Some(target) = Seen::new(&url, &answer).target() else { return Ok((url, answer)) };
+            let target = Seen::new(&url, &answer).target().filter(|target| (self.may_ask)(target));
+            let Some(target) = target else { return Ok((url, answer)) };
             tokio::time::sleep(self.pause).await;
             (answer, url) = (self.ask(&target, None).await?, target);
         }
@@ -144,13 +150,18 @@ fn fields_of_form(page: &CanonicalUrl, to: &CanonicalUrl) -> Headers {
 }
 
 /// Whether a redirect ends in turn where people are sent who are not logged in: a single sign-on has pages between. Only targets with a query
-/// are looked at, which has the page to come back to.
-pub(crate) async fn ends_at_form(login: &Login, target: CanonicalUrl, requests: Requests<'_>) -> bool {
-    if !target.as_str().contains('?') {
+/// are looked at, which has the page to come back to, and none that the crawl may not ask for: one may end the session.
+pub(crate) async fn ends_at_form(
+    login: &Login,
+    target: CanonicalUrl,
+    may_ask: MayAsk<'_>,
+    requests: Requests<'_>,
+) -> bool {
+    if !target.as_str().contains('?') || !may_ask(&target) {
         return false;
     }
     tokio::time::sleep(requests.pause).await;
-    let ended = requests.get(target).await;
+    let ended = Requests { may_ask, ..requests }.get(target).await;
     ended.is_ok_and(|(page, response)| login.is_logged_out(&Seen::new(&page, &response)))
 }
 
@@ -163,14 +174,20 @@ pub(crate) enum Viewer {
     Stranger,
 }
 
-/// Whether the page at `url` shows success to this viewer now.
-pub(crate) async fn shows_success(login: &Login, url: &CanonicalUrl, viewer: Viewer, requests: Requests<'_>) -> bool {
+/// Whether the page at `url` shows success to this viewer now; `None` if its server has no answer to that at the moment.
+pub(crate) async fn shows_success(
+    login: &Login,
+    url: &CanonicalUrl,
+    viewer: Viewer,
+    requests: Requests<'_>,
+) -> Option<bool> {
     tokio::time::sleep(requests.pause).await;
     let (headers, body) = (Headers::default(), Bytes::new());
     let (initiator, method, time_max) = (Initiator::Anonymous, Method::Get, Duration::MAX);
     let of_stranger = PageRequest { initiator, method, headers: &headers, body: &body, time_max };
     let answer = requests.ask(url, (viewer == Viewer::Stranger).then_some(&of_stranger)).await;
-    answer.is_ok_and(|response| login.success.lacking(&Seen::new(url, &response), requests.fetcher).is_none())
+    let response = answer.ok().filter(|response| response.status != 429 && response.status < 500)?;
+    Some(login.success.lacking(&Seen::new(url, &response), requests.fetcher).is_none())
 }
 
 #[cfg(test)]

@@ -41,7 +41,10 @@ pub(crate) fn kind_of(control: Node<'_>) -> String {
     let given = control.attribute("type").map(|kind| kind.trim().to_ascii_lowercase());
     match () {
         () if control.is("input") => given.unwrap_or_else(|| "text".to_owned()),
-        () if control.is("button") => given.unwrap_or_else(|| "submit".to_owned()),
+        // Whatever is no type of a button is that of most.
+        () if control.is("button") => {
+            given.filter(|kind| ["button", "reset"].contains(&kind.as_str())).unwrap_or_else(|| "submit".to_owned())
+        }
         () => control.name().to_ascii_lowercase(),
     }
 }

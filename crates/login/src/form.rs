@@ -231,6 +231,7 @@ mod tests {
                 "a=xy&b=x%0D%0Ay&c=d",
             ),
             ("<input type=image name=a><button name=b>", "a.x=0&a.y=0"),
+            ("<button type=reset name=a><button type=unknown name=b value=1><button type='' name=c>", "b=1"),
             ("<INPUT NAME=a VALUE=1><SELECT NAME=b><OPTION>2</SELECT><TEXTAREA NAME=c>3</TEXTAREA>", "a=1&b=2&c=3"),
             ("<input type=hidden name=_charset_>", "_charset_=UTF-8"),
         ] {

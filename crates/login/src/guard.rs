@@ -9,7 +9,7 @@ use model::{Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Purpose};
 use tokio::sync::Mutex;
 use weburl::CanonicalUrl;
 
-use crate::attempt::{self, Requests, Viewer};
+use crate::attempt::{self, MayAsk, Requests, Viewer};
 use crate::description::Login;
 use crate::error::{LoginFailed, REDIRECTS_MAX};
 use crate::marks::Seen;
@@ -39,7 +39,7 @@ struct State {
     attempts: u32,
     /// Where the last one led.
     home: Option<CanonicalUrl>,
-    /// Whether that page shows success to strangers, too: then it does not tell whether one is logged in. `None`: not asked yet.
+    /// Whether that page shows success to strangers, too: then it does not tell whether one is logged in. `None`: there is no answer yet.
     is_home_public: Option<bool>,
 }
 
@@ -81,10 +81,14 @@ impl Logins {
     pub async fn begin(&self) -> Result<(), LoginFailed> {
         let without = |session: &&Session| session.number.load(Ordering::Acquire) == 0;
         for session in self.sessions.iter().filter(without) {
-            let requests = Requests { fetcher: &self.fetcher, pause: self.pause };
-            session.log_in(&mut *session.state.lock().await, requests).await?;
+            session.log_in(&mut *session.state.lock().await, self.requests()).await?;
         }
         Ok(())
+    }
+
+    /// The requests of a login. The user has named it, so all of them may be made.
+    fn requests(&self) -> Requests<'_> {
+        Requests { fetcher: &self.fetcher, pause: self.pause, may_ask: &|_| true }
     }
 
     /// How they went.
@@ -108,8 +112,13 @@ impl Logins {
     }
 
     /// Carries out a task. `show` makes of its answer what is recorded; it gets what it made before, if that is not recorded. If either
-    /// shows that one is logged out, logs in and begins again.
-    pub async fn fetch<S, F>(&self, task: FetchTask, show: impl Fn(FetchOutcome, Option<S>) -> F) -> S
+    /// shows that one is logged out, logs in and begins again. To see that, redirects are followed to what `may_ask` admits.
+    pub async fn fetch<S, F>(
+        &self,
+        task: FetchTask,
+        may_ask: impl Fn(&CanonicalUrl) -> bool + Sync,
+        show: impl Fn(FetchOutcome, Option<S>) -> F,
+    ) -> S
     where
         S: AsRef<FetchOutcome>,
         F: Future<Output = S>,
@@ -117,16 +126,18 @@ impl Logins {
         let Some(session) = self.sessions.iter().find(|session| session.is_for(&task)) else {
             return show(self.fetcher.fetch(task).await, None).await;
         };
-        let requests = Requests { fetcher: &self.fetcher, pause: self.pause };
+        let requests = self.requests();
         let (mut sessions, mut has_logged_in, mut discarded) = (0, false, None);
         loop {
             let number = session.number.load(Ordering::Acquire);
             let outcome = self.fetcher.fetch(task.clone()).await;
-            let answer = match session.is_logged_out(&outcome, requests).await {
+            let answer = match session.is_logged_out(&outcome, &may_ask, requests).await {
                 true => Answer::Served(Box::new(outcome)),
                 false => {
                     let shown = show(outcome, discarded.take()).await;
-                    if shown.as_ref().rendering.is_none() || !session.is_logged_out(shown.as_ref(), requests).await {
+                    if shown.as_ref().rendering.is_none()
+                        || !session.is_logged_out(shown.as_ref(), &may_ask, requests).await
+                    {
                         return shown;
                     }
                     Answer::Shown(shown)
@@ -205,7 +216,7 @@ impl Session {
     }
 
     /// Whether an answer, and where a browser shows it, what that shows, is one for strangers.
-    async fn is_logged_out(&self, outcome: &FetchOutcome, requests: Requests<'_>) -> bool {
+    async fn is_logged_out(&self, outcome: &FetchOutcome, may_ask: MayAsk<'_>, requests: Requests<'_>) -> bool {
         let Fetched::Response(response) = &outcome.fetched else { return false };
         let target = {
             let document = outcome.rendering.as_ref().and_then(|rendering| rendering.document.as_ref().ok());
@@ -219,7 +230,7 @@ impl Session {
             seen.target()
         };
         match target {
-            Some(target) => attempt::ends_at_form(&self.login, target, requests).await,
+            Some(target) => attempt::ends_at_form(&self.login, target, may_ask, requests).await,
             None => false,
         }
     }
@@ -248,15 +259,13 @@ impl Session {
     async fn is_alive(&self, state: &mut State, requests: Requests<'_>) -> Option<bool> {
         let home = state.home.as_ref().filter(|_| self.login.success.is_of_page())?;
         let shows_success = |viewer| attempt::shows_success(&self.login, home, viewer, requests);
-        if !shows_success(Viewer::Member).await {
+        if shows_success(Viewer::Member).await != Some(true) {
             return Some(false);
         }
-        let is_public = match state.is_home_public {
-            Some(is_public) => is_public,
-            None => shows_success(Viewer::Stranger).await,
-        };
-        state.is_home_public = Some(is_public);
-        (!is_public).then_some(true)
+        if state.is_home_public.is_none() {
+            state.is_home_public = shows_success(Viewer::Stranger).await;
+        }
+        (state.is_home_public == Some(false)).then_some(true)
     }
 
     async fn log_in(&self, state: &mut State, requests: Requests<'_>) -> Result<(), LoginFailed> {

@@ -385,6 +385,58 @@ async fn a_session_that_has_ended_is_recognised_however_strangers_are_met() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_home_that_does_not_answer_strangers_at_the_moment_is_not_for_members_only() {
+    let members = Members::new("members.test", "S3CRET-P", 5);
+    let (shown, refusals) = (members.clone(), AtomicUsize::new(2));
+    // The page after the login shows the sign of success to all.
+    let site = from_fn(move |request: &Request| match (request.path(), request.header("cookie")) {
+        ("/home", None)
+            if refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok() =>
+        {
+            Reply::new(503)
+        }
+        ("/home", _) => Reply::html("<a href=/logout id=out>Log out</a><a href=/0>begin</a>"),
+        _ => shown.reply(request),
+    });
+    let server = serve(Web::new().site("members.test", site)).await;
+    let crawl = Crawl::of(&server, &["http://members.test/home"]).at_once();
+    let crawl = crawl.with(&["--no-sitemaps", "--exclude", "*logout*", "--exclude", "*closed*"]);
+    let logins = secret_file(&crawl, "logins.toml", MEMBERS);
+    crawl.again(&["--login", &logins]).run().await;
+    members_pages(&crawl, "members.test");
+    assert_eq!(members.logins(), 3, "{}", crawl.said());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redirect_to_what_is_excluded_is_not_followed_to_see_where_it_ends() {
+    let heard = Heard::default();
+    let members = Members::new("members.test", "S3CRET-P", MEMBERS_PAGES);
+    let shown = members.clone();
+    let site = from_fn(move |request: &Request| match request.path() {
+        "/home" if shown.reply(request).status == 200 => {
+            Reply::html("<a id=out></a><a href=/leave>leave</a><a href=/away>away</a><a href=/0>begin</a>")
+        }
+        "/leave" => Reply::redirect(302, "/logout?from=leave"),
+        "/away" => Reply::redirect(302, "/leave?from=away"),
+        "/logout" => {
+            shown.sessions.lock().expect("no panic").values_mut().for_each(|pages| *pages = MEMBERS_PAGES);
+            Reply::html("<p>Good bye")
+        }
+        _ => shown.reply(request),
+    });
+    let server = serve(Web::new().site("members.test", heard.at(site))).await;
+    let crawl = Crawl::of(&server, &["http://members.test/home"]).at_once();
+    let crawl = crawl.with(&["--no-sitemaps", "--exclude", "*logout*", "--exclude", "*closed*"]);
+    let logins = secret_file(&crawl, "logins.toml", MEMBERS);
+    crawl.again(&["--login", &logins]).run().await;
+    let asked: Vec<String> = heard.requests().into_iter().map(|request| request.target).collect();
+    assert!(asked.iter().any(|target| target == "/leave?from=away"), "{asked:?}");
+    assert!(!asked.iter().any(|target| target.starts_with("/logout")), "{asked:?}");
+    members_pages(&crawl, "members.test");
+    assert_eq!(members.logins(), 1, "{}", crawl.said());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn of_many_pages_that_find_the_session_ended_one_logs_in() {
     let members = Members::new("members.test", "S3CRET-P", 3);
     let shown = members.clone();

@@ -152,7 +152,7 @@ impl Resources {
 
     async fn get(&self, page: &PageResources, wanted: &Wanted) -> Result<Response, Refusal> {
         let url = CanonicalUrl::parse(&wanted.url, &CanonicalRules::default()).map_err(|_| Refusal::Url)?;
-        if self.settings.filter.exclude.iter().any(|pattern| pattern.matches(url.as_str())) {
+        if self.settings.filter.excluding(url.as_str()).is_some() {
             return Err(Refusal::Excluded);
         }
         let initiator = if wanted.has_credentials { Initiator::Page(&page.url) } else { Initiator::Anonymous };

@@ -8,6 +8,7 @@ use fetch::Fetcher;
 use login::Logins;
 use model::{FetchOutcome, FetchTask, Purpose, Rendering};
 use tokio::sync::{Semaphore, mpsc};
+use weburl::CanonicalUrl;
 
 use super::turns::Turns;
 use crate::browsing::Showing;
@@ -72,7 +73,8 @@ pub(super) async fn fetch(task: FetchTask, shared: Arc<Fetching>) {
         Some(logins) => {
             let rendering = |shown: Shown| shown.fetch.outcome.rendering;
             let show = |outcome, discarded: Option<_>| show(outcome, discarded.and_then(rendering), purpose, &shared);
-            Box::pin(logins.fetch(task, show)).await
+            let may_ask = |url: &CanonicalUrl| shared.settings.filter.excluding(url.as_str()).is_none();
+            Box::pin(logins.fetch(task, may_ask, show)).await
         }
     };
     let fetch = finish(shown, purpose, &shared).await;
@@ -191,7 +193,7 @@ pub(super) async fn on_its_own_thread<T: Send + 'static>(work: impl FnOnce() -> 
 #[cfg(test)]
 mod tests {
     use model::{Fetched, Headers, Response, TaskId, Timestamp};
-    use weburl::{CanonicalRules, CanonicalUrl};
+    use weburl::CanonicalRules;
 
     use super::*;
     use crate::step::tests::settings;
