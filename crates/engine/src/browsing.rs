@@ -5,6 +5,7 @@ mod evidence;
 mod pace;
 mod resources;
 
+use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,6 +16,7 @@ use fetch::Fetcher;
 use model::{FetchOutcome, FetchTask, Fetched, Purpose, RenderedDocument, Rendering, Shown};
 use render::{Page, Rendered, Renderer, Source};
 use stages::{Stage, wait};
+use weburl::{CanonicalUrl, UrlKey};
 
 use crate::clock::Clock;
 use crate::content::{Content, Finding, missing_page};
@@ -135,6 +137,18 @@ impl Browsing {
             left_out: rendered.left_out,
             script_errors: rendered.script_errors,
         }));
+    }
+
+    /// Gives files of a rendering that is not recorded to the one that is, as far as that uses them. Others are forgotten: a page that needs one
+    /// has it recorded.
+    pub(crate) fn discard(&self, unrecorded: Rendering, recorded: Option<&mut Rendering>) {
+        let mut urls: Vec<CanonicalUrl> = unrecorded.resources.iter().map(|exchange| exchange.url.clone()).collect();
+        if let Some(recorded) = recorded {
+            recorded.take_shared(unrecorded);
+            let kept: HashSet<UrlKey> = recorded.resources.iter().map(|exchange| exchange.url.key()).collect();
+            urls.retain(|url| !kept.contains(&url.key()));
+        }
+        self.resources.forget(&urls);
     }
 
     /// Learns from what a page showed.

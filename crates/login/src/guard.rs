@@ -152,7 +152,10 @@ impl Logins {
                 false => session.renew(number, has_logged_in, requests).await,
             };
             match (renewed, answer) {
-                (Err(detail), answer) => return show(failed(answer.as_ref(), detail), None).await,
+                (Err(detail), answer) => {
+                    let failed = failed(answer.as_ref(), detail);
+                    return show(failed, answer.shown().or(discarded)).await;
+                }
                 (Ok(Renewed::Alive), answer) => {
                     session.closed.fetch_add(1, Ordering::Relaxed);
                     return match answer {
@@ -162,9 +165,7 @@ impl Logins {
                 }
                 (Ok(renewed), answer) => {
                     has_logged_in |= matches!(renewed, Renewed::Now);
-                    if let Answer::Shown(shown) = answer {
-                        discarded = Some(shown);
-                    }
+                    discarded = answer.shown().or(discarded);
                 }
             }
             tokio::time::sleep(self.pause).await;
@@ -178,6 +179,15 @@ enum Answer<S> {
     Served(Box<FetchOutcome>),
     /// What was made of it.
     Shown(S),
+}
+
+impl<S> Answer<S> {
+    fn shown(self) -> Option<S> {
+        match self {
+            Answer::Served(_) => None,
+            Answer::Shown(shown) => Some(shown),
+        }
+    }
 }
 
 impl<S: AsRef<FetchOutcome>> AsRef<FetchOutcome> for Answer<S> {

@@ -28,9 +28,10 @@ fn application(strangers: &'static str, sessions: Arc<Mutex<Vec<usize>>>) -> imp
         (_, "/welcome") => Reply::html("<p>Welcome"),
         (_, "/app.js") => Reply::new(200).header("Content-Type", "text/javascript").body(format!(
             "fetch('/api' + location.pathname).then(async answer => {{
-               if (answer.status === 401) {{ {strangers} }} else {{ document.body.innerHTML = await answer.text() }} }})"
+               if (answer.status === 401) {{ await import('/strangers.js'); {strangers} }} else {{ document.body.innerHTML = await answer.text() }} }})"
         )),
-        (_, "/end") => Reply::html("<p>the end"),
+        (_, "/strangers.js") => Reply::new(200).header("Content-Type", "text/javascript").body(""),
+        (_, "/end") => Reply::html("<p>the end<script type=module src=/strangers.js></script>"),
         (_, path) => match path.strip_prefix("/api/") {
             None => Reply::html("<!DOCTYPE html><title>App</title><body><script src=/app.js></script>"),
             Some(number) => {
@@ -79,7 +80,8 @@ fn a_session_that_ends_in_an_application_is_noticed_in_what_the_browser_shows() 
         // The first page was shown twice and is recorded once, with the script for which it asked the first time.
         assert_eq!(crawled.asked["GET app.test/app.js"], 1, "{strangers}");
         let records = crawled.records();
-        for path in ["/0", "/app.js", "/api/0"] {
+        // What only strangers got is requested again by a page that is recorded.
+        for path in ["/0", "/app.js", "/api/0", "/strangers.js"] {
             let line = format!("response http://app.test{path}");
             assert_eq!(records.iter().filter(|record| **record == line).count(), 1, "{line}: {records:?}");
         }

@@ -1,6 +1,6 @@
 //! What pages ask for besides themselves: scripts, style sheets, data, frames.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, Weak};
@@ -18,7 +18,7 @@ use super::locked;
 use super::pace::{Pace, Target, Turn, WAIT_MAX};
 use crate::Settings;
 use crate::clock::Clock;
-use crate::step::{ROBOTS_PATH, robots_access};
+use crate::step::{is_robots_txt, robots_access};
 
 /// Sites whose rules are remembered; all are forgotten when there are more.
 const SITES_MAX: usize = 10_000;
@@ -64,6 +64,13 @@ impl Cache {
             let oldest = self.order.pop_front().and_then(|key| self.answers.remove(&key));
             self.bytes -= oldest.map_or(self.bytes, |response| response.body.len());
         }
+    }
+
+    fn forget(&mut self, urls: &HashSet<&str>) {
+        let is_kept = |(name, _): &CacheKey| name.rsplit(' ').next().is_none_or(|url| !urls.contains(url));
+        self.order.retain(is_kept);
+        self.answers.retain(|key, _| is_kept(key));
+        self.bytes = self.answers.values().map(|response| response.body.len()).sum();
     }
 }
 
@@ -124,7 +131,7 @@ impl Resources {
     pub(super) fn learn(&self, outcome: &FetchOutcome) {
         // What another site's robots.txt leads to says nothing of the site where it lies.
         let leads_elsewhere = !self.settings.robots_once && robots_elsewhere(outcome).is_some();
-        if outcome.url.path_and_query() != ROBOTS_PATH || leads_elsewhere {
+        if !is_robots_txt(&outcome.url) || leads_elsewhere {
             return;
         }
         let access = self.access(outcome);
@@ -132,6 +139,13 @@ impl Resources {
             // Known already, they stay as they are.
             let _ = self.robots(&outcome.url.site()).set(access.rules);
         }
+    }
+
+    /// Forgets what these URLs gave.
+    pub(super) fn forget(&self, urls: &[CanonicalUrl]) {
+        locked(&self.cache).forget(&urls.iter().map(CanonicalUrl::as_str).collect());
+        let mut robots = locked(&self.robots);
+        urls.iter().filter(|url| is_robots_txt(url)).for_each(|url| drop(robots.remove(&url.key().site)));
     }
 
     fn access(&self, outcome: &FetchOutcome) -> Access {

@@ -109,9 +109,11 @@ async fn show(
     if let Some(showing) = &showing {
         // Boxed: see `fetch`.
         Box::pin(browsing.show(&mut fetch.outcome, showing)).await;
-        if let (Some(rendering), Some(discarded)) = (&mut fetch.outcome.rendering, discarded) {
-            rendering.take_shared(*discarded);
-        }
+    }
+    if let Some(discarded) = discarded {
+        browsing.discard(*discarded, fetch.outcome.rendering.as_deref_mut());
+    }
+    if showing.is_some() {
         fetch = Box::new(look_beside(fetch.outcome, purpose, shared).await);
     }
     Shown { fetch, showing }
