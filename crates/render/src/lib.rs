@@ -26,7 +26,7 @@ mod viewport;
 mod window;
 
 pub use failure::{BrowserError, RenderFailure};
-pub use rendered::{FoundBy, Page, Rendered, ScriptLink, UNLOADED_MAX};
+pub use rendered::{FoundBy, Page, Rendered, ScriptLink};
 pub use renderer::Renderer;
 pub use settings::{BROWSERS, Behaviour, PAGE_CLOCK, Settings, Wait};
 pub use source::{Kind, Served, Source, Wanted};

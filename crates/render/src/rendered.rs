@@ -25,20 +25,33 @@ impl Page {
         self.headers.get("content-type").is_some_and(|value| essence(value).ends_with("xml"))
     }
 
-    /// The same as HTML, in the encoding that it names for XML, or that XML has.
+    /// The same as HTML, in the encoding that it names, or else in that of XML.
     pub(crate) fn as_html(&self) -> Self {
         let mut page = self.clone();
         let value = page.headers.get("content-type").unwrap_or_default();
-        let parameters = value.split_once(';').map_or("charset=utf-8", |(_, parameters)| parameters.trim());
-        let html = format!("text/html; {parameters}");
+        let is_charset = |parameter: &&str| parameter.to_ascii_lowercase().starts_with("charset=");
+        let charset = value.split(';').skip(1).map(str::trim).find(is_charset);
+        let html = match charset {
+            Some(charset) => format!("text/html; {charset}"),
+            // Browsers read that of HTML, too.
+            None if self.declares_encoding() => "text/html".to_owned(),
+            None => "text/html; charset=utf-8".to_owned(),
+        };
         page.headers.0.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
         page.headers.0.push(("Content-Type".to_owned(), html));
         page
     }
+
+    /// Whether it begins with an XML declaration that names an encoding.
+    fn declares_encoding(&self) -> bool {
+        let declaration = self.body.strip_prefix(b"<?xml").unwrap_or_default();
+        let declaration = declaration.split(|byte| *byte == b'>').next().unwrap_or_default();
+        String::from_utf8_lossy(declaration).contains("encoding")
+    }
 }
 
-/// URLs in [`Rendered::unloaded`].
-pub const UNLOADED_MAX: usize = 10_000;
+/// Bytes of the URLs in [`Rendered::unloaded`], together.
+pub(crate) const UNLOADED_BYTES_MAX: usize = 1 << 20;
 
 /// A page as a person would see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,7 +66,7 @@ pub struct Rendered {
     pub has_router: bool,
     /// The pictures of it that were wanted.
     pub pictures: Pictures,
-    /// Images, sound, video and fonts that it requested where none are wanted, as far as [`UNLOADED_MAX`].
+    /// Images, sound, video and fonts that it requested where none are wanted. What there is no room for counts as refused.
     pub unloaded: BTreeSet<String>,
     /// The answered requests of the page.
     pub served: u32,

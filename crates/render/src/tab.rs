@@ -53,6 +53,7 @@ pub(crate) struct Tab<'a> {
     /// The script contexts of the page itself, not of its frames.
     contexts: HashSet<i64>,
     rendered: Rendered,
+    unloaded_bytes: usize,
     requests: u32,
     /// Requests that have no answer yet.
     waiting: u32,
@@ -112,6 +113,7 @@ impl<'a> Tab<'a> {
             seen: HashSet::new(),
             contexts: HashSet::new(),
             rendered: Rendered::default(),
+            unloaded_bytes: 0,
             requests: 0,
             waiting: 0,
             streams: HashSet::new(),

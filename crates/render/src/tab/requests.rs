@@ -6,7 +6,8 @@ use model::{Headers, Method, Refusal};
 use serde_json::{Value, json};
 
 use super::Tab;
-use crate::{FoundBy, Kind, Page, RenderFailure, Served, UNLOADED_MAX, Wanted, credentials, paused};
+use crate::rendered::UNLOADED_BYTES_MAX;
+use crate::{FoundBy, Kind, Page, RenderFailure, Served, Wanted, credentials, paused};
 
 /// How often a page that loads itself again is given.
 const LOADS_MAX: u32 = 2;
@@ -48,8 +49,7 @@ impl Tab<'_> {
         }
         let wanted = match paused::wanted(parameters, self.settings) {
             None => {
-                let unloaded = paused::unloaded(parameters).filter(|_| self.rendered.unloaded.len() < UNLOADED_MAX);
-                self.rendered.unloaded.extend(unloaded);
+                paused::unloaded(parameters).into_iter().for_each(|url| self.note_unloaded(url));
                 return self.refuse(request).await;
             }
             Some(Ok(_)) if self.requests >= self.settings.requests_max => Err(Refusal::TooMany),
@@ -75,6 +75,20 @@ impl Tab<'_> {
         }
         self.ask(request, wanted, given, None);
         Ok(())
+    }
+
+    /// Notes what is requested in vain, once.
+    fn note_unloaded(&mut self, url: String) {
+        if self.rendered.unloaded.contains(&url) {
+            return;
+        }
+        match self.unloaded_bytes + url.len() {
+            bytes if bytes > UNLOADED_BYTES_MAX => self.rendered.refused.count(Refusal::TooMany),
+            bytes => {
+                self.unloaded_bytes = bytes;
+                self.rendered.unloaded.insert(url);
+            }
+        }
     }
 
     /// Sees to a request for what is to be in place of the page: the page itself, perhaps again, or another.

@@ -147,6 +147,11 @@ async fn what_a_page_requests_in_vain_is_known() {
     assert_eq!(Vec::from_iter(unloaded), ["http://page.test/object.png", "http://page.test/rule.png"]);
     let shown = Renderer::new(Settings { media: true, ..settings() });
     assert!(render(&shown, page, &site).await.expect("a page").unloaded.is_empty());
+    let long = "<script>for (let n = 0; n < 3; n++) new Image().src = `/${n}?${'x'.repeat(500000)}`</script>";
+    let rendered = render(&Renderer::new(settings()), long, &site).await.expect("a page");
+    let mut refused = Refusals::default();
+    refused.count(Refusal::TooMany);
+    assert_eq!((rendered.unloaded.len(), rendered.refused), (2, refused));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use render::{RenderFailure, Renderer, Settings, Wait};
 
 use crate::site::{Site, leads_to, page, render, settings};
@@ -241,17 +242,29 @@ async fn a_script_that_waits_for_the_clock_comes_to_its_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_of_broken_xml_is_read_as_html() {
     let renderer = Renderer::new(settings());
-    for end in ["</p>", "</b></p>"] {
-        let xml = format!(
-            "<html xmlns='http://www.w3.org/1999/xhtml'><head><title>č</title></head><body><p>a<b><i>b</i>{end}<a href='/there'>x</a>\
+    let text = |end: &str| {
+        format!(
+            "<html xmlns='http://www.w3.org/1999/xhtml'><head><title>é</title></head><body><p>a<b><i>b</i>{end}<a href='/there'>x</a>\
              <script>document.body.append('generated')</script></body></html>"
-        );
-        let mut page = page(&xml);
-        page.headers.0[0].1 = "application/xhtml+xml".to_owned();
+        )
+    };
+    let latin = |text: &str| Bytes::from_iter(text.chars().map(|char| u8::try_from(u32::from(char)).expect("Latin 1")));
+    let (broken, sound) = (text("</p>"), text("</b></p>"));
+    let declared = format!("<?xml version='1.0' encoding='iso-8859-1'?>{broken}");
+    for (parameters, body) in [
+        ("", Bytes::from(broken.clone())),
+        ("", Bytes::from(sound)),
+        ("; profile=x", Bytes::from(broken.clone())),
+        ("; profile=x; charset=iso-8859-1", latin(&broken)),
+        ("", latin(&declared)),
+    ] {
+        let mut page = page("");
+        page.headers.0[0].1 = format!("application/xhtml+xml{parameters}");
+        page.body = body;
         let rendered = renderer.render(&page, Arc::new(Site::new())).await.expect("a page");
         let has_all =
-            ["<title>č</title>", "href=\"/there\"", "generated"].iter().all(|part| rendered.html.contains(part));
-        assert!(has_all && !rendered.html.contains("error"), "{end}: {}", rendered.html);
+            ["<title>é</title>", "href=\"/there\"", "generated"].iter().all(|part| rendered.html.contains(part));
+        assert!(has_all && !rendered.html.contains("error"), "{parameters} {:?}: {}", page.body, rendered.html);
     }
 }
 
