@@ -166,10 +166,14 @@ impl Change {
             Change::Unset(keys) => changed = options.without(keys)?,
             Change::Set(given) => {
                 refuse_without_effect(given)?;
-                let given = Options::parse(given)?;
+                let (keys, given) = (self.keys(), Options::parse(given)?);
+                let kept = toml::Table::try_from(&given)?;
                 // Another user may send the request, and the file may be for its owner alone.
                 if let Some((key, _)) = given.unread_files().first() {
                     bail!(usage(format!("{key}: files are for `argiope steer`, which reads them once")));
+                }
+                if let Some(key) = keys.iter().find(|key| !kept.contains_key(*key)) {
+                    bail!(usage(format!("{key}: the crawl does not keep it, so each run takes its own: give the flag to `argiope crawl`")));
                 }
                 changed = given.over(options)?;
             }
@@ -269,8 +273,11 @@ mod tests {
 
     #[test]
     fn settings_that_change_nothing_are_refused() {
-        for (given, why) in [("exclude = []\n", "exclude = []: an empty list"), ("# nothing\n", "no setting is given")]
-        {
+        for (given, why) in [
+            ("exclude = []\n", "exclude = []: an empty list"),
+            ("# nothing\n", "no setting is given"),
+            ("patience = \"1h\"\nbrowser = \"/bin/chromium\"\n", "browser: the crawl does not keep it"),
+        ] {
             let error = Change::Set(given.to_owned()).of(&Options::default()).expect_err(why).to_string();
             assert!(error.contains(why), "{error}");
         }

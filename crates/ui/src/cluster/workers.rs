@@ -64,7 +64,7 @@ pub(super) fn table(GetWorkersResponse { workers, leases_left, .. }: &GetWorkers
                                 td.number { (lease(leases_left.get(at).copied())) }
                                 td.number { (worker.groups) }
                                 td.number {
-                                    a href=(with_fields("/sites", &[("worker", &worker.id)])) aria-label=(format!("Sites of {}", Printable(&worker.name))) {
+                                    a href=(with_fields("/sites", &[("worker", &worker.id)])) aria-label=(format!("{} sites of {}", worker.sites, Printable(&worker.name))) {
                                         (worker.sites)
                                     }
                                 }
@@ -212,4 +212,21 @@ pub(super) async fn drain(State(server): State<Server>, form: String) -> Result<
     server.order(async |mut client| client.drain(DrainRequest { worker }).await).await?;
     server.forget().await;
     Ok(Redirect::to("/workers"))
+}
+
+#[cfg(test)]
+mod tests {
+    use api::Worker;
+
+    use super::*;
+
+    // WCAG 2.5.3: who speaks to the browser says what is seen.
+    #[test]
+    fn the_name_of_a_link_begins_with_what_it_shows() {
+        let worker = Worker { name: "a:1".to_owned(), sites: 27, ..Worker::default() };
+        let shown = table(&GetWorkersResponse { workers: vec![worker], ..GetWorkersResponse::default() }).into_string();
+        let (_, link) = shown.split_once("aria-label=\"").expect("a link with a name");
+        let (name, rest) = link.split_once("\">").expect("its text");
+        assert_eq!((name, rest.split('<').next()), ("27 sites of a:1", Some("27")));
+    }
 }
