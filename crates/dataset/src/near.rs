@@ -10,7 +10,7 @@
 /// Pages whose fingerprints differ in no more bits than this may be near duplicates.
 pub const NEAR_BITS_MAX: u32 = 3;
 
-/// Of those, pages that have this share of their words in common are near duplicates (`extract::Sketch::resemblance`).
+/// Of those, pages that have this share of their words in common are near duplicates (`extract::Sketch::resembles`).
 pub const RESEMBLANCE_MIN: f64 = 0.85;
 
 /// The bits of the five blocks.

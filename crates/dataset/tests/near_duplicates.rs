@@ -32,7 +32,7 @@ fn near(texts: &[String]) -> Vec<(usize, usize)> {
     candidates(&prints, |a, b| pairs.push((a, b)));
     pairs.sort_unstable();
     pairs.dedup();
-    pairs.retain(|(a, b)| Sketch::of_text(&texts[*a]).resemblance(&Sketch::of_text(&texts[*b])) >= RESEMBLANCE_MIN);
+    pairs.retain(|(a, b)| Sketch::of_text(&texts[*a]).resembles(&Sketch::of_text(&texts[*b]), RESEMBLANCE_MIN));
     pairs
 }
 

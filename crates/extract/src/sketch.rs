@@ -1,6 +1,7 @@
 //! A sketch of a text, by which two texts are compared without having both: a sample of the words that is the same for the same words
 //! (Broder, "On the Resemblance and Containment of Documents", SEQUENCES 1997, §3: the smallest of random numbers).
 
+use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 
 use serde::{Deserialize, Serialize};
@@ -31,27 +32,28 @@ impl Sketch {
         Sketch(smallest.into_sorted_vec().into())
     }
 
-    /// The share of words that two texts have in common among all that one of them has (the Jaccard index), 0 to 1. Exact, but for
-    /// coincidence, where both texts together have no more than 256 words; else estimated to about 0.02.
+    /// Whether two texts have at least this share of words in common among all that one of them has (the Jaccard index), 0 to 1. Exact, but
+    /// for coincidence, where both texts together have no more than 256 words; else the share is estimated to about 0.02.
     #[must_use]
-    pub fn resemblance(&self, other: &Sketch) -> f64 {
-        let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
-        let (mut common, mut all) = (0u32, 0u32);
-        while all < WORDS_MAX as u32 {
-            match (a.peek(), b.peek()) {
-                (Some(x), Some(y)) if x == y => {
-                    common += 1;
-                    a.next();
-                    b.next();
-                }
-                (Some(x), Some(y)) if x > y => drop(b.next()),
-                (Some(_), _) => drop(a.next()),
-                (None, Some(_)) => drop(b.next()),
+    pub fn resembles(&self, other: &Sketch, share_min: f64) -> bool {
+        // Of no more than so many words, whatever follows: most pairs are unlike, and that shows early.
+        let differing_max = ((1.0 - share_min) * WORDS_MAX as f64) as usize;
+        let (a, b) = (&*self.0, &*other.0);
+        let (mut at_a, mut at_b, mut common, mut differing) = (0, 0, 0, 0);
+        while common + differing < WORDS_MAX && differing <= differing_max {
+            let is_before = match (a.get(at_a), b.get(at_b)) {
+                (Some(x), Some(y)) => x.cmp(y),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
                 (None, None) => break,
-            }
-            all += 1;
+            };
+            at_a += usize::from(is_before.is_le());
+            at_b += usize::from(is_before.is_ge());
+            common += usize::from(is_before.is_eq());
+            differing += usize::from(is_before.is_ne());
         }
-        if all == 0 { 1.0 } else { f64::from(common) / f64::from(all) }
+        let all = common + differing;
+        differing <= differing_max && (all == 0 || common as f64 / all as f64 >= share_min)
     }
 }
 
@@ -59,8 +61,11 @@ impl Sketch {
 mod tests {
     use super::*;
 
-    fn resemblance(a: &str, b: &str) -> f64 {
-        Sketch::of_text(a).resemblance(&Sketch::of_text(b))
+    /// Whether the share of two texts is between these two.
+    fn is_between(a: &str, b: &str, least: f64, most: f64) -> bool {
+        let (a, b) = (Sketch::of_text(a), Sketch::of_text(b));
+        let is = |share: f64| a.resembles(&b, share) && b.resembles(&a, share);
+        is(least) && (most > 1.0 || !is(most))
     }
 
     #[test]
@@ -72,14 +77,16 @@ mod tests {
             ("a b c d", "a b c e", 3.0 / 5.0),
             ("a a b", "a b", 2.0 / 3.0),
         ] {
-            assert!((resemblance(a, b) - expect).abs() < 1e-9, "{a:?} {b:?}");
+            assert!(is_between(a, b, expect, expect + 1e-9), "{a:?} {b:?}");
         }
     }
 
     #[test]
     fn long_texts_are_compared_by_a_sample() {
         let words = |from: u32| (from..from + 10_000).map(|n| format!("word{n} ")).collect::<String>();
-        let is = resemblance(&words(0), &words(1_000));
-        assert!((is - 9.0 / 11.0).abs() < 0.08, "{is}");
+        let expect = 9.0 / 11.0;
+        assert!(is_between(&words(0), &words(1_000), expect - 0.08, expect + 0.08));
+        assert!(is_between(&words(0), &words(0), 1.0, 2.0));
+        assert!(is_between(&words(0), &words(10_000), 0.0, 0.01));
     }
 }

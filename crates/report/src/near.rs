@@ -102,7 +102,7 @@ impl Fingerprints {
                 return;
             }
             let texts = sketches.get(&a).zip(sketches.get(&b));
-            if texts.is_some_and(|(a, b)| a.resemblance(b) >= RESEMBLANCE_MIN) {
+            if texts.is_some_and(|(a, b)| a.resembles(b, RESEMBLANCE_MIN)) {
                 groups.join(one, other);
             }
         });
