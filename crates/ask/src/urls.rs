@@ -109,7 +109,7 @@ pub struct Listed {
     pub depth: u32,
     /// What becomes or became of it.
     pub state: State,
-    /// Its last visit.
+    /// Its last visit, without the links of the page.
     pub visit: Option<Visit>,
 }
 
@@ -117,7 +117,9 @@ impl From<Entry> for Listed {
     fn from(entry: Entry) -> Self {
         let state = State::of(&entry);
         let Candidate { url, depth, .. } = entry.candidate;
-        Listed { url, depth, state, visit: entry.visit }
+        // A page may have thousands of links, and a sorted table holds thousands of pages.
+        let visit = entry.visit.map(|visit| Visit { outlinks: Vec::new(), ..visit });
+        Listed { url, depth, state, visit }
     }
 }
 
@@ -385,6 +387,15 @@ mod tests {
         for max in [1, 3, 100] {
             assert_eq!(all(selection, max), expect, "{selection:?} {max}");
         }
+    }
+
+    #[test]
+    fn a_listed_url_keeps_no_links_of_its_page() {
+        let url = url("http://a.test/");
+        let visit = Visit::without_fetch(url.key(), Outcome::Html, String::new(), Timestamp(1));
+        let visit = Visit { outlinks: vec!["http://a.test/1".to_owned()], title: Some("a".to_owned()), ..visit };
+        let listed = Listed::from(Entry { candidate: Candidate::seed(url), attempts: 1, visit: Some(visit) });
+        assert_eq!((listed.title(), listed.visit.map(|visit| visit.outlinks)), (Some("a"), Some(Vec::new())));
     }
 
     #[test]
