@@ -289,6 +289,25 @@ fn what_cannot_be_shown_is_named() {
 }
 
 #[test]
+fn what_no_screen_reads_is_refused_by_a_page() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    crawled(&served, &dir);
+    let ui = Ui::start(&dir);
+    let long = format!("what=exclude&to={}", "x".repeat(3 << 20));
+    for (refused, status, why) in [
+        (ui.post(&ui.own(), &long), 413, "the form is longer than 2097152 bytes: nothing was done"),
+        // The address of a form that was refused, opened once more; and a form to a page that takes none.
+        (ui.get("/urls/views"), 404, "there is no such page"),
+        (ui.post_to("/urls", &ui.own(), "site=a"), 404, "there is no such page"),
+    ] {
+        assert_eq!(refused.status, status, "{}", refused.head);
+        assert!(refused.body.contains(why) && refused.body.contains("<nav "), "{}", refused.body);
+        assert!(refused.head.contains("default-src 'self'"), "{}", refused.head);
+    }
+}
+
+#[test]
 fn what_cannot_be_done_is_said_in_the_words_of_the_page() {
     let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
     let dir = dirs.path().join("crawl");
