@@ -10,7 +10,7 @@ pub const PHONE: u32 = 390;
 
 /// What hostile content would add to a page: none of these are in a screen but the scripts and links of the interface itself.
 const FOREIGN: &str = "[...document.querySelectorAll('img, iframe, object, embed, base, style, svg script, [onerror], [onmouseover]')].length
-    + [...document.scripts].filter((it) => !['/ui.js', '/graph.js'].includes(it.getAttribute('src'))).length
+    + [...document.scripts].filter((it) => !(/^\\/(ui|graph)\\.js\\?v=[0-9a-f]{16}$/).test(it.getAttribute('src'))).length
     + [...document.links].filter((it) => !/^https?:$/.test(it.protocol)).length
     + (window.owned === undefined ? 0 : 1)";
 

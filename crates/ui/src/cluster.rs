@@ -26,7 +26,7 @@ use axum::middleware::{Next, from_fn};
 use axum::routing::{Router, get, post};
 use service::client::Client;
 
-use crate::{frame, graph_page, guarded};
+use crate::{assets, frame, guarded};
 
 use self::server::Server;
 
@@ -69,7 +69,7 @@ pub fn router(client: Client, name: &str) -> Router {
         .route("/graph/rank", get(graph::rank))
         .route("/graph/path", get(graph::way))
         .route("/graph/overlap", get(graph::between))
-        .route("/graph.js", get(graph_page::script))
+        .route("/graph.js", get(assets::graph_script))
         .route("/report", get(report::show))
         .route("/report.html", get(report::file))
         .route("/report.csv", get(report::csv))
@@ -81,9 +81,9 @@ pub fn router(client: Client, name: &str) -> Router {
         .route("/steer/watch", post(begun::watch))
         .route("/history.json", get(overview::history))
         .route("/events", get(overview::events))
-        .route("/ui.css", get(frame::style))
-        .route("/ui.js", get(frame::script))
-        .route("/icon.svg", get(frame::icon))
+        .route("/ui.css", get(assets::style))
+        .route("/ui.js", get(assets::script))
+        .route("/icon.svg", get(assets::icon))
         .with_state(Server::new(client, name));
     guarded::guarded(screens).layer(from_fn(|request: Request, next: Next| frame::with_pages(PAGES, request, next)))
 }

@@ -15,7 +15,7 @@ use settings::units::human_bytes;
 use crate::failure::Failure;
 use crate::guarded::missing;
 use crate::standing_status::Stand;
-use crate::{Ui, base, frame};
+use crate::{Ui, assets, base, frame};
 
 /// The crawls, in the order in which they were named.
 type Crawls = Arc<[Ui]>;
@@ -30,9 +30,9 @@ pub(crate) fn router(crawls: Vec<Ui>) -> Router {
         router = router.nest(&path, base::below(&path, screens));
     }
     let assets = Router::new()
-        .route("/ui.css", get(frame::style))
-        .route("/ui.js", get(frame::script))
-        .route("/icon.svg", get(frame::icon));
+        .route("/ui.css", get(assets::style))
+        .route("/ui.js", get(assets::script))
+        .route("/icon.svg", get(assets::icon));
     let all = Router::new().route("/", get(show)).with_state(Crawls::from(crawls));
     router.merge(assets).merge(all)
 }

@@ -3,9 +3,10 @@
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, Response};
 use maud::{DOCTYPE, Markup, html};
 
+use crate::assets::{ICON, SCRIPT, STYLE};
 use crate::base::{base, to};
 use printable::Printable;
 
@@ -73,9 +74,9 @@ fn framed(title: &str, pages: &Markup, body: &Markup) -> Html<String> {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (Printable(title)) " · Argiope" }
-                link rel="icon" type="image/svg+xml" href=(to("/icon.svg"));
-                link rel="stylesheet" href=(to("/ui.css"));
-                script src=(to("/ui.js")) defer {}
+                link rel="icon" type="image/svg+xml" href=(ICON.link());
+                link rel="stylesheet" href=(STYLE.link());
+                script src=(SCRIPT.link()) defer {}
             }
             body {
                 a.skip href="#main" { "To the content" }
@@ -90,21 +91,6 @@ fn framed(title: &str, pages: &Markup, body: &Markup) -> Html<String> {
         }
     };
     Html(page.into_string())
-}
-
-/// The style of all pages.
-pub(crate) async fn style() -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("assets/ui.css"))
-}
-
-/// The script of all pages.
-pub(crate) async fn script() -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], include_str!("assets/ui.js"))
-}
-
-/// The icon of all pages: a web.
-pub(crate) async fn icon() -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "image/svg+xml")], include_str!("assets/icon.svg"))
 }
 
 /// Adds what protects an answer. The report has a stricter policy in itself.

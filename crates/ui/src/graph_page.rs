@@ -18,6 +18,7 @@ use printable::{Printable, counted};
 use settings::usage;
 use tokio::sync::Mutex;
 
+use crate::assets::GRAPH_SCRIPT;
 use crate::awaited::made_in_time;
 use crate::base::to;
 use crate::failure::Failure;
@@ -163,7 +164,7 @@ pub(crate) fn page(shown: Shown, picture: Option<&Picture>) -> Html<String> {
                 aria-label="The links as a picture. Arrow keys move it, plus and minus zoom. The list below has the points of highest rank." {}
             figcaption { p #pointed role="status" { "Point at something. Drag to move, turn the wheel to zoom, click to read." } }
         }
-        script src=(to("/graph.js")) defer {}
+        script src=(GRAPH_SCRIPT.link()) defer {}
         (forms("", "", "", ""))
         section {
             h2 { "By PageRank " span.count { (vertices.len().min(LISTED)) } }
@@ -235,11 +236,6 @@ pub(crate) async fn json(picture: Option<Arc<Picture>>) -> Result<Response, Fail
     };
     let json = blocking(move || Ok(serde_json::to_vec(&*picture)?)).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
-}
-
-/// Answers with the script of the picture.
-pub(crate) async fn script() -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], include_str!("assets/graph.js"))
 }
 
 /// Answers with the shortest way from page to page.

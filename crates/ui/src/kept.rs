@@ -52,6 +52,12 @@ impl<T> Kept<T> {
         Ok(answer)
     }
 
+    /// Whether there is an answer.
+    #[cfg(test)]
+    pub(crate) fn is_there(&self) -> bool {
+        self.answer.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// The next question is asked.
     pub(crate) fn forget(&self) {
         self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -12,6 +12,7 @@
 //! script runs, by [`frame::POLICY`]; only a page of this program can send a form ([`origin`]).
 
 mod answers;
+mod assets;
 mod awaited;
 mod base;
 mod board;
@@ -118,6 +119,7 @@ struct Ui {
 pub fn router(roots: Vec<PathBuf>, changes: &Changes) -> Router {
     let turns = [LARGE_QUESTIONS_MAX, WHOLE_MAX, FILES_MAX].map(|max| Arc::new(Semaphore::new(max)));
     let mut crawls: Vec<Ui> = roots.into_iter().map(|root| Ui::new(root, &turns, changes)).collect();
+    crawls.iter().for_each(|crawl| crawl.status.read_beforehand(&crawl.crawl));
     match crawls.len() {
         // Outermost, for refusals too.
         2.. => guarded::guarded(crawls::router(crawls)).layer(from_fn(frame::with_all_crawls)),
@@ -148,7 +150,7 @@ fn screens(ui: Ui) -> Router {
         .route("/graph/rank", get(graph_page::rank))
         .route("/graph/path", get(graph_page::way))
         .route("/graph/overlap", get(graph_page::between))
-        .route("/graph.js", get(graph_page::script))
+        .route("/graph.js", get(assets::graph_script))
         .route("/report", get(report_page::show))
         .route("/report.html", get(report_page::file))
         .route("/report.csv", get(report_page::csv))
@@ -157,9 +159,9 @@ fn screens(ui: Ui) -> Router {
         .route("/steer/undo", get(steer::undo).post(steer::take_back))
         .route("/history.json", get(history::data))
         .route("/events", get(live::events))
-        .route("/ui.css", get(frame::style))
-        .route("/ui.js", get(frame::script))
-        .route("/icon.svg", get(frame::icon))
+        .route("/ui.css", get(assets::style))
+        .route("/ui.js", get(assets::script))
+        .route("/icon.svg", get(assets::icon))
         .with_state(ui)
 }
 

@@ -12,6 +12,7 @@ use crawl::{LiveView, live};
 use engine::clock::Clock;
 use model::Timestamp;
 use store::Totals;
+use tokio::runtime::Handle;
 
 use crate::kept::Kept;
 
@@ -58,6 +59,16 @@ impl Default for StandingStatus {
 }
 
 impl StandingStatus {
+    /// Opens the state of a crawl that rests, and counts what its status has: in a large crawl, the first reader would wait for that. What
+    /// cannot be read is said to the first who asks. Outside a runtime nobody asks yet: a crawl begins there.
+    pub(crate) fn read_beforehand(self: &Arc<Self>, crawl: &Arc<Standing>) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        if !live::runs(crawl.root()) {
+            let (status, crawl) = (self.clone(), crawl.clone());
+            runtime.spawn_blocking(move || drop(status.of(&crawl)));
+        }
+    }
+
     /// The status of the crawl. Others who ask meanwhile wait, and get the same.
     ///
     /// # Errors
@@ -81,5 +92,28 @@ impl StandingStatus {
     pub(crate) fn forget(&self) {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.survey.forget();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crawl::CrawlDir;
+    use settings::options::Options;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_crawl_that_rests_is_read_before_anybody_asks() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dir = CrawlDir::at(root.path());
+        dir.create().expect("made");
+        dir.write_options(&Options::default()).expect("written");
+        drop(dir.open_store(&Options::default()).expect("a state"));
+        let (status, crawl) = (Arc::new(StandingStatus::default()), Arc::new(Standing::new(root.path().to_owned())));
+        status.read_beforehand(&crawl);
+        while Arc::strong_count(&crawl) > 1 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert!(status.survey.is_there());
     }
 }
