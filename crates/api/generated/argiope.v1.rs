@@ -721,6 +721,18 @@ pub struct UrlsRequest {
     /// As Report counts: pages by the visit that describes them now; excluded ones only if that state is asked for.
     #[prost(bool, tag = "9")]
     pub as_reported: bool,
+    /// In the order of a column: url, state, status, type, size, depth, visited or title, behind a minus if the greatest value comes first.
+    /// The database has no index for it: the server looks at all URLs, behind the answer if there are many, and keeps the first 10000.
+    /// Default: in the order of their keys.
+    #[prost(string, tag = "10")]
+    pub order: ::prost::alloc::string::String,
+    /// With an order: only URLs behind so many of it.
+    #[prost(uint32, tag = "11")]
+    pub behind: u32,
+    /// Only URLs with this key in the dataset (url_key) or in the table `crawl` of a key-value store, or with this beginning of one, in
+    /// hexadecimal digits.
+    #[prost(string, tag = "12")]
+    pub key: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -757,9 +769,29 @@ pub struct UrlsResponse {
     /// In the order of their keys: the URLs of a site follow each other.
     #[prost(message, repeated, tag = "1")]
     pub urls: ::prost::alloc::vec::Vec<Url>,
-    /// Empty if there are no more. An answer looks at 100000 URLs, so it may have few URLs or none and still have a next one.
+    /// Empty if there are no more. An answer looks at 5000 URLs, or as many as `limit` says, so it may have few URLs or none and still have a next one.
     #[prost(string, tag = "2")]
     pub next: ::prost::alloc::string::String,
+    /// With an order: what came of it.
+    #[prost(message, optional, tag = "3")]
+    pub in_order: ::core::option::Option<InOrder>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct InOrder {
+    /// All URLs were looked at. Before that, `urls` is empty: ask again.
+    #[prost(bool, tag = "1")]
+    pub complete: bool,
+    /// URLs that were looked at so far. Not told with a complete order.
+    #[prost(uint64, tag = "2")]
+    pub looked_at: u64,
+    /// URLs of the selection: all, or those that were looked at so far.
+    #[prost(uint64, tag = "3")]
+    pub found: u64,
+    /// The first so many of them can be asked for.
+    #[prost(uint64, tag = "4")]
+    pub kept: u64,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]

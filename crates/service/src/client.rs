@@ -1,10 +1,12 @@
 //! A connection to a server's API, with the proof that we may ask, and its answers as text.
 
+mod listing;
 mod of_page;
 mod text;
 mod undoing;
 mod watching;
 
+pub use listing::Listing;
 pub use of_page::OfPage;
 pub use text::Text;
 pub use undoing::undo;
@@ -50,6 +52,9 @@ const FOREIGN: &str = "grpc-status header missing";
 
 /// The words for a server that does not know a method.
 pub const EARLIER: &str = "is of an earlier version, which does not answer this";
+
+/// The words for a server that does not know an order of URLs.
+pub const UNSORTED: &str = "the server is of an earlier version, which does not sort URLs";
 
 /// What a server said against a request; or how it kept silent.
 #[must_use]

@@ -13,4 +13,5 @@ pub mod port;
 pub mod queries;
 pub mod reach;
 pub mod server;
+pub mod sortings;
 pub mod worker;

@@ -1,7 +1,5 @@
 //! What is chosen of the table of URLs, and how links and forms say it.
 
-use std::str::FromStr;
-
 use ask::order::Order;
 use ask::sites;
 use ask::urls::{KeyPart, Selection, State};
@@ -11,14 +9,16 @@ use settings::usage;
 use store::CrawlView;
 use weburl::Pattern;
 
-use crate::query::{Fields, with_fields};
+use crate::query::{Fields, number, with_fields};
 
 /// What is chosen, as it was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
     pub(crate) site: String,
-    pub(crate) state: String,
-    pub(crate) pattern: String,
+    /// In any of these states.
+    pub(crate) states: Vec<String>,
+    /// By any of these patterns.
+    pub(crate) patterns: Vec<String>,
     pub(crate) status: String,
     pub(crate) depth: String,
     /// A key of the dataset, or of the table `crawl` of a key-value store, or its beginning.
@@ -48,6 +48,12 @@ impl Next {
     pub(crate) fn after(url: Option<String>) -> Self {
         url.filter(|url| !url.is_empty()).map_or(Next::None, Next::After)
     }
+
+    /// Behind so many URLs of those that are sorted, of which `kept` can be seen, and those of a page.
+    pub(crate) fn behind(behind: usize, on_page: usize, kept: u64) -> Self {
+        let end = behind.saturating_add(on_page);
+        if on_page == 0 || end as u64 >= kept { Next::None } else { Next::Behind(end) }
+    }
 }
 
 impl Filter {
@@ -55,8 +61,8 @@ impl Filter {
         let get = |name| fields.get(name).to_owned();
         Filter {
             site: get("site"),
-            state: get("state"),
-            pattern: get("match"),
+            states: fields.all("state"),
+            patterns: fields.all("match"),
             status: get("status"),
             depth: get("depth"),
             key: get("key"),
@@ -77,13 +83,13 @@ impl Filter {
         if !self.site.is_empty() {
             selection.sites = self.site.parse::<SiteName>().map_err(usage)?.keys().collect();
         }
-        if !self.state.is_empty() {
-            selection.states = State::named(&self.state).map_err(usage)?;
+        for state in &self.states {
+            selection.states.extend(State::named(state).map_err(usage)?);
         }
-        if !self.pattern.is_empty() {
+        for pattern in &self.patterns {
             // The refusal of one that is too long does not repeat it.
-            Pattern::new(&self.pattern).map_err(|error| usage(format!("the pattern: {error}")))?;
-            selection.patterns = vec![plan::pattern("patterns", &self.pattern)?];
+            Pattern::new(pattern).map_err(|error| usage(format!("the pattern: {error}")))?;
+            selection.patterns.push(plan::pattern("patterns", pattern)?);
         }
         if !self.key.is_empty() {
             selection.key = Some(self.key.parse::<KeyPart>().map_err(|error| usage(format!("the key: {error}")))?);
@@ -136,19 +142,21 @@ impl Filter {
     }
 
     /// What is chosen, as fields of a request.
-    pub(crate) fn fields(&self) -> [(&'static str, &str); 9] {
-        let Filter { site, state, pattern, status, depth, key, linked, reported, sort } = self;
-        [
-            ("site", site),
-            ("state", state),
-            ("match", pattern),
+    pub(crate) fn fields(&self) -> Vec<(&'static str, &str)> {
+        let Filter { site, states, patterns, status, depth, key, linked, reported, sort } = self;
+        let others = [
             ("status", status),
             ("depth", depth),
             ("key", key),
             ("linked", linked),
             ("reported", reported),
             ("sort", sort),
-        ]
+        ];
+        let mut fields = vec![("site", site.as_str())];
+        fields.extend(states.iter().map(|state| ("state", state.as_str())));
+        fields.extend(patterns.iter().map(|pattern| ("match", pattern.as_str())));
+        fields.extend(others.map(|(name, value)| (name, value.as_str())));
+        fields
     }
 
     /// A link to what is chosen, or to its next page.
@@ -159,15 +167,6 @@ impl Filter {
         let fields: Vec<(&str, &str)> = self.fields().into_iter().chain(next).collect();
         with_fields(path, &fields)
     }
-}
-
-/// # Errors
-/// It is neither empty nor a number.
-fn number<T: FromStr>(name: &str, text: &str) -> anyhow::Result<Option<T>> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    text.parse().map(Some).map_err(|_| usage(format!("the {name}: `{text}` is no such number")))
 }
 
 #[cfg(test)]
@@ -193,8 +192,12 @@ mod tests {
             ("", "", long.as_str(), "the pattern"),
             ("", "", "/x/", "--patterns `/x/` matches no URL"),
         ] {
-            let [site, state, pattern] = [site, state, pattern].map(str::to_owned);
-            let error = Filter { site, state, pattern, ..Filter::default() }.selection().expect_err(why).to_string();
+            let [states, patterns] =
+                [state, pattern].map(|text| if text.is_empty() { vec![] } else { vec![text.to_owned()] });
+            let error = Filter { site: site.to_owned(), states, patterns, ..Filter::default() }
+                .selection()
+                .expect_err(why)
+                .to_string();
             assert!(error.starts_with(why) && error.len() < 1_000, "{error}");
         }
     }

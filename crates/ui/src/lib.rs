@@ -30,6 +30,7 @@ mod frame;
 mod graph_page;
 mod guarded;
 mod history;
+mod in_order;
 mod kept;
 mod links;
 mod live;
@@ -43,7 +44,6 @@ mod search;
 mod sites;
 mod sites_by_state;
 mod sites_sorted;
-mod sortings;
 mod standing_status;
 mod steer;
 mod story;
@@ -59,11 +59,12 @@ use std::sync::Arc;
 use ask::urls::Listed;
 use axum::middleware::from_fn;
 use axum::routing::{Router, get, post};
-use crawl::opened::has_ended;
+use crawl::opened::{Opened, has_ended};
 use crawl::standing::Standing;
 use model::SiteRecord;
 use report::Statistics;
 use service::changes::{Changes, UnderWay};
+use service::sortings::Sortings;
 use tokio::sync::Semaphore;
 
 use crate::answers::Answers;
@@ -76,7 +77,6 @@ use crate::kept::Kept;
 use crate::live::Live;
 use crate::overview::Latest;
 use crate::sites_by_state::Troubled;
-use crate::sortings::Sortings;
 use crate::standing_status::StandingStatus;
 
 pub use crate::change_forms::changes;
@@ -107,8 +107,8 @@ struct Ui {
     answers: Arc<Answers<steer::Answer>>,
     changes: Changes,
     pictures: Arc<Pictures>,
-    sorted_urls: Arc<Sortings<Filter, Listed>>,
-    sorted_sites: Arc<Sortings<sites_sorted::Asked, SiteRecord>>,
+    sorted_urls: Arc<Sortings<Filter, Listed, Opened>>,
+    sorted_sites: Arc<Sortings<sites_sorted::Asked, SiteRecord, Opened>>,
     large: Arc<Semaphore>,
     whole: Arc<Semaphore>,
     files: Arc<Semaphore>,

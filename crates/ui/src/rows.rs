@@ -9,12 +9,13 @@ use ask::urls::{FAILED, Listed};
 use maud::{Markup, html};
 use model::{Outcome, Timestamp};
 use printable::{Printable, counted};
+use service::sortings::SoFar;
 use settings::units::human_bytes;
 
 use crate::base::to;
 use crate::filter::{Filter, Next};
+use crate::in_order::{busy, looking};
 use crate::links;
-use crate::sortings::{SoFar, busy};
 
 /// URLs on a page.
 pub(crate) const URLS_ON_PAGE: usize = 100;
@@ -95,9 +96,9 @@ fn given(text: String) -> Option<String> {
 /// What can be asked of the table besides the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asks {
-    /// The order, and the pages that link to each URL.
+    /// The pages that link to each URL.
     OfDirectory,
-    /// Neither: a server has URLs in the order of their sites, and its workers know the links.
+    /// Not those: the workers of a server know the links, each its own.
     OfServer,
 }
 
@@ -143,20 +144,24 @@ fn form(filter: &Filter, asks: Asks) -> Markup {
     html! {
         form.filter action=(to("/urls")) {
             label { "Site" input type="text" name="site" value=(filter.site) placeholder="example.org"; }
-            label { "State" select name="state" {
-                option value="" { "any" }
-                @for state in states { option value=(state) selected[state == filter.state] { (state) } }
-            } }
-            label { "Pattern" input type="text" name="match" value=(filter.pattern) placeholder="*/docs/*"; }
+            @for (at, chosen) in with_one_more(&filter.states) {
+                label { (either("State", at)) select name="state" {
+                    option value="" { @if at == 0 { "any" } @else { "none" } }
+                    @for state in states.clone() { option value=(state) selected[state == chosen] { (state) } }
+                } }
+            }
+            @for (at, pattern) in with_one_more(&filter.patterns) {
+                label { (either("Pattern", at)) input type="text" name="match" value=(pattern) placeholder="*/docs/*"; }
+            }
             @for ((name, label), value) in NUMBERS.iter().zip([&filter.status, &filter.depth]) {
                 label { (label) input.short type="text" inputmode="numeric" name=(name) value=(value); }
             }
+            label { "Key" input type="text" name="key" value=(filter.key) placeholder="SHA-1 or url_key, or its beginning" spellcheck="false"; }
+            label { "Order" select name="sort" {
+                option value="" { "by site" }
+                @for (order, name) in orders() { option value=(order) selected[filter.sort == order] { (name) } }
+            } }
             @if asks == Asks::OfDirectory {
-                label { "Key" input type="text" name="key" value=(filter.key) placeholder="SHA-1 or url_key, or its beginning" spellcheck="false"; }
-                label { "Order" select name="sort" {
-                    option value="" { "by site" }
-                    @for (order, name) in orders() { option value=(order) selected[filter.sort == order] { (name) } }
-                } }
                 label.tick {
                     input type="checkbox" name="linked" value="yes" checked[!filter.linked.is_empty()];
                     "pages that link to them"
@@ -174,12 +179,19 @@ fn form(filter: &Filter, asks: Asks) -> Markup {
                 @if at > 0 { @if at + 1 == FILES.len() { " or " } @else { ", " } }
                 a href=(of_files.link(path, &Next::None)) download { (name) }
             }
-            @match asks {
-                Asks::OfDirectory => { ". A file is in the order of sites." }
-                Asks::OfServer => { ". A server cannot sort its table: it is in the order of sites. Sort the file." }
-            }
+            ". A file is in the order of sites."
         }
     }
+}
+
+/// What a field has, and an empty one for one more.
+fn with_one_more(values: &[String]) -> impl Iterator<Item = (usize, &str)> {
+    values.iter().map(String::as_str).chain([""]).enumerate()
+}
+
+/// The name of a field that may be given several times.
+fn either(name: &str, at: usize) -> String {
+    if at == 0 { name.to_owned() } else { format!("or {}", name.to_lowercase()) }
 }
 
 /// The orders of the table by a column, each as a field of a request has it, and in words.
@@ -192,19 +204,14 @@ fn orders() -> impl Iterator<Item = (String, String)> {
 }
 
 /// The head of a column, which sorts by it; the other way round if the table is sorted by it already.
-fn head(filter: &Filter, asks: Asks, (by, name, is_number): (Column, &str, bool)) -> Markup {
+fn head(filter: &Filter, (by, name, is_number): (Column, &str, bool)) -> Markup {
     let order: Option<Order> = filter.sort.parse().ok();
     let order = order.filter(|order| order.by == by);
     let is_ascending = order.is_some_and(|order| !order.is_descending);
     let sorted = order.map(|order| if order.is_descending { "descending" } else { "ascending" });
     let link = filter.in_order(Order { by, is_descending: is_ascending }.to_string()).link("/urls", &Next::None);
     html! {
-        th class=[is_number.then_some("number")] aria-sort=[sorted] {
-            @match asks {
-                Asks::OfDirectory => { a href=(link) { (name) } }
-                Asks::OfServer => { (name) }
-            }
-        }
+        th class=[is_number.then_some("number")] aria-sort=[sorted] { a href=(link) { (name) } }
     }
 }
 
@@ -225,7 +232,7 @@ fn order_told(filter: &Filter, page: &Page) -> Markup {
                     p.note { "The first " (kept) " can be seen. Narrow the filter for others, or sort the file." }
                 }
             }
-            InOrder::Looking { so_far, behind } => (so_far.shown("URL", &filter.link("/urls", &Next::Behind(behind)))),
+            InOrder::Looking { so_far, behind } => (looking(so_far, "URL", &filter.link("/urls", &Next::Behind(behind)))),
             InOrder::Busy => (busy()),
         }
     }
@@ -242,7 +249,7 @@ pub(crate) fn table(filter: &Filter, asks: Asks, page: &Page) -> Markup {
         div.scroll role="region" aria-label="URLs" tabindex="0" {
             table {
                 thead { tr {
-                    @for column in COLUMNS { (head(filter, asks, column)) }
+                    @for column in COLUMNS { (head(filter, column)) }
                     @if *has_links { th { "Linked from" } }
                 } }
                 tbody { @for row in rows { (line(row, *has_links)) } }
@@ -322,9 +329,9 @@ mod tests {
 
     #[test]
     fn the_head_of_a_column_says_how_the_table_is_sorted_and_leads_to_the_other_order() {
-        let head_of = |sort: &str, asks: Asks| {
-            let filter = Filter { sort: sort.to_owned(), state: "html".to_owned(), ..Filter::default() };
-            head(&filter, asks, (Column::Size, "Size", true)).into_string()
+        let head_of = |sort: &str| {
+            let filter = Filter { sort: sort.to_owned(), states: vec!["html".to_owned()], ..Filter::default() };
+            head(&filter, (Column::Size, "Size", true)).into_string()
         };
         for (sort, aria, next) in [
             ("", "", "size"),
@@ -334,9 +341,25 @@ mod tests {
         ] {
             let link = format!("<a href=\"/urls?state=html&amp;sort={next}\">Size</a>");
             let expect = format!("<th class=\"number\"{aria}>{link}</th>");
-            assert_eq!(head_of(sort, Asks::OfDirectory), expect, "{sort}");
+            assert_eq!(head_of(sort), expect, "{sort}");
         }
-        assert_eq!(head_of("", Asks::OfServer), "<th class=\"number\">Size</th>");
+    }
+
+    #[test]
+    fn a_filter_has_room_for_one_state_and_one_pattern_more() {
+        let query = "state=html&state=waiting&match=*%2Fa%2F*";
+        let filter = Filter::of(&crate::query::Fields::parse(query));
+        assert_eq!(filter.link("/urls", &Next::None), format!("/urls?{query}"));
+        let form = form(&filter, Asks::OfServer).into_string();
+        assert_eq!((form.matches("name=\"state\"").count(), form.matches("name=\"match\"").count()), (3, 2));
+        for chosen in [
+            "<option value=\"html\" selected>",
+            "<option value=\"waiting\" selected>",
+            "name=\"match\" value=\"*/a/*\"",
+        ] {
+            assert!(form.contains(chosen), "{chosen}: {form}");
+        }
+        assert!(form.contains("<label>or state<select") && form.contains("<label>or pattern<input"), "{form}");
     }
 
     #[test]

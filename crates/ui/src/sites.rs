@@ -4,21 +4,23 @@ use std::collections::BTreeSet;
 
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
+use crawl::opened::Opened;
 use crawl::standing::Standing;
 use maud::{Markup, html};
 use model::SiteRecord;
 use printable::{Printable, counted};
+use service::sortings::{Sortings, Stage};
 use settings::site_name::SiteName;
 use settings::usage;
 use weburl::SiteKey;
 
 use crate::base::to;
 use crate::failure::Failure;
+use crate::in_order::{busy, looking};
 use crate::kept::Kept;
 use crate::query::{Fields, with_fields};
 use crate::sites_by_state::{Page, Troubled};
 use crate::sites_sorted::{Asked, By, Sites};
-use crate::sortings::{Sortings, Stage, busy};
 use crate::{Ui, frame, links};
 
 /// Sites on a page.
@@ -83,7 +85,7 @@ impl Query {
 }
 
 /// The tables in an order.
-type Sorted = Sortings<Asked, SiteRecord>;
+type Sorted = Sortings<Asked, SiteRecord, Opened>;
 
 /// What was read.
 struct Read {
@@ -131,7 +133,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
 fn sorted_rows(query: &Query, stage: &Stage<SiteRecord>, hold: &[SiteName]) -> Markup {
     let first = match stage {
         Stage::Sorted(first) => first,
-        Stage::Looking(so_far) => return so_far.shown("site", &query.link(("behind", &query.behind.to_string()))),
+        Stage::Looking(so_far) => return looking(*so_far, "site", &query.link(("behind", &query.behind.to_string()))),
         Stage::Busy => return busy(),
     };
     let rest = first.rows.get(query.behind..).unwrap_or_default();

@@ -6,10 +6,9 @@ use std::collections::BTreeSet;
 use ask::order::{First, Foremost};
 use ask::urls::LOOKED_AT_MAX;
 use model::SiteRecord;
+use service::sortings::{Looking, SORTED_MAX, SoFar};
 use store::{CrawlView, StoreError};
 use weburl::{Site, SiteKey};
-
-use crate::sortings::{Looking, SORTED_MAX, SoFar};
 
 /// Records of sites read at once.
 const SITES_AT_ONCE: usize = 1_000;

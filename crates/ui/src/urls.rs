@@ -11,6 +11,7 @@ use crawl::opened::Opened;
 use crawl::standing::Standing;
 use dataset::Layout;
 use maud::html;
+use service::sortings::{SORTED_MAX, Sortings, Stage};
 use store::CrawlView;
 use tokio::runtime::Handle;
 use weburl::{CanonicalUrl, UrlKey};
@@ -20,7 +21,6 @@ use crate::files::{File, Format};
 use crate::filter::{Filter, Next};
 use crate::query::Fields;
 use crate::rows::{Asks, InOrder, Page, Row, URLS_ON_PAGE, table};
-use crate::sortings::{SORTED_MAX, Sortings, Stage};
 use crate::{FILES_MAX, Ui, blocking, frame, views};
 
 /// URLs of a file that are read from the state at once.
@@ -60,7 +60,7 @@ impl Filter {
 }
 
 /// The tables in an order.
-type Sorted = Sortings<Filter, Listed>;
+type Sorted = Sortings<Filter, Listed, Opened>;
 
 /// Where a page begins.
 struct Begin {
@@ -105,9 +105,9 @@ impl Found {
             Stage::Busy => return nothing(InOrder::Busy),
         };
         let urls: Vec<Listed> = first.rows.iter().skip(behind).take(URLS_ON_PAGE).cloned().collect();
-        let end = behind.saturating_add(urls.len());
-        let next = if urls.is_empty() || end >= first.rows.len() { Next::None } else { Next::Behind(end) };
-        let order = InOrder::Sorted { behind, kept: first.rows.len() as u64, of: first.of };
+        let kept = first.rows.len() as u64;
+        let next = Next::behind(behind, urls.len(), kept);
+        let order = InOrder::Sorted { behind, kept, of: first.of };
         Found { urls, next, seen: None, order }
     }
 

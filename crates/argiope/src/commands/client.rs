@@ -1,6 +1,5 @@
 //! `argiope client`: asks a server what its API has, by gRPC.
 
-mod listing;
 mod reporting;
 mod watching;
 
@@ -25,7 +24,7 @@ use tonic::{Code, Response, Status};
 
 use super::steer::What;
 use service::access::ClientAccess;
-use service::client::{Client, OfPage, Text, connect, undo, why_no_answer};
+use service::client::{Client, Listing, OfPage, Text, connect, undo, why_no_answer};
 use settings::units::Span;
 use settings::usage;
 
@@ -158,7 +157,7 @@ enum Method {
     #[command(flatten)]
     OfPage(OfPage),
     /// List the URLs of the crawl
-    Urls(listing::Listing),
+    Urls(Listing),
     /// List what visits found changed
     Changes {
         /// Since this time: a date, a time in UTC, or how long ago (7d) [default: the begin of the last round]
@@ -297,7 +296,7 @@ impl Session {
             Method::Path { url1, url2 } => self.told(client.path(PathRequest { url1, url2 }).await?),
             Method::Explain { url } => self.told(client.explain(ExplainRequest { url }).await?),
             Method::OfPage(of_page) => of_page.ask(&mut client, self.json, &mut self.out).await,
-            Method::Urls(listing) => listing.list(self).await,
+            Method::Urls(listing) => listing.list(&mut client, self.json, &mut self.out).await,
             Method::Changes { since, site, limit } => {
                 let since = since.map_or(0.0, seconds);
                 self.told(client.changes(ChangesRequest { since, site, limit }).await?)

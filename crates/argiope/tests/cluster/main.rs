@@ -11,6 +11,7 @@ mod distances;
 mod duplicates;
 mod handed_over;
 mod held;
+mod in_order;
 mod items;
 mod lab;
 mod logged;

@@ -196,8 +196,8 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
 /// The questions that the server answers.
 fn answers(ui: &Ui) {
     let excluded = ui.page("/urls?site=a.test&state=excluded");
-    contains(&excluded, &["exclude */1*", "<th>Title or reason</th>", "A server cannot sort its table"]);
-    assert!(!excluded.contains("Save this view") && !excluded.contains("name=\"key\""), "{excluded}");
+    contains(&excluded, &["exclude */1*", ">Title or reason</a></th>", "A file is in the order of sites"]);
+    assert!(!excluded.contains("Save this view") && !excluded.contains("name=\"linked\""), "{excluded}");
     assert_eq!(excluded.matches("class=\"url\"").count() as u64, ONES);
     assert_eq!(ui.page("/urls?status=200&depth=0").matches("class=\"url\"").count(), 2, "two roots were visited");
     contains(&ui.page("/urls?site=a.test&depth=0"), &["&lt;script&gt;", "text/html"]);
@@ -206,8 +206,8 @@ fn answers(ui: &Ui) {
     for (path, status, why) in [
         ("/urls?state=lost", 400, "`lost` is no state of a URL"),
         ("/urls?match=%2Fx%2F", 400, "“Pattern” `/x/` matches no URL"),
-        ("/urls?sort=size", 400, "a server cannot sort its table"),
-        ("/urls.csv?key=ba71ee49", 400, "a server does not find URLs by their keys"),
+        ("/urls?sort=weight", 400, "the order: `weight` is no order of URLs"),
+        ("/urls.csv?key=ba", 400, "the key: "),
         ("/urls?site=a.tset", 404, "no such site in the crawl: a.tset"),
         ("/search?q=page&site=a.tset", 404, "no such site in the crawl: a.tset"),
         ("/changes?since=7d&site=a.tset", 404, "no such site in the crawl: a.tset"),
@@ -217,6 +217,10 @@ fn answers(ui: &Ui) {
         assert!(refused.status == status && refused.body.contains(why), "{path}: {} {}", refused.status, refused.body);
     }
     contains(&ui.page("/urls?state=timeout"), &["No URL."]);
+    let sorted = ui.page("/urls?site=a.test&sort=-depth");
+    contains(&sorted, &["21 URLs by depth. ", "aria-sort=\"descending\"", "<option value=\"-depth\" selected>"]);
+    let (root, first) = (sorted.find(">http://a.test/</a>"), sorted.find(">http://a.test/0</a>"));
+    assert!(first < root && first.is_some(), "{sorted}");
     let story = ui.page("/url?u=http%3A%2F%2Fa.test%2F");
     contains(
         &story,

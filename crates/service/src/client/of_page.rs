@@ -82,7 +82,8 @@ impl OfPage {
     }
 }
 
-fn tell<T: Serialize + Text>(answer: Response<T>, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+/// Tells an answer, as JSON or as text.
+pub(super) fn tell<T: Serialize + Text>(answer: Response<T>, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
     let answer = answer.into_inner();
     if json {
         write_json_line(out, &answer)?;

@@ -4,10 +4,10 @@ use std::io::{Result, Write};
 
 use api::{
     AddSeedsResponse, AgainResponse, ChangeRate, Changed, ChangesResponse, CrawlResponse, Domain, DomainsResponse,
-    DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, InTrouble, JournalResponse, Journaled, Link,
-    LinksResponse, OverlapResponse, PageChange, PageRankResponse, PastVisit, PathResponse, PauseResponse,
-    PictureResponse, ResumeResponse, SearchResponse, SiteState, SiteUrls, StatsResponse, SteerResponse, UndoResponse,
-    Unowned, Url, UrlsResponse, Wait, Worker,
+    DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, InOrder, InTrouble, JournalResponse,
+    Journaled, Link, LinksResponse, OverlapResponse, PageChange, PageRankResponse, PastVisit, PathResponse,
+    PauseResponse, PictureResponse, ResumeResponse, SearchResponse, SiteState, SiteUrls, StatsResponse, SteerResponse,
+    UndoResponse, Unowned, Url, UrlsResponse, Wait, Worker,
 };
 use ask::freshness::{Freshness, Rate};
 use ask::path::Path;
@@ -280,9 +280,13 @@ impl Text for UrlsResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
         self.urls.iter().try_for_each(|url| url.write_text(out))?;
         write!(out, "{}", counted(self.urls.len() as u64, "URL"))?;
-        match self.next.as_str() {
-            "" => writeln!(out),
-            next => writeln!(out, "; there may be more: --after {}", Printable(next)),
+        match (&self.in_order, self.next.as_str()) {
+            (Some(InOrder { found, kept, .. }), _) if self.urls.len() as u64 != *found => {
+                let why = if kept < found { format!("; the first {kept} can be shown") } else { String::new() };
+                writeln!(out, " of {found}{why}")
+            }
+            (Some(_), _) | (None, "") => writeln!(out),
+            (None, next) => writeln!(out, "; there may be more: --after {}", Printable(next)),
         }
     }
 }

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use api::UrlsRequest;
+use ask::order::Sorting;
 use ask::sites;
+use ask::urls::Listed;
 use coordination::{InForce, Member, WorkerId};
 use shared_archive::SharedArchive;
-use store::StoreError;
+use store::{CrawlView, StoreError};
 use store_postgres::cluster::Control;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::{Response, Status};
@@ -16,6 +19,7 @@ use super::pulse::{Pulse, SILENCE_MAX};
 use crate::changes::Changes;
 use crate::queries::{self, Coordinator, Members, QueryError};
 use crate::reach::tell_of_database;
+use crate::sortings::{Sortings, Source, Stage};
 use console::message::message;
 use console::message::one_line;
 use settings::options::Options;
@@ -32,6 +36,9 @@ const RECORDS_MAX: usize = 4;
 const DRY_RUNS_MAX: usize = 2;
 /// Changes of the queue at a time: two would choose URLs into one round.
 const QUEUE_CHANGES_MAX: usize = 1;
+
+/// Parts of sorted tables that are read at a time: each has as many URLs as an answer looks at.
+const SORTED_PARTS_MAX: usize = 1;
 
 /// The number of a change, and the plan after it.
 pub(super) type NumberedPlan = (i64, Arc<Plan>);
@@ -53,8 +60,19 @@ pub struct Service {
     dry_runs: Arc<Semaphore>,
     /// Held while URLs are put into the queue again, or are taken out.
     queue_changes: Arc<Semaphore>,
+    /// The tables of URLs in an order.
+    sorted: Arc<Sortings<UrlsRequest, Listed, AtThisMoment>>,
     changes: Changes,
     archive: Arc<SharedArchive>,
+}
+
+/// The state as a request finds it. Each has its own: nothing tells whether the state is another by now.
+struct AtThisMoment(Arc<Control>);
+
+impl Source for AtThisMoment {
+    fn view(&self) -> &dyn CrawlView {
+        &*self.0
+    }
 }
 
 impl Service {
@@ -73,6 +91,7 @@ impl Service {
         let crawls = Arc::new(Semaphore::new(CRAWLS_MAX));
         let turns = [REPORTS_MAX, RECORDS_MAX, DRY_RUNS_MAX, QUEUE_CHANGES_MAX];
         let [reports, records, dry_runs, queue_changes] = turns.map(|max| Arc::new(Semaphore::new(max)));
+        let sorted = Arc::new(Sortings::new(Arc::new(Semaphore::new(SORTED_PARTS_MAX))));
         let changes = Changes::default();
         let archive = Arc::new(SharedArchive::open(archive)?);
         let control = Arc::new(control);
@@ -88,6 +107,7 @@ impl Service {
             records,
             dry_runs,
             queue_changes,
+            sorted,
             changes,
             archive,
         })
@@ -149,6 +169,19 @@ impl Service {
             question(control)
         })
         .await
+    }
+
+    /// The first URLs that a request chooses in an order, as far as they are found; `begin` begins to look for them. A page behind the first,
+    /// `goes_on`, is of the table that the first was of.
+    pub(super) async fn sorted(
+        &self,
+        question: UrlsRequest,
+        goes_on: bool,
+        begin: impl FnOnce() -> Sorting + Send + 'static,
+    ) -> Result<Stage<Listed>, Status> {
+        let (tables, state) = (self.sorted.clone(), Arc::new(AtThisMoment(self.control.clone())));
+        let stage = self.ask(move |_| Ok(tables.of(&state, &question, goes_on, begin))).await?;
+        stage.map_err(|error| Status::unavailable(message(one_line(&error))))
     }
 
     /// The plan in force.

@@ -1,9 +1,10 @@
 //! The URLs of the crawl by site, state and pattern: as a table in pages, and as files.
 
-use api::{UrlsRequest, UrlsResponse};
+use api::{InOrder as Progress, UrlsRequest, UrlsResponse};
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, Response};
-use settings::usage;
+use service::client::UNSORTED;
+use service::sortings::SoFar;
 
 use crate::failure::Failure;
 use crate::files::{File, Format};
@@ -18,26 +19,23 @@ use super::server::Server;
 /// URLs of a file that the server is asked for at once.
 const URLS_AT_ONCE: u32 = 10_000;
 
+/// The request for all URLs of a filter, in the order of sites.
+///
 /// # Errors
-/// A number is none, or the filter asks for what the API does not have.
+/// A number is none.
 fn request(filter: &Filter, after: &str, limit: u32) -> anyhow::Result<UrlsRequest> {
-    if !filter.sort.is_empty() {
-        return Err(usage("a server cannot sort its table: it is in the order of sites. Sort the file"));
-    }
-    if !filter.key.is_empty() {
-        return Err(usage("a server does not find URLs by their keys"));
-    }
-    let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     Ok(UrlsRequest {
         site: filter.site.clone(),
-        states: given(&filter.state).into_iter().collect(),
-        patterns: given(&filter.pattern).into_iter().collect(),
+        states: filter.states.clone(),
+        patterns: filter.patterns.clone(),
         after: after.to_owned(),
         limit,
         status: filter.status()?.map(u32::from),
         depth: filter.depth()?,
         only_counted: true,
         as_reported: !filter.reported.is_empty(),
+        key: filter.key.clone(),
+        ..UrlsRequest::default()
     })
 }
 
@@ -45,16 +43,32 @@ fn request(filter: &Filter, after: &str, limit: u32) -> anyhow::Result<UrlsReque
 pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
     let filter = Filter::of(&fields);
-    let request = request(&filter, fields.get("after"), URLS_ON_PAGE as u32)?;
-    let UrlsResponse { urls, next } = server.ask(async |mut client| client.urls(request).await).await?;
-    let page = Page {
-        rows: urls.into_iter().map(Row::from).collect(),
-        next: Next::after(Some(next)),
-        seen: None,
-        has_links: false,
-        order: InOrder::AsTheyAre,
-    };
+    let order = filter.order()?.map(|order| order.to_string()).unwrap_or_default();
+    let is_sorted = !order.is_empty();
+    let behind: u32 = fields.get("behind").parse().ok().filter(|_| is_sorted).unwrap_or_default();
+    let after = if is_sorted { "" } else { fields.get("after") };
+    let request = UrlsRequest { order, behind, ..request(&filter, after, URLS_ON_PAGE as u32)? };
+    let answer = server.ask(async |mut client| client.urls(request).await).await?;
+    if is_sorted && answer.in_order.is_none() {
+        return Err(Failure::Unanswered(UNSORTED.to_owned()));
+    }
+    let page = page(answer, behind as usize);
     Ok(frame::page("URLs", "/urls", &table(&filter, Asks::OfServer, &page)))
+}
+
+/// The page that an answer fills, behind so many URLs of an order.
+fn page(UrlsResponse { urls, next, in_order }: UrlsResponse, behind: usize) -> Page {
+    let rows: Vec<Row> = urls.into_iter().map(Row::from).collect();
+    let (next, order) = match in_order {
+        None => (Next::after(Some(next)), InOrder::AsTheyAre),
+        Some(Progress { complete: false, looked_at, found, .. }) => {
+            (Next::None, InOrder::Looking { so_far: SoFar { looked_at, found }, behind })
+        }
+        Some(Progress { found, kept, .. }) => {
+            (Next::behind(behind, rows.len(), kept), InOrder::Sorted { behind, kept, of: found })
+        }
+    };
+    Page { rows, next, seen: None, has_links: false, order }
 }
 
 /// Answers with all chosen URLs as CSV.
@@ -83,7 +97,7 @@ async fn file(server: Server, query: Option<String>, format: Format) -> Result<R
     tokio::spawn(async move {
         let _place = place;
         loop {
-            let UrlsResponse { urls, next } = answer;
+            let UrlsResponse { urls, next, .. } = answer;
             let rows: Vec<Row> = urls.into_iter().map(Row::from).collect();
             if !file.send(&rows, next.is_empty()).await || next.is_empty() {
                 return;

@@ -10,19 +10,15 @@ use std::time::Duration;
 use anyhow::anyhow;
 use ask::order::{First, Sorting};
 use ask::urls::Listed;
-use crawl::opened::Opened;
+use crawl::opened::{Opened, has_ended};
 use engine::clock::Clock;
-use maud::{Markup, html};
 use model::Timestamp;
-use printable::counted;
 use store::{CrawlView, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::has_ended;
-
 /// Rows that are sorted: the first ones. The others are counted.
-pub(crate) const SORTED_MAX: usize = 10_000;
+pub const SORTED_MAX: usize = 10_000;
 /// Tables of a kind that are kept or looked for at a time.
 const TABLES_MAX: usize = 4;
 /// How long a request waits for rows that others are looked for. Then its page says how far that is.
@@ -32,8 +28,20 @@ const HOLDS_FOR_MIN: Duration = Duration::from_secs(60);
 /// It holds this many times as long as it took. So viewers read a crawl for a small part of the time only.
 const HOLDS_TIMES: u32 = 10;
 
+/// A crawl that is read.
+pub trait Source: Send + Sync + 'static {
+    /// Its state.
+    fn view(&self) -> &dyn CrawlView;
+}
+
+impl Source for Opened {
+    fn view(&self) -> &dyn CrawlView {
+        self.view()
+    }
+}
+
 /// Looks for the first rows of a table, part by part.
-pub(crate) trait Looking: Send + 'static {
+pub trait Looking: Send + 'static {
     /// A row.
     type Row: Send + Sync + 'static;
 
@@ -75,39 +83,15 @@ impl Looking for Sorting {
 
 /// How far a table is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SoFar {
+pub struct SoFar {
     /// Rows that were looked at.
-    pub(crate) looked_at: u64,
+    pub looked_at: u64,
     /// Rows of the table among them.
-    pub(crate) found: u64,
-}
-
-impl SoFar {
-    /// Says so, where the table will be. The script reads this part of the page `link` again until the table is there.
-    pub(crate) fn shown(self, noun: &str, link: &str) -> Markup {
-        html! {
-            div #awaited data-reread=(link) {
-                p.note role="status" {
-                    strong { "Sorting: " }
-                    (counted(self.looked_at, noun)) " looked at so far, " (self.found) " of them chosen. "
-                    a href=(link) { "Look again" }
-                }
-            }
-        }
-    }
-}
-
-/// Says that a table has to wait for others.
-pub(crate) fn busy() -> Markup {
-    html! {
-        p.note role="status" {
-            strong { "Not sorted: " } "as many tables as may be are being sorted. Try again when one is done."
-        }
-    }
+    pub found: u64,
 }
 
 /// What comes of a request for a sorted table.
-pub(crate) enum Stage<R> {
+pub enum Stage<R> {
     /// It is there.
     Sorted(Arc<First<R>>),
     /// It is looked for.
@@ -116,18 +100,18 @@ pub(crate) enum Stage<R> {
     Busy,
 }
 
-/// The tables that were asked for last, by what was asked: `Q`.
-pub(crate) struct Sortings<Q, R> {
-    tables: Mutex<VecDeque<(Q, Arc<Table<R>>)>>,
+/// The tables that were asked for last, by what was asked: `Q`. Their rows are read from `S`.
+pub struct Sortings<Q, R, S> {
+    tables: Mutex<VecDeque<(Q, Arc<Table<R, S>>)>>,
     clock: Arc<Clock>,
     turns: Arc<Semaphore>,
-    /// What looks on for a table stops when this is gone: the interface ends.
+    /// What looks on for a table stops when this is gone: the process ends.
     is_there: Arc<()>,
 }
 
 /// A table that took more than one answer may.
-struct Table<R> {
-    of: Weak<Opened>,
+struct Table<R, S> {
+    of: Weak<S>,
     began: Timestamp,
     state: Mutex<State<R>>,
     advanced: Condvar,
@@ -141,25 +125,25 @@ enum State<R> {
 }
 
 /// What there is of places for a table.
-enum Place<R> {
-    New(Arc<Table<R>>),
+enum Place<R, S> {
+    New(Arc<Table<R, S>>),
     /// It is looked for there.
-    Taken(Arc<Table<R>>),
+    Taken(Arc<Table<R, S>>),
     /// All have tables that are looked for.
     None,
 }
 
 /// A table as long as it is looked for. However that ends, it is not looked for any more then: no place is lost by a panic.
-struct LookedFor<R>(Arc<Table<R>>);
+struct LookedFor<R, S>(Arc<Table<R, S>>);
 
-impl<R> LookedFor<R> {
+impl<R, S> LookedFor<R, S> {
     fn ends(&self, state: State<R>) {
         *self.0.state() = state;
         self.0.advanced.notify_all();
     }
 }
 
-impl<R> Drop for LookedFor<R> {
+impl<R, S> Drop for LookedFor<R, S> {
     fn drop(&mut self) {
         if self.0.is_looked_for() {
             self.ends(State::Failed(Some(anyhow!("internal error: the table was not sorted to its end"))));
@@ -167,9 +151,9 @@ impl<R> Drop for LookedFor<R> {
     }
 }
 
-impl<Q: Clone + PartialEq, R: Send + Sync + 'static> Sortings<Q, R> {
+impl<Q: Clone + PartialEq, R: Send + Sync + 'static, S: Source> Sortings<Q, R, S> {
     /// No table was asked for so far. Each part of one is read when it has its turn among `turns`.
-    pub(crate) fn new(turns: Arc<Semaphore>) -> Self {
+    pub fn new(turns: Arc<Semaphore>) -> Self {
         Sortings { tables: Mutex::default(), clock: Arc::new(Clock::start()), turns, is_there: Arc::default() }
     }
 
@@ -177,14 +161,14 @@ impl<Q: Clone + PartialEq, R: Send + Sync + 'static> Sortings<Q, R> {
     ///
     /// # Errors
     /// The crawl cannot be read.
-    pub(crate) fn of<L: Looking<Row = R>>(
+    pub fn of<L: Looking<Row = R>>(
         &self,
-        opened: &Arc<Opened>,
+        crawl: &Arc<S>,
         question: &Q,
         goes_on: bool,
         begin: impl FnOnce() -> L,
     ) -> anyhow::Result<Stage<R>> {
-        if let Some(table) = self.kept(opened, question, goes_on) {
+        if let Some(table) = self.kept(crawl, question, goes_on) {
             match table.wait() {
                 Ok(stage) => return Ok(stage),
                 Err(error) => {
@@ -197,39 +181,39 @@ impl<Q: Clone + PartialEq, R: Send + Sync + 'static> Sortings<Q, R> {
             }
         }
         let mut looking = begin();
-        looking.look_on(opened.view())?;
+        looking.look_on(crawl.view())?;
         if looking.is_complete() {
             return Ok(Stage::Sorted(Arc::new(looking.into_first())));
         }
-        match self.place(opened, question, looking.so_far()) {
+        match self.place(crawl, question, looking.so_far()) {
             Place::None => Ok(Stage::Busy),
             Place::Taken(table) => table.wait(),
             Place::New(table) => {
-                self.look_on(LookedFor(table.clone()), looking, opened.clone());
+                self.look_on(LookedFor(table.clone()), looking, crawl.clone());
                 table.wait()
             }
         }
     }
 
     /// Looks on for a table, on a thread of its own.
-    fn look_on<L: Looking<Row = R>>(&self, table: LookedFor<R>, looking: L, crawl: Arc<Opened>) {
+    fn look_on<L: Looking<Row = R>>(&self, table: LookedFor<R, S>, looking: L, crawl: Arc<S>) {
         let (runtime, turns, clock) = (Handle::current(), self.turns.clone(), self.clock.clone());
-        let interface = Arc::downgrade(&self.is_there);
+        let process = Arc::downgrade(&self.is_there);
         Handle::current().spawn_blocking(move || {
             let turn = || runtime.block_on(turns.acquire());
-            match table.0.look(looking, crawl.view(), turn, || interface.strong_count() > 0) {
+            match table.0.look(looking, crawl.view(), turn, || process.strong_count() > 0) {
                 Ok(first) => table.ends(State::Sorted(Arc::new(first), clock.now())),
                 Err(error) => table.ends(State::Failed(Some(error.into()))),
             }
         });
     }
 
-    fn tables(&self) -> MutexGuard<'_, VecDeque<(Q, Arc<Table<R>>)>> {
+    fn tables(&self) -> MutexGuard<'_, VecDeque<(Q, Arc<Table<R, S>>)>> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The table of a question, if there is one that holds, or one that is looked for.
-    fn kept(&self, opened: &Arc<Opened>, question: &Q, goes_on: bool) -> Option<Arc<Table<R>>> {
+    fn kept(&self, crawl: &Arc<S>, question: &Q, goes_on: bool) -> Option<Arc<Table<R, S>>> {
         let tables = self.tables();
         let (_, table) = tables.iter().rev().find(|(asked, _)| asked == question)?;
         let holds = match &*table.state() {
@@ -238,7 +222,7 @@ impl<Q: Clone + PartialEq, R: Send + Sync + 'static> Sortings<Q, R> {
             // Of a state in a database it is not known whether it is another by now.
             State::Sorted(_, ended) => {
                 let holds_for = (ended.since(table.began) * HOLDS_TIMES).max(HOLDS_FOR_MIN);
-                let is_of_this = || table.of.upgrade().is_some_and(|of| Arc::ptr_eq(&of, opened));
+                let is_of_this = || table.of.upgrade().is_some_and(|of| Arc::ptr_eq(&of, crawl));
                 self.clock.now() < *ended + holds_for || is_of_this()
             }
         };
@@ -246,7 +230,7 @@ impl<Q: Clone + PartialEq, R: Send + Sync + 'static> Sortings<Q, R> {
     }
 
     /// A place for a table: that of the oldest one which is not looked for any more.
-    fn place(&self, opened: &Arc<Opened>, question: &Q, so_far: SoFar) -> Place<R> {
+    fn place(&self, crawl: &Arc<S>, question: &Q, so_far: SoFar) -> Place<R, S> {
         let mut tables = self.tables();
         tables.retain(|(asked, table)| asked != question || table.is_looked_for());
         // Another request may have begun at the same time.
@@ -260,7 +244,7 @@ impl<Q: Clone + PartialEq, R: Send + Sync + 'static> Sortings<Q, R> {
             }
         }
         let table = Arc::new(Table {
-            of: Arc::downgrade(opened),
+            of: Arc::downgrade(crawl),
             began: self.clock.now(),
             state: Mutex::new(State::Looking(so_far)),
             advanced: Condvar::new(),
@@ -270,7 +254,7 @@ impl<Q: Clone + PartialEq, R: Send + Sync + 'static> Sortings<Q, R> {
     }
 }
 
-impl<R> Table<R> {
+impl<R, S> Table<R, S> {
     fn state(&self) -> MutexGuard<'_, State<R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -361,11 +345,11 @@ mod tests {
         }
     }
 
-    /// A crawl, and the tables of its interface.
+    /// A crawl, and its tables.
     struct Lab {
         _dir: TempDir,
         crawl: Arc<Opened>,
-        tables: Arc<Sortings<u8, ()>>,
+        tables: Arc<Sortings<u8, (), Opened>>,
         runtime: Runtime,
         token: Arc<()>,
     }
@@ -402,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_for_ends_with_the_interface() {
+    fn what_is_looked_for_ends_with_the_process() {
         let lab = Lab::new();
         let asked = lab.runtime.block_on(lab.ask(1, false, None)).expect("no panic");
         assert!(matches!(asked, Ok(Stage::Looking(_))));
