@@ -1,5 +1,6 @@
 //! `argiope ui` as a process, and what it answers.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -174,4 +175,45 @@ fn without_chunks(mut body: &[u8]) -> Vec<u8> {
         body = &rest[length + 2..];
     }
     whole
+}
+
+/// The files of a screen: each has its fields.
+const FILES: [(&str, &str); 5] = [
+    ("/urls.csv", "/urls"),
+    ("/urls.jsonl", "/urls"),
+    ("/urls.parquet", "/urls"),
+    ("/graph.json", "/graph"),
+    ("/report.csv", "/report"),
+];
+
+/// The files of all pages.
+const ASSETS: [&str; 4] = ["/ui.css", "/ui.js", "/graph.js", "/icon.svg"];
+
+/// The fields of the forms of a page, and of its links within the interface: each with the path of the form or link.
+#[must_use]
+pub fn fields_of(page: &str) -> BTreeSet<(String, String)> {
+    let mut fields = BTreeSet::new();
+    let screen =
+        |path: &str| FILES.iter().find(|(file, _)| *file == path).map_or(path, |(_, screen)| screen).to_owned();
+    for form in page.split("<form").skip(1).filter_map(|form| form.split("</form>").next()) {
+        let action = values(form, "action").next().expect("a form has an address");
+        fields.extend(values(form, "name").map(|name| (screen(action), name.to_owned())));
+    }
+    for link in ["href", "src", "data-src", "data-reread"].into_iter().flat_map(|name| values(page, name)) {
+        let Some((path, query)) = link.split_once('?').filter(|(path, _)| path.starts_with('/')) else { continue };
+        if ASSETS.contains(&path) {
+            continue;
+        }
+        let query = query.replace("&amp;", "&");
+        let names = query.split('&').filter_map(|field| field.split('=').next());
+        fields.extend(names.map(|name| (screen(path), name.to_owned())));
+    }
+    fields
+}
+
+/// The values of an attribute in a piece of markup.
+fn values<'m>(markup: &'m str, name: &str) -> impl Iterator<Item = &'m str> + use<'m> {
+    let begin = format!(" {name}=\"");
+    let begins: Vec<usize> = markup.match_indices(&begin).map(|(at, _)| at + begin.len()).collect();
+    begins.into_iter().filter_map(|at| markup[at..].split('"').next())
 }

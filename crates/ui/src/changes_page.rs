@@ -9,7 +9,7 @@ use crawl::standing::Standing;
 use engine::clock::Clock;
 use maud::{Markup, html};
 use model::Timestamp;
-use printable::{Printable, counted};
+use printable::Printable;
 use settings::site_name::SiteName;
 use settings::usage;
 
@@ -18,8 +18,9 @@ use crate::failure::Failure;
 use crate::query::Fields;
 use crate::{Ui, frame, links};
 
-/// Changes shown; the others are counted.
-const CHANGES_SHOWN: usize = 200;
+/// Changes shown, unless more are asked for, and at most; the others are counted.
+pub(crate) const CHANGES_SHOWN: usize = 200;
+pub(crate) const CHANGES_MAX: usize = 10_000;
 
 /// What was found.
 struct Found {
@@ -34,8 +35,8 @@ struct Found {
 pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
     let (since, site) = (fields.get("since").to_owned(), fields.get("site").to_owned());
-    let asked = (since.clone(), site.clone());
-    let found = ui.large(&ui.large, move |crawl| find(crawl, &asked.0, &asked.1)).await?;
+    let (asked, max) = ((since.clone(), site.clone()), fields.limit(CHANGES_SHOWN, CHANGES_MAX));
+    let found = ui.large(&ui.large, move |crawl| find(crawl, &asked.0, &asked.1, max)).await?;
     let body = html! {
         form.filter action=(to("/changes")) {
             label { "Since" input type="text" name="since" value=(since) placeholder="7d or 2026-11-21"; }
@@ -44,14 +45,23 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         }
         @match &found {
             None => { p role="status" { "The crawl has one round so far. Give a time to compare with." } }
-            Some(found) => { (table(found)) }
+            Some(found) => {
+                (table(found))
+                (links::more("/changes", &fields.of(["since", "site"]), found.shown.len(), found.all(), CHANGES_MAX))
+            }
         }
     };
     Ok(frame::page("Changes", "/changes", &body))
 }
 
-/// The changes; `None` without a time in a crawl of one round.
-fn find(crawl: &Standing, since: &str, site: &str) -> anyhow::Result<Option<Found>> {
+impl Found {
+    fn all(&self) -> u64 {
+        self.left_out + self.shown.len() as u64
+    }
+}
+
+/// The changes, of which so many are shown; `None` without a time in a crawl of one round.
+fn find(crawl: &Standing, since: &str, site: &str, max: usize) -> anyhow::Result<Option<Found>> {
     let opened = crawl.now()?;
     let view = opened.view();
     let (since, time) = match since {
@@ -77,7 +87,7 @@ fn find(crawl: &Standing, since: &str, site: &str) -> anyhow::Result<Option<Foun
     };
     let (mut shown, mut left_out) = (Vec::new(), 0);
     let counts = changes(view, &Question { since, through: None, sites, pages: None }, &mut |changed| {
-        if shown.len() < CHANGES_SHOWN {
+        if shown.len() < max {
             shown.push(changed);
         } else {
             left_out += 1;
@@ -87,7 +97,7 @@ fn find(crawl: &Standing, since: &str, site: &str) -> anyhow::Result<Option<Foun
     Ok(Some(Found { since: time, counts, shown, left_out }))
 }
 
-fn table(Found { since, counts, shown, left_out }: &Found) -> Markup {
+fn table(Found { since, counts, shown, .. }: &Found) -> Markup {
     html! {
         p role="status" { "Since " (since.to_rfc3339()) ": " (sentence(counts)) "." }
         div.scroll role="region" aria-label="Changes" tabindex="0" {
@@ -106,6 +116,5 @@ fn table(Found { since, counts, shown, left_out }: &Found) -> Markup {
                 }
             }
         }
-        @if *left_out > 0 { p { (counted(*left_out, "more change")) ": `argiope changes` has all of them." } }
     }
 }

@@ -82,6 +82,143 @@ pub const OF_SERVER: [(&str, Counterpart); 28] = [
 pub const SCREENS_ALONE: [(&str, &str); 1] =
     [("/sites", "`argiope client domains` lists those of a worker, without their state")];
 
+/// Where the interface has what an argument or an option of a command says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// In this field of a form or a link to this path.
+    Field(&'static str, &'static str),
+    /// In another way.
+    Otherwise(&'static str),
+    /// Nowhere, for a reason.
+    Not(&'static str),
+}
+
+use Given::{Field, Not, Otherwise};
+
+const OF_THE_INTERFACE: Given = Otherwise("`argiope ui` has the same option, or the server as its argument");
+const IN_PAGES: Given = Otherwise("the table is in pages, each with a link to the next");
+const MORE: Given = Otherwise("a link below the list leads to more, up to the most that a server tells");
+const EFFECT_FIRST: Given = Otherwise("the effect is shown before anything is done");
+const OF_A_VISIT: Given = Otherwise("each picture that a visit took is a link on the page of the visit");
+
+/// The arguments and options of the commands of `argiope client`, those of all commands without a command, and where the interface has the same. A
+/// directory's interface has those of the commands that it has. A test of the command fails if one is not here.
+pub const OPTIONS: [(&str, &str, Given); 71] = [
+    ("", "--server", OF_THE_INTERFACE),
+    ("", "--json", Not("pages are for people; the table of URLs and those of the report are files")),
+    ("", "--token-file", OF_THE_INTERFACE),
+    ("", "--tls-ca", OF_THE_INTERFACE),
+    ("", "--tls-cert", OF_THE_INTERFACE),
+    ("", "--tls-key", OF_THE_INTERFACE),
+    ("crawl", "URL", Field("/steer/crawl", "u")),
+    ("crawl", "--depth", Field("/steer/crawl", "depth")),
+    ("crawl", "--progress", Otherwise("the overview has the numbers of the crawl, second by second")),
+    ("add-seeds", "URL", Field("/steer", "to")),
+    ("domains", "WORKER", Field("/sites", "worker")),
+    ("domains", "--after", IN_PAGES),
+    ("domains", "--limit", IN_PAGES),
+    ("domains", "--by-state", Field("/sites", "sort")),
+    ("overlap", "URL1", Field("/graph/overlap", "one")),
+    ("overlap", "URL2", Field("/graph/overlap", "other")),
+    ("overlap", "--list", Otherwise("the links are shown always")),
+    ("rank", "URL", Field("/graph/rank", "u")),
+    ("rank", "--top", MORE),
+    ("rank", "--normalized", Field("/graph/rank", "normalized")),
+    ("search", "TEXT", Field("/search", "q")),
+    ("search", "--ignore-case", Field("/search", "case")),
+    ("search", "--regex", Field("/search", "regex")),
+    ("search", "--main-text", Field("/search", "main")),
+    ("search", "--site", Field("/search", "site")),
+    ("search", "--since", Field("/search", "since")),
+    ("search", "--limit", MORE),
+    ("links", "URL", Field("/url", "u")),
+    ("path", "URL1", Field("/graph/path", "from")),
+    ("path", "URL2", Field("/graph/path", "to")),
+    ("picture", "--of", Field("/graph", "of")),
+    ("picture", "--max", Otherwise("the picture has as many points as a server tells, or the 100 most popular pages")),
+    ("report", "--html", Otherwise("the page has a link to the file")),
+    ("explain", "URL", Field("/url", "u")),
+    ("row", "URL", Field("/url/row", "u")),
+    ("record", "URL", Field("/url/record", "u")),
+    ("record", "--at", Field("/url/record", "at")),
+    ("page-picture", "URL", OF_A_VISIT),
+    ("page-picture", "KIND", OF_A_VISIT),
+    ("page-picture", "--output", OF_A_VISIT),
+    ("page-picture", "--at", OF_A_VISIT),
+    ("copies", "URL", Field("/url/copies", "u")),
+    ("copies", "--limit", MORE),
+    ("urls", "--site", Field("/urls", "site")),
+    ("urls", "--state", Field("/urls", "state")),
+    ("urls", "--only", Field("/urls", "match")),
+    ("urls", "--status", Field("/urls", "status")),
+    ("urls", "--depth", Field("/urls", "depth")),
+    ("urls", "--key", Field("/urls", "key")),
+    ("urls", "--as-reported", Field("/urls", "reported")),
+    ("urls", "--order", Field("/urls", "sort")),
+    ("urls", "--after", IN_PAGES),
+    ("urls", "--limit", IN_PAGES),
+    ("urls", "--all", Otherwise("a file has all of them")),
+    ("changes", "--since", Field("/changes", "since")),
+    ("changes", "--site", Field("/changes", "site")),
+    ("changes", "--limit", MORE),
+    ("again", "--older-than", Field("/steer/round", "older")),
+    ("again", "--only", Field("/steer/round", "only")),
+    ("again", "--visits", Field("/steer/round", "visits")),
+    ("again", "--dry-run", EFFECT_FIRST),
+    ("watch", "--budget", Field("/steer/watch", "budget")),
+    ("watch", "--every", Field("/steer/watch", "every")),
+    ("watch", "--importance", Field("/steer/watch", "importance")),
+    ("watch", "--rounds", Field("/steer/watch", "rounds")),
+    ("steer", "--dry-run", EFFECT_FIRST),
+    ("journal", "--limit", MORE),
+    ("undo", "TIME", Field("/steer/undo", "at")),
+    ("undo", "CHANGE", Field("/steer/undo", "behind")),
+    ("undo", "--dry-run", EFFECT_FIRST),
+    ("drain", "WORKER", Field("/workers/drain", "worker")),
+];
+
+/// The fields of forms and links that no option of a command has: paths, fields, and what has the same.
+pub const FIELDS_ALONE: [(&str, &[&str], &str); 15] = [
+    ("/urls", &["after", "behind", "seen"], "the way from page to page"),
+    ("/sites", &["after", "behind"], "the way from page to page"),
+    ("/url", &["from", "to"], "`links` has all links at once"),
+    ("/search", &["limit"], "`--limit`"),
+    ("/changes", &["limit"], "`--limit`"),
+    ("/url/copies", &["limit"], "`--limit`"),
+    ("/graph/rank", &["limit"], "`--top`"),
+    ("/url/picture", &["u", "kind", "at"], "`page-picture` has the same"),
+    ("/report", &["table"], "`report` has all tables"),
+    ("/steer", &["what", "sure", "limit"], "a command for each change; `--dry-run`; `journal --limit`"),
+    ("/steer/answer", &["number"], "the answer is printed"),
+    ("/steer/undo", &["change", "seen", "late"], "the change is named, and undone as it was shown"),
+    ("/steer/round", &["sure"], "`--dry-run`"),
+    ("/steer/watch", &["end"], "Ctrl-C"),
+    ("/workers/drain", &["sure"], "a command needs no question"),
+];
+
+/// The same of the interface to a directory alone.
+pub const FIELDS_OF_DIRECTORY: [(&str, &[&str], &str); 4] = [
+    ("/urls", &["linked"], "`links` has them for one URL"),
+    ("/urls/views", &["*"], "a view is an address that a directory keeps"),
+    ("/urls/views/delete", &["*"], "a view is an address that a directory keeps"),
+    ("/sites", &["name", "sort"], "the commands for a directory"),
+];
+
+/// Whether such a list has a field.
+#[must_use]
+pub fn is_listed(list: &[(&str, &[&str], &str)], path: &str, field: &str) -> bool {
+    list.iter().any(|(of, fields, _)| *of == path && (fields.contains(&field) || *fields == ["*"]))
+}
+
+/// The fields that the commands have in an interface that has the same in `commands`.
+pub fn fields(commands: &[(&'static str, Counterpart)]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let is_there = |command: &str| commands.iter().any(|(name, at)| *name == command && matches!(at, Screen(_)));
+    OPTIONS.into_iter().filter(move |(command, ..)| is_there(command)).filter_map(|(_, _, given)| match given {
+        Field(path, name) => Some((path, name)),
+        Otherwise(_) | Not(_) => None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

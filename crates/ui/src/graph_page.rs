@@ -7,7 +7,7 @@ use ask::QueriedCrawl;
 use ask::overlap::{Overlap, overlap};
 use ask::path::{Path, path};
 use ask::picture::{Drawn, Picture, VERTICES_MAX};
-use ask::rank::{RankOf, Ranked};
+use ask::rank::{RankOf, Ranked, Ranking, digits};
 use axum::extract::{RawQuery, State};
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
@@ -28,6 +28,9 @@ use crate::{Ui, blocking, frame, links};
 
 /// Vertices in the list below the picture.
 const LISTED: usize = 100;
+/// Pages with the highest ranks that are shown, unless more are asked for, and at most.
+const RANKED_SHOWN: usize = 100;
+const RANKED_MAX: usize = 10_000;
 /// Links between two domains that are shown.
 const EDGES_SHOWN: usize = 1_000;
 
@@ -210,8 +213,9 @@ pub(crate) fn forms(start: &str, end: &str, one: &str, other: &str) -> Markup {
                 button { "Find it" }
             }
             form action=(to("/graph/rank")) {
-                h2 { "PageRank of a page" }
-                label { "Page" input name="u" required placeholder="https://example.org/"; }
+                h2 { "PageRank" }
+                label { "Page; without one, those with the highest ranks" input name="u" placeholder="https://example.org/"; }
+                label.tick { input type="checkbox" name="normalized" value="yes"; "ranks that sum to 1" }
                 button { "Show it" }
             }
             form action=(to("/graph/overlap")) {
@@ -270,28 +274,98 @@ pub(crate) async fn way(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Resu
     Ok(frame::page("The shortest way", "/graph", &body))
 }
 
-/// Answers with the rank of a page among the visited pages.
+/// The ranks that are asked for.
+#[derive(Clone)]
+pub(crate) struct AskedRanks {
+    /// The page; the pages with the highest ranks if there is none.
+    pub(crate) url: Option<String>,
+    /// So many of those.
+    pub(crate) top: usize,
+    pub(crate) is_normalized: bool,
+}
+
+impl AskedRanks {
+    pub(crate) fn of(query: Option<String>) -> Self {
+        let fields = Fields::parse(&query.unwrap_or_default());
+        AskedRanks {
+            url: Some(fields.get("u").to_owned()).filter(|url| !url.is_empty()),
+            top: fields.limit(RANKED_SHOWN, RANKED_MAX),
+            is_normalized: !fields.get("normalized").is_empty(),
+        }
+    }
+
+    /// The page with ranks of so many pages and links: place, rank and URL of each row. Without a place it was not visited.
+    pub(crate) fn shown(&self, [pages, edges]: [u64; 2], rows: &[(Option<u64>, f64, String)]) -> Html<String> {
+        let normalized = if self.is_normalized { "yes" } else { "" };
+        let all = if self.url.is_some() { rows.len() as u64 } else { pages };
+        let body = html! {
+            (forms("", "", "", ""))
+            p role="status" {
+                "PageRank of " (counted(pages, "URL")) " by " (counted(edges, "link"))
+                @if self.is_normalized { ". The ranks of all sum to 1" }
+                "."
+            }
+            div.rows role="region" aria-label="By PageRank" tabindex="0" {
+                table {
+                    thead { tr { th.number { "Place" } th { "URL" } th.number { "PageRank" } } }
+                    tbody {
+                        @for (place, rank, url) in rows {
+                            tr {
+                                td.number { @if let Some(place) = place { (place) } @else { "not visited" } }
+                                td { (links::story(url)) }
+                                td.number { (digits(*rank)) }
+                            }
+                        }
+                    }
+                }
+            }
+            (links::more("/graph/rank", &[("normalized", normalized)], rows.len(), all, RANKED_MAX))
+        };
+        frame::page("PageRank", "/graph", &body)
+    }
+}
+
+/// What was found of ranks.
+enum Found {
+    Of(RankOf),
+    Highest(Ranking),
+}
+
+/// Answers with the rank of a page among the visited pages, or with the pages of the highest ranks.
 pub(crate) async fn rank(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let asked = Fields::parse(&query.unwrap_or_default()).needed("u", "Page")?;
+    let asked = AskedRanks::of(query);
+    let AskedRanks { url, top, is_normalized } = asked.clone();
+    let definition = if is_normalized { Definition::Normalized } else { Definition::Original };
     let find = move |crawl: &Standing| {
         let crawl = QueriedCrawl::of(crawl.now()?.as_ref())?;
-        let graph = crawl.graph_of_visited()?;
-        let ranked = Ranked::of(&crawl, graph, None, Definition::Original, Crew::threads(1))?;
-        ranked.rank_of(&asked).map_err(|error| usage(format!("{error:#}")))
+        let ranked = Ranked::of(&crawl, crawl.graph_of_visited()?, None, definition, Crew::threads(1))?;
+        Ok(match &url {
+            Some(url) => Found::Of(ranked.rank_of(url).map_err(|error| usage(format!("{error:#}")))?),
+            None => Found::Highest(ranked.top(top)?),
+        })
     };
-    let RankOf { url, rank, place, of, why_none } = ui.large(&ui.large, find).await?;
-    let body = html! {
+    Ok(match ui.large(&ui.large, find).await? {
+        Found::Of(found) => frame::page("PageRank of a page", "/graph", &rank_of(&found)),
+        Found::Highest(Ranking { vertices, edges, rows, .. }) => {
+            let rows: Vec<_> = rows.into_iter().map(|row| (Some(row.place as u64), row.rank, row.name)).collect();
+            asked.shown([vertices as u64, edges as u64], &rows)
+        }
+    })
+}
+
+/// The rank of a page in words.
+fn rank_of(RankOf { url, rank, place, of, why_none }: &RankOf) -> Markup {
+    html! {
         (forms("", "", "", ""))
         p { (links::story(url.as_str())) }
         p role="status" {
-            @if let Some(why) = &why_none { (Printable(why)) "." } @else {
-                "PageRank " (format!("{rank:.6}"))
+            @if let Some(why) = why_none { (Printable(why)) "." } @else {
+                "PageRank " (digits(*rank))
                 @if let Some(place) = place { ", place " (place) " of " (of) }
                 "."
             }
         }
-    };
-    Ok(frame::page("PageRank of a page", "/graph", &body))
+    }
 }
 
 /// Answers with the links between the domains of two pages.

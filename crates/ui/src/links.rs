@@ -147,6 +147,23 @@ impl Links {
     }
 }
 
+/// How much more a page shows when somebody asks for more.
+const MORE_TIMES: usize = 10;
+
+/// So many rows are shown of all: leads to the same page with more of them, up to the most that it can have.
+pub(crate) fn more(path: &str, fields: &[(&str, &str)], shown: usize, all: u64, max: usize) -> Markup {
+    let next = shown.max(1).saturating_mul(MORE_TIMES).min(max).to_string();
+    let fields: Vec<(&str, &str)> = fields.iter().copied().chain([("limit", next.as_str())]).collect();
+    html! {
+        @if all > shown as u64 {
+            p {
+                (all - shown as u64) " more. "
+                @if shown < max { a rel="next" href=(with_fields(path, &fields)) { "Show " (next) } } @else { "The page has the first " (max) "." }
+            }
+        }
+    }
+}
+
 /// Hidden fields of a form.
 pub(crate) fn hidden(name: &str, value: &str) -> Markup {
     html! { input type="hidden" name=(name) value=(value); }
@@ -155,6 +172,16 @@ pub(crate) fn hidden(name: &str, value: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_rows_are_a_link_away_up_to_the_most() {
+        let shown = |shown, all| more("/search", &[("q", "a b")], shown, all, 1_000).into_string();
+        assert_eq!(shown(7, 7), "");
+        let link =
+            |next| format!("<p>23 more. <a rel=\"next\" href=\"/search?q=a+b&amp;limit={next}\">Show {next}</a></p>");
+        assert_eq!((shown(20, 43), shown(500, 523)), (link(200), link(1_000)));
+        assert_eq!(shown(1_000, 1_023), "<p>23 more. The page has the first 1000.</p>");
+    }
 
     #[test]
     fn all_links_of_a_page_are_reached() {

@@ -30,6 +30,7 @@ const VALUE_CHARS_SHOWN: usize = 2_000;
 const _: () = assert!(4 * (VALUE_CHARS_SHOWN + 1) <= VALUE_BYTES_MAX - 3);
 /// URLs with the same content that are shown.
 pub(crate) const COPIES_SHOWN: usize = 200;
+pub(crate) const COPIES_MAX: usize = 2_000;
 
 /// A URL of the crawl, and which of its visits is asked for.
 #[derive(Clone)]
@@ -268,14 +269,15 @@ pub(crate) fn as_file(kind: PictureKind, bytes: Vec<u8>) -> Response {
 
 /// Answers with the URLs that have the same content as `u`.
 pub(crate) async fn copies(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let (asked, _) = Asked::of(query)?;
+    let (asked, fields) = Asked::of(query)?;
+    let max = fields.limit(COPIES_SHOWN, COPIES_MAX);
     let (url, found) = ui
         .large(&ui.large, move |crawl: &Standing| {
             let opened = crawl.with_dataset()?;
             let url = asked.entry(&opened)?.candidate.url;
             let layout = Layout::at(opened.dir.dataset());
             let found = match layout.exists() {
-                true => page::copies(opened.view(), &layout, &url, COPIES_SHOWN)?,
+                true => page::copies(opened.view(), &layout, &url, max)?,
                 false => None,
             };
             Ok((url, found))
@@ -301,7 +303,7 @@ pub(crate) fn with_copies(url: &CanonicalUrl, found: Option<&Copies>) -> Html<St
                     (counted(*count as u64, "other URL")) ":"
                 }
                 ul.links { @for url in urls { li { (links::story(url)) } } }
-                @if *count > urls.len() { p { "… " (count - urls.len()) " more" } }
+                (links::more("/url/copies", &[("u", url.as_str())], urls.len(), *count as u64, COPIES_MAX))
             }
         }
     };

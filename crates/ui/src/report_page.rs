@@ -19,6 +19,7 @@ use crate::awaited::made_in_time;
 use crate::base::to;
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
+use crate::rows::Asks;
 use crate::{Ui, blocking, frame, links};
 
 /// The file has its own policy in its head, which knows its script and its style by their hashes; a browser applies this one too.
@@ -50,11 +51,12 @@ impl Ui {
 /// Answers with the report as a page.
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
     let all = ui.clone();
-    Ok(page(made_in_time(&ui.counting, async move { all.statistics().await }).await?.as_deref()))
+    let statistics = made_in_time(&ui.counting, async move { all.statistics().await }).await?;
+    Ok(page(statistics.as_deref(), Asks::OfDirectory))
 }
 
 /// The report as a page, or what there is to see while it is counted.
-pub(crate) fn page(statistics: Option<&Statistics>) -> Html<String> {
+pub(crate) fn page(statistics: Option<&Statistics>, asks: Asks) -> Html<String> {
     let Some(statistics) = statistics else {
         let body = html! {
             // The script opens this page again until the report is there.
@@ -71,12 +73,12 @@ pub(crate) fn page(statistics: Option<&Statistics>) -> Html<String> {
             " has the charts" @if statistics.picture.is_some() { ", and the picture of the links between the most linked pages" } "."
         }
         @if let Some(missing) = &statistics.missing { p.note { (Printable(missing)) } }
-        div.tables { @for table in &tables(statistics) { (section(table)) } }
+        div.tables { @for table in &tables(statistics) { (section(table, asks)) } }
     };
     frame::page("Report", "/report", &body)
 }
 
-fn section(table: &Table) -> Markup {
+fn section(table: &Table, asks: Asks) -> Markup {
     let in_page = &table.rows[..table.rows.len().min(ROWS_MAX)];
     let (open, folded) = in_page.split_at(in_page.len().min(ROWS_OPEN));
     let left_out = table.total - in_page.len() as u64;
@@ -84,11 +86,11 @@ fn section(table: &Table) -> Markup {
         section id=(table.id) {
             h2 { (table.title) }
             @if !table.note.is_empty() { p.count { (table.note) } }
-            (rows(table, open, table.title))
+            (rows(table, open, table.title, asks))
             @if !folded.is_empty() {
                 details {
                     summary { (counted(folded.len() as u64, "more row")) }
-                    (rows(table, folded, &format!("{}, more rows", table.title)))
+                    (rows(table, folded, &format!("{}, more rows", table.title), asks))
                     @if left_out > 0 { p { (left_out.to_string()) " more are not in this page." } }
                 }
             }
@@ -99,7 +101,7 @@ fn section(table: &Table) -> Markup {
     }
 }
 
-fn rows(table: &Table, rows: &[Vec<Value>], name: &str) -> Markup {
+fn rows(table: &Table, rows: &[Vec<Value>], name: &str, asks: Asks) -> Markup {
     let class = |column: &Column| (!matches!(column.kind, Kind::Text | Kind::Url)).then_some("number");
     html! {
         div.rows role="region" aria-label=(name) tabindex="0" {
@@ -109,7 +111,7 @@ fn rows(table: &Table, rows: &[Vec<Value>], name: &str) -> Markup {
                     @for row in rows {
                         tr {
                             @for (at, (value, column)) in row.iter().zip(&table.columns).enumerate() {
-                                td class=[class(column)] { (cell(table, row, at, value, column.kind)) }
+                                td class=[class(column)] { (cell((table, row, at), value, column.kind, asks)) }
                             }
                         }
                     }
@@ -119,18 +121,18 @@ fn rows(table: &Table, rows: &[Vec<Value>], name: &str) -> Markup {
     }
 }
 
-fn cell(table: &Table, row: &[Value], at: usize, value: &Value, kind: Kind) -> Markup {
+fn cell((table, row, at): (&Table, &[Value], usize), value: &Value, kind: Kind, asks: Asks) -> Markup {
     let has_urls = value.as_u64().is_none_or(|count| count > 0);
     match (value.as_str(), (table.behind)(row, at)) {
         (Some(url), _) if kind == Kind::Url => links::story(url),
-        (_, Some(behind)) if has_urls => html! { a href=(list(&behind)) { (shown(value, kind)) } },
+        (_, Some(behind)) if has_urls => html! { a href=(list(&behind, asks)) { (shown(value, kind)) } },
         _ => html! { (shown(value, kind)) },
     }
 }
 
-/// The list of the URLs that a number counts; of those that failed with the pages that link to them.
-fn list(Behind { site, state, status, depth }: &Behind) -> String {
-    let with_links = if *state == ask::urls::FAILED { "yes" } else { "" };
+/// The list of the URLs that a number counts; of those that failed with the pages that link to them, where the table can have these.
+fn list(Behind { site, state, status, depth }: &Behind, asks: Asks) -> String {
+    let with_links = if *state == ask::urls::FAILED && asks == Asks::OfDirectory { "yes" } else { "" };
     with_fields(
         "/urls",
         &[

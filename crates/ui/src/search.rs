@@ -17,8 +17,11 @@ use crate::failure::Failure;
 use crate::query::Fields;
 use crate::{Ui, frame, links};
 
-/// Pages shown.
-const PAGES_MAX: usize = 100;
+/// Pages shown, unless more are asked for, and at most.
+pub(crate) const PAGES_SHOWN: usize = 100;
+pub(crate) const PAGES_MAX: usize = 10_000;
+/// The fields of the form.
+pub(crate) const FIELDS: [&str; 6] = ["q", "site", "since", "case", "regex", "main"];
 
 /// What is searched for, as it was given.
 struct Asked {
@@ -28,6 +31,7 @@ struct Asked {
     main_text: bool,
     site: String,
     since: String,
+    limit: usize,
 }
 
 impl Asked {
@@ -41,6 +45,7 @@ impl Asked {
             main_text: is_set("main"),
             site: get("site"),
             since: get("since"),
+            limit: fields.limit(PAGES_SHOWN, PAGES_MAX),
         }
     }
 
@@ -57,13 +62,14 @@ impl Asked {
             only.since = Some(time(&self.since, Clock::start().date())?);
         }
         let within = Within::main_text(self.main_text);
-        Ok(Search { pattern, within, only, limit: Some(PAGES_MAX), context: Some(CONTEXT_CHARS) })
+        Ok(Search { pattern, within, only, limit: Some(self.limit), context: Some(CONTEXT_CHARS) })
     }
 }
 
 /// Answers with the pages that have the text `q`.
 pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let asked = Asked::of(&Fields::parse(&query.unwrap_or_default()));
+    let fields = Fields::parse(&query.unwrap_or_default());
+    let asked = Asked::of(&fields);
     let found = match asked.text.as_str() {
         "" => None,
         _ => {
@@ -95,6 +101,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
                     }
                 }
             }
+            (links::more("/search", &fields.of(FIELDS), rows.len(), pages, PAGES_MAX))
         }
     };
     Ok(frame::page("Search", "/search", &body))

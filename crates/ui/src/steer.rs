@@ -22,11 +22,18 @@ use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
 use crate::{Ui, frame, links};
 
-/// Changes of the journal shown, the last ones.
-pub(crate) const CHANGES_SHOWN: usize = 100;
+/// Changes of the journal shown, the last ones, unless more are asked for, and at most.
+const CHANGES_SHOWN: usize = 100;
+pub(crate) const CHANGES_MAX: usize = 1_000;
+
+/// Changes of the journal that a request asks for.
+pub(crate) fn changes_asked(query: Option<String>) -> usize {
+    Fields::parse(&query.unwrap_or_default()).limit(CHANGES_SHOWN, CHANGES_MAX)
+}
 
 /// Answers with the forms and the journal.
-pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
+pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let max = changes_asked(query);
     let read = |crawl: &Standing| {
         let dir = CrawlDir::existing(crawl.root())?;
         // Where the database does not answer, the change itself says so.
@@ -35,10 +42,10 @@ pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> 
     };
     let (changes, options, goes_on, refused) = ui.ask(read).await?;
     let body = match refused {
-        Some(why) => html! { p { (Printable(&why)) "." } (journal(&entries(&changes, None))) },
+        Some(why) => html! { p { (Printable(&why)) "." } (journal(&entries(&changes, None, max), max)) },
         None => {
             let at_once = at_once(options.paused == Some(true), goes_on);
-            html! { (at_once) (forms(goes_on, SETTING)) (journal(&entries(&changes, Some(&options)))) }
+            html! { (at_once) (forms(goes_on, SETTING)) (journal(&entries(&changes, Some(&options), max), max)) }
         }
     };
     Ok(frame::page("Steer", "/steer", &body))
@@ -102,8 +109,8 @@ pub(crate) enum Back {
 }
 
 /// The last changes, the oldest first, each with what takes it back if that can be done here: the options in force say what that is.
-fn entries(changes: &[Changed], options: Option<&Options>) -> Vec<Entry> {
-    let shown = &changes[changes.len().saturating_sub(CHANGES_SHOWN)..];
+fn entries(changes: &[Changed], options: Option<&Options>, max: usize) -> Vec<Entry> {
+    let shown = &changes[changes.len().saturating_sub(max)..];
     let entry = |changed: &Changed| {
         let back = match options {
             None => Back::Elsewhere,
@@ -118,8 +125,8 @@ fn entries(changes: &[Changed], options: Option<&Options>) -> Vec<Entry> {
     shown.iter().map(entry).collect()
 }
 
-/// The journal, the last change first.
-pub(crate) fn journal(changes: &[Entry]) -> Markup {
+/// The journal, the last change first. It has so many changes at most.
+pub(crate) fn journal(changes: &[Entry], max: usize) -> Markup {
     html! {
         section {
             h2 { "Journal" }
@@ -129,6 +136,9 @@ pub(crate) fn journal(changes: &[Entry]) -> Markup {
                     @let behind = changes.iter().skip(at + 1).filter(|later| later.at == entry.at).count();
                     li { time datetime=(entry.at) { (entry.at) } " " (Printable(&entry.change)) (undo_button(entry, behind)) }
                 }
+            }
+            @if changes.len() >= max && max < CHANGES_MAX {
+                p { a rel="next" href=(with_fields("/steer", &[("limit", &CHANGES_MAX.to_string())])) { "The last " (CHANGES_MAX) " changes" } }
             }
         }
     }

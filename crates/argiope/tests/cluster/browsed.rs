@@ -1,19 +1,25 @@
 //! The crawl of a server in a real browser: every screen as for a directory, with content of the web that attacks it.
 
+use std::collections::BTreeSet;
+
 use testkit::hostile;
 use testkit::screens::{DESKTOP, PHONE, assert_told, assert_unowned, assert_usable, by_keyboard};
-use testkit::ui::Ui;
+use testkit::ui::{Ui, fields_of};
 use testweb::{Web, from_fn};
+use ui::commands::{FIELDS_ALONE, OF_SERVER, fields, is_listed};
 
 use crate::lab::{Lab, Laid, Worker};
 
 /// All screens, with and without something to show.
-const SCREENS: [&str; 29] = [
+const SCREENS: [&str; 33] = [
     "/",
     "/workers",
     "/sites",
     "/urls",
     "/urls?state=http_error",
+    "/urls?sort=-size",
+    "/urls?key=ba71ee49",
+    "/urls?state=html&state=http_error&match=*%2Fgone&match=*%3Cscript%3E*",
     "/urls?site=ui.test&match=*%2Fnone*",
     "/url",
     "/url?u=http%3A%2F%2Fui.test%2F",
@@ -35,6 +41,7 @@ const SCREENS: [&str; 29] = [
     "/graph?of=popular",
     "/graph/path?from=ui.test%2F&to=http%3A%2F%2Fui.test%2Fa",
     "/graph/rank",
+    "/graph/rank?normalized=yes&limit=2",
     "/graph/rank?u=http%3A%2F%2Fui.test%2F",
     "/report",
     "/steer",
@@ -106,6 +113,18 @@ fn nothing_from_the_web_becomes_markup_script_or_link_of_a_server() {
     assert_unowned(&browsed.ui, &browsed.screens());
     let table = browsed.ui.page("/urls");
     assert!(table.contains("b?q=") && table.contains("&lt;img src=x onerror=window.owned=2&gt;"), "{table}");
+}
+
+#[test]
+fn every_option_of_a_command_is_a_field_of_a_server_and_every_field_is_listed() {
+    let browsed = Browsed::start();
+    let has: BTreeSet<(String, String)> =
+        browsed.screens().iter().flat_map(|screen| fields_of(&browsed.ui.get(screen).body)).collect();
+    let listed: BTreeSet<(String, String)> =
+        fields(&OF_SERVER).map(|(path, name)| (path.to_owned(), name.to_owned())).collect();
+    assert_eq!(listed.difference(&has).collect::<Vec<_>>(), Vec::<&(String, String)>::new(), "options without a field");
+    let alone: Vec<_> = has.difference(&listed).filter(|(path, name)| !is_listed(&FIELDS_ALONE, path, name)).collect();
+    assert_eq!(alone, Vec::<&(String, String)>::new(), "fields without an option");
 }
 
 #[test]

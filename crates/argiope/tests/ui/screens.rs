@@ -1,13 +1,21 @@
 //! Every screen for everybody: wide and narrow, light and dark, by the rules of axe-core, and not heavy.
 
+use std::collections::BTreeSet;
+
 use testkit::axe::violations;
 use testkit::browser::Browser;
 use testkit::screens::{DESKTOP, PHONE, assert_told, assert_usable};
+use testkit::ui::fields_of;
+use ui::commands::{COMMANDS, FIELDS_ALONE, FIELDS_OF_DIRECTORY, fields, is_listed};
 
 use crate::site::{crawled, screens, shown};
 
 /// What is transferred for the first screen, at most, in bytes.
 const FIRST_SCREEN_BYTES_MAX: u64 = 150_000;
+
+/// The files of a page that the browser did not have.
+const TRANSFERRED: &str =
+    "performance.getEntriesByType('resource').filter((it) => it.transferSize > 0).map((it) => it.name)";
 
 /// Opens every screen in a window of this width.
 fn check(width: u32, dark: bool) {
@@ -55,6 +63,21 @@ fn the_judge_finds_a_fault_where_there_is_one() {
 }
 
 #[test]
+fn every_option_of_a_command_is_a_field_and_every_field_is_listed() {
+    let crawl = crawled();
+    let ui = shown(&crawl);
+    let has: BTreeSet<(String, String)> =
+        screens(&ui).iter().flat_map(|screen| fields_of(&ui.get(screen).body)).collect();
+    let listed: BTreeSet<(String, String)> =
+        fields(&COMMANDS).map(|(path, name)| (path.to_owned(), name.to_owned())).collect();
+    assert_eq!(listed.difference(&has).collect::<Vec<_>>(), Vec::<&(String, String)>::new(), "options without a field");
+    let is_alone =
+        |path: &str, name: &str| is_listed(&FIELDS_ALONE, path, name) || is_listed(&FIELDS_OF_DIRECTORY, path, name);
+    let alone: Vec<_> = has.difference(&listed).filter(|(path, name)| !is_alone(path, name)).collect();
+    assert_eq!(alone, Vec::<&(String, String)>::new(), "fields without an option");
+}
+
+#[test]
 fn the_first_screen_is_light() {
     let crawl = crawled();
     let ui = shown(&crawl);
@@ -62,6 +85,9 @@ fn the_first_screen_is_light() {
     browser.open(&ui.origin(), "/", 1280, false);
     let bytes = browser.bytes_loaded();
     assert!((1_000..=FIRST_SCREEN_BYTES_MAX).contains(&bytes), "{bytes} bytes");
+    // Style and script are not transferred again for another screen.
+    browser.open(&ui.origin(), "/steer", 1280, false);
+    assert_eq!(browser.value(TRANSFERRED), serde_json::json!([]));
 }
 
 #[test]

@@ -35,13 +35,15 @@ pub fn screens(ui: &Ui) -> Vec<String> {
 }
 
 /// The screens that have their addresses from the beginning, with and without something to show.
-pub const SCREENS: [&str; 29] = [
+pub const SCREENS: [&str; 32] = [
     "/",
     "/sites",
     "/sites?sort=pages&name=ui",
     "/urls",
     "/urls?state=http_error",
     "/urls?sort=-size",
+    "/urls?key=ba71ee49",
+    "/urls?state=html&state=http_error&match=*%2Fgone&match=*%3Cscript%3E*",
     "/urls?site=ui.test&match=*%2Fnone*",
     "/url",
     "/url?u=http%3A%2F%2Fui.test%2F",
@@ -62,6 +64,7 @@ pub const SCREENS: [&str; 29] = [
     "/graph",
     "/graph?of=popular",
     "/graph/path?from=ui.test%2F&to=http%3A%2F%2Fui.test%2Fgone",
+    "/graph/rank",
     "/graph/rank?u=http%3A%2F%2Fui.test%2F",
     "/report",
     "/steer",

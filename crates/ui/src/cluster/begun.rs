@@ -14,7 +14,7 @@ use weburl::{CanonicalRules, CanonicalUrl};
 use crate::answers::Words;
 use crate::failure::Failure;
 use crate::links;
-use crate::query::Fields;
+use crate::query::{Fields, number};
 
 use super::server::Server;
 use super::told::text;
@@ -135,15 +135,6 @@ fn foreseen(fields: &Fields, mut answer: AgainResponse) -> Markup {
 pub(super) async fn watch(State(server): State<Server>, form: String) -> Result<Redirect, Failure> {
     server.watch().change(server.client(), &Fields::parse(&form))?;
     Ok(Redirect::to("/steer"))
-}
-
-/// # Errors
-/// It is neither empty nor a number.
-fn number<T: std::str::FromStr>(name: &str, given: &str) -> anyhow::Result<Option<T>> {
-    if given.is_empty() {
-        return Ok(None);
-    }
-    given.parse().map(Some).map_err(|_| usage(format!("the {name}: `{given}` is no such number")))
 }
 
 fn done(title: &'static str, told: &str) -> Words {

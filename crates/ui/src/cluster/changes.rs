@@ -6,6 +6,7 @@ use axum::response::Html;
 use maud::{Markup, html};
 use printable::{Printable, counted};
 
+use crate::changes_page::{CHANGES_MAX, CHANGES_SHOWN};
 use crate::failure::Failure;
 use crate::query::Fields;
 use crate::{frame, links};
@@ -14,16 +15,13 @@ use super::server::Server;
 use super::times::{date, since};
 use super::told::text;
 
-/// Changes shown; the others are counted.
-const CHANGES_SHOWN: u32 = 200;
-
 /// Answers with the changes since a time, or in the last round.
 pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
     let request = ChangesRequest {
         since: since(fields.get("since"))?,
         site: fields.get("site").to_owned(),
-        limit: CHANGES_SHOWN,
+        limit: fields.limit(CHANGES_SHOWN, CHANGES_MAX) as u32,
     };
     let found = match server.ask_all(async |mut client| client.changes(request).await).await {
         // There was one round: the form takes a time.
@@ -37,7 +35,11 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
             button { "Show" }
         }
         @match &found {
-            Ok(found) => { (table(found)) }
+            Ok(found) => {
+                (table(found))
+                @let all = found.left_out + found.changes.len() as u64;
+                (links::more("/changes", &fields.of(["since", "site"]), found.changes.len(), all, CHANGES_MAX))
+            }
             Err(why) => { p role="status" { (Printable(why)) "." } }
         }
     };
@@ -66,7 +68,6 @@ fn table(found: &ChangesResponse) -> Markup {
                 }
             }
         }
-        @if found.left_out > 0 { p { (counted(found.left_out, "more change")) ": `argiope client changes` has up to 10,000." } }
     }
 }
 

@@ -1,21 +1,18 @@
 //! The link graph, as the workers hold it together: ranks, the way from page to page, and the links between two domains.
 
 use api::{OverlapRequest, PageRankRequest, PathRequest};
-use ask::rank::digits;
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, Response};
 use maud::html;
 use printable::{Printable, counted};
 
 use crate::failure::Failure;
-use crate::graph_page::{FROM, ONE, OTHER, Shown, TO, forms, json, page};
+use crate::graph_page::{AskedRanks, FROM, ONE, OTHER, Shown, TO, forms, json, page};
 use crate::query::Fields;
 use crate::{frame, links};
 
 use super::server::Server;
 
-/// Pages with the highest ranks that are shown.
-const RANKED_SHOWN: u32 = 100;
 /// Links between two domains that are shown.
 const EDGES_SHOWN: usize = 1_000;
 
@@ -32,28 +29,13 @@ pub(super) async fn data(State(server): State<Server>, RawQuery(query): RawQuery
 
 /// Answers with the rank of a page, or with the pages of the highest ranks.
 pub(super) async fn rank(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let url = Some(Fields::parse(&query.unwrap_or_default()).get("u").to_owned()).filter(|url| !url.is_empty());
-    let request = PageRankRequest { url, top: RANKED_SHOWN, normalized: false };
+    let asked = AskedRanks::of(query);
+    let AskedRanks { url, top, is_normalized: normalized } = asked.clone();
+    let request = PageRankRequest { url, top: top as u32, normalized };
     let answer = server.ask_all(async |mut client| client.page_rank(request).await).await?;
-    let body = html! {
-        (forms("", "", "", ""))
-        p role="status" { "PageRank of " (counted(answer.vertices, "URL")) " by " (counted(answer.edges, "link")) "." }
-        div.rows role="region" aria-label="By PageRank" tabindex="0" {
-            table {
-                thead { tr { th.number { "Place" } th { "URL" } th.number { "PageRank" } } }
-                tbody {
-                    @for row in &answer.ranked {
-                        tr {
-                            td.number { @if row.place > 0 { (row.place) } @else { "not visited" } }
-                            td { (links::story(&row.url)) }
-                            td.number { (digits(row.rank)) }
-                        }
-                    }
-                }
-            }
-        }
-    };
-    Ok(frame::page("PageRank", "/graph", &body))
+    let place = |place: u64| Some(place).filter(|place| *place > 0);
+    let rows: Vec<_> = answer.ranked.into_iter().map(|row| (place(row.place.into()), row.rank, row.url)).collect();
+    Ok(asked.shown([answer.vertices, answer.edges], &rows))
 }
 
 /// Answers with the shortest way from page to page.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use weburl::CanonicalUrl;
 
 use crate::failure::Failure;
-use crate::page::{Asked, COPIES_SHOWN, as_file, with_copies, with_record, with_rows};
+use crate::page::{Asked, COPIES_MAX, COPIES_SHOWN, as_file, with_copies, with_record, with_rows};
 
 use super::server::Server;
 
@@ -49,8 +49,8 @@ pub(super) async fn picture(State(server): State<Server>, RawQuery(query): RawQu
 
 /// Answers with the URLs that have the same content as `u`.
 pub(super) async fn copies(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let (Asked { url, .. }, _) = Asked::of(query)?;
-    let request = CopiesRequest { url, limit: COPIES_SHOWN as u32 };
+    let (Asked { url, .. }, fields) = Asked::of(query)?;
+    let request = CopiesRequest { url, limit: fields.limit(COPIES_SHOWN, COPIES_MAX) as u32 };
     let answer = server.ask(async |mut client| client.copies(request).await).await?;
     let url = canonical(&server, &answer.url)?;
     let count = usize::try_from(answer.count).unwrap_or(usize::MAX);

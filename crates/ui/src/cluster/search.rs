@@ -8,13 +8,11 @@ use printable::{Printable, counted};
 
 use crate::failure::Failure;
 use crate::query::Fields;
+use crate::search::{FIELDS, PAGES_MAX, PAGES_SHOWN};
 use crate::{frame, links};
 
 use super::server::Server;
 use super::times::since;
-
-/// Pages shown.
-const PAGES_MAX: u32 = 100;
 
 /// Answers with the pages that have the text `q`.
 pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
@@ -24,7 +22,7 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
         text: fields.get("q").to_owned(),
         ignore_case: is_set("case"),
         regex: is_set("regex"),
-        limit: PAGES_MAX,
+        limit: fields.limit(PAGES_SHOWN, PAGES_MAX) as u32,
         main_text: is_set("main"),
         site: fields.get("site").to_owned(),
         since: since(fields.get("since"))?,
@@ -59,6 +57,7 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
                     }
                 }
             }
+            (links::more("/search", &fields.of(FIELDS), answer.found.len(), answer.pages, PAGES_MAX))
         }
     };
     Ok(frame::page("Search", "/search", &body))

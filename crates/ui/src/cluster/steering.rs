@@ -18,13 +18,11 @@ use super::begun;
 use super::server::Server;
 use super::told::text;
 
-/// Changes of the journal among which one is looked for: as many as a server tells.
-const CHANGES_READ: u32 = 1_000;
-
 /// Answers with the forms and the last changes.
-pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, Failure> {
+pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
+    let max = steer::changes_asked(query);
     let stats = server.stats().await?;
-    let request = JournalRequest { limit: steer::CHANGES_SHOWN as u32 };
+    let request = JournalRequest { limit: max as u32 };
     let journal = server.ask(async |mut client| client.journal(request).await).await?;
     let entries: Vec<Entry> = journal.changes.into_iter().map(entry).collect();
     let body = html! {
@@ -32,7 +30,7 @@ pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, F
         (steer::forms(true, steer::SETTING_OF_WORKERS))
         h2 { "Begin" }
         (begun::forms(server.watch()))
-        (steer::journal(&entries))
+        (steer::journal(&entries, max))
     };
     Ok(frame::page("Steer", "/steer", &body))
 }
@@ -50,7 +48,7 @@ fn entry(Journaled { at, change, undo, no_undo }: Journaled) -> Entry {
 pub(super) async fn undo(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
     let place = Place::of(&fields);
-    let request = JournalRequest { limit: CHANGES_READ };
+    let request = JournalRequest { limit: steer::CHANGES_MAX as u32 };
     let journal = server.ask(async |mut client| client.journal(request).await).await?;
     let found = place.find(journal.changes, |changed| &changed.at);
     let Journaled { change, undo, no_undo, .. } = found.ok_or_else(steer::no_such_change)?;

@@ -6,7 +6,7 @@ use crawl::Importance;
 use crawl::watch::Budget;
 use engine::clock::Clock;
 use maud::{Markup, html};
-use printable::Printable;
+use printable::{Printable, counted};
 use service::client::{Client, Watching, said};
 use settings::units::Span;
 use settings::usage;
@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 use tonic::Status;
 
 use crate::links::hidden;
-use crate::query::Fields;
+use crate::query::{Fields, number};
 
 use super::told::text;
 
@@ -62,25 +62,29 @@ impl Watch {
             every.parse::<Span>().map_err(usage)?,
             Importance::among(&Importance::OF_STATE, importance).map_err(usage)?,
         )?;
-        let asked = format!("{budget} visits, chosen every {every}, importance {importance}");
-        self.begin(client, watching, asked);
+        let rounds = number("number of rounds", fields.get("rounds"))?;
+        let end = rounds.map(|rounds: u64| format!(", {}", counted(rounds, "round"))).unwrap_or_default();
+        let asked = format!("{budget} visits, chosen every {every}, importance {importance}{end}");
+        self.begin(client, watching, asked, rounds);
         Ok(())
     }
 
-    fn begin(&self, client: Client, watching: Watching, asked: String) {
+    fn begin(&self, client: Client, watching: Watching, asked: String, rounds: Option<u64>) {
         let last = Arc::new(Mutex::new("No round yet".to_owned()));
         let told = last.clone();
         let tell = move |said: String| *told.lock().unwrap_or_else(PoisonError::into_inner) = said;
         let task = tokio::spawn(async move {
-            let mut client = client;
+            let (mut client, mut begun) = (client, 0);
             let mut goes_on = |answer: Option<api::AgainResponse>| {
                 answer.iter().for_each(|answer| tell(text(answer)));
-                Ok(true)
+                begun += u64::from(answer.is_some_and(|answer| answer.begun));
+                Ok(rounds.is_none_or(|max| begun < max))
             };
-            if let Err(error) = watching.watch(&mut client, &mut goes_on).await {
-                let why = error.downcast_ref::<Status>().map_or_else(|| format!("{error:#}"), said);
-                tell(format!("It has ended: {why}"));
-            }
+            let why = match watching.watch(&mut client, &mut goes_on).await {
+                Ok(()) => format!("{} begun", counted(begun, "round")),
+                Err(error) => error.downcast_ref::<Status>().map_or_else(|| format!("{error:#}"), said),
+            };
+            tell(format!("It has ended: {why}"));
         });
         let began = Clock::start().date().to_rfc3339();
         *self.lock() = Some(Running { asked, began, last, task: task.abort_handle() });
@@ -111,6 +115,7 @@ fn empty_form() -> Markup {
             label { "Important are" select name="importance" {
                 @for importance in Importance::OF_STATE { option value=(importance.as_str()) { (importance.as_str()) } }
             } }
+            label { "Rounds, at most" input type="text" inputmode="numeric" name="rounds" placeholder="no end"; }
             p.count { "This interface begins the rounds, as long as it runs." }
             button { "Watch" }
         }
