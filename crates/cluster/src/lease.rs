@@ -17,6 +17,8 @@ pub struct Lease {
 
 #[derive(Clone, Copy)]
 struct Terms {
+    /// Since when it has lasted without a gap.
+    since: Duration,
     until: Duration,
     has_ended: bool,
 }
@@ -31,12 +33,21 @@ impl Lease {
     /// A lease that is valid until `until`, a time of [`now`].
     #[must_use]
     pub fn until(until: Duration) -> Self {
-        Lease { terms: Arc::new(Mutex::new(Terms { until, has_ended: false })), changed: watch::channel(()).0 }
+        Lease {
+            terms: Arc::new(Mutex::new(Terms { since: now(), until, has_ended: false })),
+            changed: watch::channel(()).0,
+        }
     }
 
     /// Extends it to `until`, unless it lasts longer already.
     pub fn extend(&self, until: Duration) {
-        self.change(|terms| terms.until = terms.until.max(until));
+        self.change(|terms| {
+            let now = now();
+            if now >= terms.until {
+                terms.since = now;
+            }
+            terms.until = terms.until.max(until);
+        });
     }
 
     /// Ends it for good: tasks that wait for it wait until they are dropped.
@@ -47,8 +58,14 @@ impl Lease {
     /// Whether requests may be sent now.
     #[must_use]
     pub fn holds(&self) -> bool {
-        let terms = *self.terms.lock().unwrap_or_else(PoisonError::into_inner);
-        !terms.has_ended && now() < terms.until
+        self.has_held_for(Duration::ZERO)
+    }
+
+    /// Whether requests may be sent now, and could be all the time for so long.
+    #[must_use]
+    pub fn has_held_for(&self, time: Duration) -> bool {
+        let (terms, now) = (*self.terms.lock().unwrap_or_else(PoisonError::into_inner), now());
+        !terms.has_ended && now < terms.until && now >= terms.since + time
     }
 
     /// Waits until requests may be sent.
@@ -97,6 +114,23 @@ mod tests {
         assert!(lease.holds());
         lease.extend(now());
         assert!(lease.holds(), "it gets no shorter");
+    }
+
+    #[test]
+    fn a_gap_begins_a_lease_again() {
+        const SHORT: Duration = Duration::from_millis(20);
+        let sleep_short = || std::thread::sleep(SHORT);
+        let lease = Lease::until(now() + LONG);
+        assert!(!lease.has_held_for(LONG), "it has only begun");
+        sleep_short();
+        lease.extend(now() + LONG * 2);
+        assert!(lease.has_held_for(SHORT), "there is no gap");
+        let lapsed = Lease::until(now());
+        sleep_short();
+        lapsed.extend(now() + LONG);
+        assert!(lapsed.holds() && !lapsed.has_held_for(LONG));
+        let began = lapsed.terms.lock().expect("nobody panicked").since;
+        assert!(began >= lease.terms.lock().expect("nobody panicked").since + SHORT * 2, "it began behind the gap");
     }
 
     #[test]

@@ -223,29 +223,48 @@ impl Life {
         });
     }
 
-    fn lose(&self, error: &WorkerError) {
-        self.why.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.to_string());
+    /// Ends it as lost, for this reason.
+    pub fn fail(&self, why: String) {
+        self.why.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
         self.end(LifeEnd::Lost);
     }
 
-    fn is_over(&self) -> bool {
+    /// Whether it has ended.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
         self.ended.borrow().is_some()
+    }
+
+    fn lose(&self, error: &WorkerError) {
+        self.fail(error.to_string());
     }
 
     fn keep_lease(&self) {
         while !self.is_over() {
-            let asked = lease::now();
-            match self.renew() {
-                Ok(()) => self.lease.extend(asked + self.times.ttl),
-                Err(error) => return self.lose(&error),
+            if let Err(error) = self.renew() {
+                return self.lose(&error);
             }
             self.sleep(self.times.ttl / 3);
         }
     }
 
     fn renew(&self) -> Result<(), WorkerError> {
+        let asked = lease::now();
         if self.worker.renew()? == LeaseStatus::Leaving {
             self.leave();
+        }
+        self.lease.extend(asked + self.times.ttl);
+        Ok(())
+    }
+
+    /// Calls workers dead. While the database was away no worker could renew its lease: after a gap, the others have the time of a lease to
+    /// come back first.
+    fn reap(&self) -> Result<(), WorkerError> {
+        if self.lease.has_held_for(self.times.ttl) {
+            let dead = self.worker.reap(self.times.grace)?;
+            if !dead.is_empty() {
+                (self.tell)(Happening::Died(dead));
+            }
         }
         Ok(())
     }
@@ -310,10 +329,7 @@ impl Rule<'_> {
         self.store.look_for_seeds()?;
         self.look_for_changes()?;
         if rare {
-            let dead = self.life.worker.reap(self.life.times.grace)?;
-            if !dead.is_empty() {
-                (self.life.tell)(Happening::Died(dead));
-            }
+            self.life.reap()?;
             self.store.judge_again()?;
             self.place()?;
             self.take_over()?;
@@ -354,7 +370,7 @@ impl Rule<'_> {
 
     /// Takes the groups that others gave to this worker.
     fn take_over(&mut self) -> Result<(), WorkerError> {
-        let now = lease::now();
+        let (now, quiet) = (lease::now(), self.store.quiet());
         let owned = self.life.worker.owned()?;
         let epochs: HashMap<&GroupName, Epoch> = owned.iter().map(|owned| (&owned.group, owned.epoch)).collect();
         let is_kept = |(group, epoch): &(GroupName, Epoch)| epochs.get(group) == Some(epoch);
@@ -364,7 +380,8 @@ impl Rule<'_> {
         }
         for group in owned {
             if self.life.owned.epoch(&group.group).is_none() {
-                self.arriving.entry(group.group).or_insert((now + group.quiet, group.epoch));
+                // Where the clock of the database was set back, it says more than was meant.
+                self.arriving.entry(group.group).or_insert((now + group.quiet.min(quiet), group.epoch));
             }
         }
         Ok(())
@@ -519,9 +536,10 @@ impl Rule<'_> {
     fn hand_over(&mut self, group: &GroupName) -> Result<(), WorkerError> {
         let Some((to, _)) = self.moving.remove(group) else { return Ok(()) };
         let Life { worker, owned, .. } = self.life;
+        let Some(epoch) = owned.epoch(group) else { return Ok(()) };
         let is_given = match to {
-            Some(to) => worker.hand_over(group, to, self.store.quiet())?,
-            None => worker.give_up(group)?,
+            Some(to) => worker.hand_over((group, epoch), to, self.store.quiet())?,
+            None => worker.give_up((group, epoch)).map(|()| true)?,
         };
         if is_given {
             *self.handed_over.entry(to).or_default() += 1;
@@ -542,5 +560,46 @@ impl Rule<'_> {
     fn send(&self, control: Control) {
         // The engine is gone only when the life is over.
         let _ = self.orders.blocking_send(control);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use database::Address;
+    use store_postgres::cluster::PostgresWorker;
+    use testdb::{Postgres, until};
+
+    use super::*;
+
+    const TIMES: Times = Times { ttl: Duration::from_millis(600), grace: Duration::from_millis(200) };
+
+    #[test]
+    fn after_an_outage_the_first_worker_back_gives_the_others_the_time_of_a_lease() {
+        let server = Postgres::start();
+        let address = Address::parse(&server.url()).expect("an address");
+        let schema = "crawl".parse().expect("a schema");
+        let died: Arc<Mutex<Vec<WorkerId>>> = Arc::default();
+        let [first, other] = ["w:1", "w:2"].map(|name| {
+            let died = died.clone();
+            let tell = move |happening| {
+                if let Happening::Died(dead) = happening {
+                    died.lock().expect("nobody panicked").extend(dead);
+                }
+            };
+            let join = |ttl| PostgresWorker::join(&address, &schema, name, ttl);
+            Life::join(join, TIMES, Placement::Hash, Box::new(tell)).expect("joined")
+        });
+        // As if no renewal reached the database.
+        std::thread::sleep(TIMES.ttl + TIMES.grace * 2);
+        first.renew().expect("it answers again");
+        first.reap().expect("it answers");
+        other.renew().expect("it was given the time");
+        assert_eq!(died.lock().expect("nobody panicked")[..], []);
+        until("who does not come back is called dead", || {
+            std::thread::sleep(TIMES.ttl / 10);
+            first.renew().expect("it answers");
+            first.reap().expect("it answers");
+            died.lock().expect("nobody panicked")[..] == [other.id()]
+        });
     }
 }

@@ -51,7 +51,7 @@ pub trait Worker: Send + Sync {
     /// The store failed.
     fn gone(&self) -> Result<(), WorkerError>;
 
-    /// Declares workers dead whose lease ended longer than `grace` ago, undoes the visits in their unsealed segments, and frees their
+    /// Declares workers dead whose lease ended longer than `grace` ago, but none after the end of its own lease. Undoes the visits in their unsealed segments, and frees their
     /// groups. Any worker may call it at any time; each call continues where an earlier one stopped. Files of these
     /// segments on shared storage must be removed afterwards ([`Worker::lost_segments`]).
     ///
@@ -91,17 +91,17 @@ pub trait Worker: Send + Sync {
     fn assign(&self, groups: &[(GroupName, WorkerId)], quiet: Duration) -> Result<usize, WorkerError>;
 
     /// Gives a group to another worker. Before that, this worker stops its requests to the group and commits its results.
-    /// False if it does not own the group, or the other worker is not alive.
+    /// False if it still owns the group under this epoch, since the other worker is not alive.
     ///
     /// # Errors
     /// The store failed.
-    fn hand_over(&self, group: &GroupName, to: WorkerId, quiet: Duration) -> Result<bool, WorkerError>;
+    fn hand_over(&self, group: (&GroupName, Epoch), to: WorkerId, quiet: Duration) -> Result<bool, WorkerError>;
 
-    /// Gives up a group: it has no owner then. False if it does not own it.
+    /// Gives up a group that it owns under this epoch: the group has no owner then.
     ///
     /// # Errors
     /// The store failed.
-    fn give_up(&self, group: &GroupName) -> Result<bool, WorkerError>;
+    fn give_up(&self, group: (&GroupName, Epoch)) -> Result<(), WorkerError>;
 
     /// Bids for groups with their distances, each group once.
     ///

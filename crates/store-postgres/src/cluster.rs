@@ -23,7 +23,7 @@ mod steered;
 mod visited;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use coordination::{
@@ -58,8 +58,12 @@ pub struct PostgresWorker {
     crawl_id: String,
     ttl: Duration,
     writer: Mutex<Writer>,
-    /// Leases are renewed beside commits, not behind them.
+    /// Beside commits, not behind them.
     session: Session,
+    /// The lease is renewed behind nothing else.
+    renewing: Session,
+    /// When the lease ends as it was renewed last: seconds of the clock of the database.
+    lease_until: Mutex<f64>,
     reader: Reader,
 }
 
@@ -77,16 +81,30 @@ impl PostgresWorker {
             committing.query(doing, statements::JOIN, vec![Box::new(name.to_owned()) as _, seconds(ttl) as _])?;
         let row = rows.first().ok_or_else(|| damaged("worker", "it cannot be written to"))?;
         let mut columns = Columns::of("worker", row);
-        let (id, process) = (columns.next()?, columns.next()?);
+        let (id, process, lease_until) = (columns.next()?, columns.next()?, columns.next()?);
         let (session, _) = Session::open(address, schema, Role::Read)?;
+        let (renewing, _) = Session::open(address, schema, Role::Read)?;
         Ok(PostgresWorker {
             id: WorkerId(id),
             crawl_id,
             ttl,
             writer: Mutex::new(Writer::new(committing, id, process, 0)),
             session,
+            renewing,
+            lease_until: Mutex::new(lease_until),
             reader: Reader::open(address, schema)?,
         })
+    }
+
+    /// Whether it still owns a group under this epoch. A statement that is repeated finds its own work done, and so does one whose first
+    /// try is still under way: it waits for that. So this is looked at behind it.
+    fn owns(&self, (group, epoch): (&GroupName, Epoch)) -> Result<bool, WorkerError> {
+        let parameters = self.with(vec![Box::new(group.0.clone()), Box::new(epoch.0)]);
+        Ok(!self.session.query("looking for the owner of a group", statements::OWNS, parameters)?.is_empty())
+    }
+
+    fn lease_until(&self) -> MutexGuard<'_, f64> {
+        self.lease_until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Its own id before other parameters.
@@ -116,9 +134,11 @@ impl Worker for PostgresWorker {
 
     fn renew(&self) -> Result<LeaseStatus, WorkerError> {
         let parameters = self.with(vec![seconds(self.ttl)]);
-        let rows = self.session.query("renewing the lease", statements::RENEW, parameters)?;
+        let rows = self.renewing.query("renewing the lease", statements::RENEW, parameters)?;
         let Some(row) = rows.first() else { return Err(WorkerError::Lost) };
-        let is_leaving: bool = Columns::of("worker", row).next()?;
+        let mut columns = Columns::of("worker", row);
+        let is_leaving: bool = columns.next()?;
+        *self.lease_until() = columns.next()?;
         Ok(if is_leaving { LeaseStatus::Leaving } else { LeaseStatus::Alive })
     }
 
@@ -133,7 +153,8 @@ impl Worker for PostgresWorker {
     }
 
     fn reap(&self, grace: Duration) -> Result<Vec<WorkerId>, WorkerError> {
-        let rows = self.session.query("looking for dead workers", statements::REAP, vec![seconds(grace)])?;
+        let parameters: Parameters = vec![seconds(grace), Box::new(*self.lease_until())];
+        let rows = self.session.query("looking for dead workers", statements::REAP, parameters)?;
         let dead = rows.iter().map(|row| Columns::of("worker", row).next().map(WorkerId)).collect::<Result<_, _>>()?;
         self.bury()?;
         Ok(dead)
@@ -166,14 +187,17 @@ impl Worker for PostgresWorker {
         Ok(self.session.query("giving groups to workers", statements::ASSIGN, parameters)?.len())
     }
 
-    fn hand_over(&self, group: &GroupName, to: WorkerId, quiet: Duration) -> Result<bool, WorkerError> {
-        let parameters = self.with(vec![Box::new(to.0), Box::new(group.0.clone()), seconds(quiet)]);
-        Ok(!self.session.query("handing a group over", statements::HAND_OVER, parameters)?.is_empty())
+    fn hand_over(&self, group: (&GroupName, Epoch), to: WorkerId, quiet: Duration) -> Result<bool, WorkerError> {
+        let (name, epoch) = (group.0.0.clone(), group.1.0);
+        let parameters = self.with(vec![Box::new(to.0), Box::new(name), seconds(quiet), Box::new(epoch)]);
+        let given = self.session.query("handing a group over", statements::HAND_OVER, parameters)?;
+        Ok(!given.is_empty() || !self.owns(group)?)
     }
 
-    fn give_up(&self, group: &GroupName) -> Result<bool, WorkerError> {
-        let parameters = self.with(vec![Box::new(group.0.clone())]);
-        Ok(!self.session.query("giving a group up", statements::GIVE_UP, parameters)?.is_empty())
+    fn give_up(&self, (group, epoch): (&GroupName, Epoch)) -> Result<(), WorkerError> {
+        let parameters = self.with(vec![Box::new(group.0.clone()), Box::new(epoch.0)]);
+        self.session.query("giving a group up", statements::GIVE_UP, parameters)?;
+        Ok(())
     }
 
     fn bid(&self, groups: &[(GroupName, Duration)]) -> Result<(), WorkerError> {

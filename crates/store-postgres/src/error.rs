@@ -4,7 +4,7 @@ use database::{DatabaseError, in_words};
 use postgres::error::SqlState;
 use store::StoreError;
 
-/// What the function `commit` says where somebody else has written.
+/// What the function `begin_commit` says where somebody else has written.
 const OTHER_WRITER: &str = "AR001";
 
 /// What it says where a politeness group has another owner.

@@ -39,7 +39,7 @@ const BEGIN: &str = "BEGIN";
 const COMMIT: &str = "COMMIT";
 const ROLL_BACK: &str = "ROLLBACK";
 
-/// A commit that returns is durable, unless somebody asked for less; more (a standby) stays.
+/// What was written is durable when its session has the answer. More (a standby) stays.
 const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') = 'off'";
 
@@ -84,6 +84,7 @@ enum Part {
 /// What a session is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
+    /// Read, and write what is not a commit.
     Read,
     /// Read the state of one moment: all in one transaction, which ends with the connection.
     View,
@@ -285,10 +286,11 @@ impl Link {
             client.execute(lock, &[&self.schema.as_str()])?;
             client.batch_execute(NO_LOCK_TIMEOUT)?;
             client.batch_execute(IDLE_TIMEOUT)?;
-            client.execute(DURABLE, &[])?;
         }
         if self.role == Role::View {
             client.batch_execute(BEGIN_VIEW)?;
+        } else {
+            client.execute(DURABLE, &[])?;
         }
         Ok(())
     }

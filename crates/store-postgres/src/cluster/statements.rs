@@ -3,19 +3,22 @@
 pub(super) const JOIN: &str = "WITH me AS (
         INSERT INTO worker (worker, name, lease_until)
             VALUES (hashtextextended(gen_random_uuid()::text, 0), $1, clock_timestamp() + $2::float8 * interval '1 second')
-            RETURNING worker)
+            RETURNING worker, lease_until)
     INSERT INTO writer (writer, process, number) SELECT worker, gen_random_uuid(), 0 FROM me
-    RETURNING writer, process::text";
+    RETURNING writer, process::text, (SELECT extract(epoch FROM lease_until)::float8 FROM me)";
 pub(super) const RENEW: &str = "UPDATE worker SET lease_until = clock_timestamp() + $2::float8 * interval '1 second'
-    WHERE worker = $1 AND state <> 'dead' RETURNING state = 'leaving'";
+    WHERE worker = $1 AND state <> 'dead' RETURNING state = 'leaving', extract(epoch FROM lease_until)::float8";
 pub(super) const LEAVE: &str = "UPDATE worker SET state = 'leaving' WHERE worker = $1 AND state = 'alive'";
 pub(super) const GONE: &str = "WITH dead AS (
         UPDATE worker SET state = 'dead', lease_until = clock_timestamp() WHERE worker = $1 RETURNING worker),
     bids AS (DELETE FROM bid USING dead WHERE bid.worker = dead.worker)
     DELETE FROM hint USING dead WHERE hint.owner = dead.worker";
+// The statement may have waited for a database that was away, and the others could renew no lease either: it does nothing after the end
+// of the lease under which it was sent.
 pub(super) const REAP: &str = "WITH dead AS (
         UPDATE worker SET state = 'dead', is_lost = true
-            WHERE state <> 'dead' AND lease_until < clock_timestamp() - $1::float8 * interval '1 second' RETURNING worker),
+            WHERE state <> 'dead' AND lease_until < clock_timestamp() - $1::float8 * interval '1 second'
+                AND clock_timestamp() < to_timestamp($2::float8) RETURNING worker),
     bids AS (DELETE FROM bid USING dead WHERE bid.worker = dead.worker),
     hints AS (DELETE FROM hint USING dead WHERE hint.owner = dead.worker)
     SELECT worker FROM dead";
@@ -38,7 +41,7 @@ pub(super) const OWNED: &str =
     FROM politeness_group WHERE owner = $1 AND not_before > '-infinity'
     UNION ALL SELECT name, epoch, 0::float8 FROM politeness_group WHERE owner = $1 AND not_before = '-infinity'
     ORDER BY name";
-pub(super) const OWNERLESS: &str = "SELECT g.name, extract(epoch FROM clock_timestamp() - g.ownerless_since)::float8, b.worker, b.rtt_us
+pub(super) const OWNERLESS: &str = "SELECT g.name, greatest(extract(epoch FROM clock_timestamp() - g.ownerless_since), 0)::float8, b.worker, b.rtt_us
     FROM (SELECT name, ownerless_since FROM politeness_group WHERE owner IS NULL ORDER BY ownerless_since, name LIMIT $1) g
     LEFT JOIN (bid b JOIN worker w ON w.worker = b.worker AND w.state = 'alive' AND w.lease_until > clock_timestamp())
         ON b.politeness_group = g.name
@@ -63,10 +66,11 @@ pub(super) const HAND_OVER: &str = "WITH target AS (
         SELECT 1 FROM worker WHERE worker = $2 AND state = 'alive' AND lease_until > clock_timestamp() FOR SHARE)
     UPDATE politeness_group SET owner = $2, epoch = epoch + 1,
             not_before = clock_timestamp() + $4::float8 * interval '1 second'
-        WHERE name = $3 AND owner = $1 AND EXISTS (SELECT FROM target)
+        WHERE name = $3 AND owner = $1 AND epoch = $5 AND EXISTS (SELECT FROM target)
     RETURNING name";
 pub(super) const GIVE_UP: &str = "UPDATE politeness_group SET owner = NULL, ownerless_since = clock_timestamp()
-    WHERE name = $2 AND owner = $1 RETURNING name";
+    WHERE name = $2 AND owner = $1 AND epoch = $3";
+pub(super) const OWNS: &str = "SELECT FROM politeness_group WHERE name = $2 AND owner = $1 AND epoch = $3";
 pub(super) const BID: &str = "INSERT INTO bid (politeness_group, worker, rtt_us)
         SELECT b.name, $1, b.rtt_us FROM unnest($2::text[], $3::bigint[]) AS b(name, rtt_us) ORDER BY b.name
     ON CONFLICT (politeness_group, worker) DO UPDATE SET rtt_us = excluded.rtt_us";

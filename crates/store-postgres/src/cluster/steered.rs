@@ -17,6 +17,10 @@ const CHANGE: &str = "WITH changed AS (
         INSERT INTO change (number, at, change) SELECT $1 + c.place, $3, c.change
             FROM changed, unnest($4::text[]) WITH ORDINALITY AS c(change, place) RETURNING number)
     SELECT number FROM added ORDER BY number DESC LIMIT 1";
+// That very call was made before, and its answer lost.
+const IS_MADE: &str = "SELECT $1::bigint + cardinality($3::text[]) FROM change
+    WHERE number > $1::bigint AND number <= $1::bigint + cardinality($3::text[])
+    HAVING array_agg(change ORDER BY number) = $3::text[] AND bool_and(at = $2)";
 const CHANGES: &str = "SELECT at, change FROM (SELECT * FROM change ORDER BY number DESC LIMIT $1) c ORDER BY number";
 const GOES_BY: &str = "UPDATE worker SET changes = $2 WHERE worker = $1";
 const GOING_BY: &str = "SELECT count(*) FILTER (WHERE changes >= $1), count(*) FILTER (WHERE changes < $1)
@@ -55,7 +59,12 @@ impl Control {
         let at = i64::try_from(at.0).unwrap_or(i64::MAX);
         let parameters: Parameters =
             vec![Box::new(after), Box::new(settings.map(str::to_owned)), Box::new(at), Box::new(changes.to_vec())];
-        let rows = self.session().query("changing the crawl", CHANGE, parameters)?;
+        let doing = "changing the crawl";
+        let mut rows = self.session().query(doing, CHANGE, parameters)?;
+        if rows.is_empty() {
+            let parameters: Parameters = vec![Box::new(after), Box::new(at), Box::new(changes.to_vec())];
+            rows = self.session().query(doing, IS_MADE, parameters)?;
+        }
         rows.first().map(|row| Columns::of("change", row).next()).transpose()
     }
 

@@ -159,7 +159,7 @@ impl Process<'_> {
                 if self.one_in(12) {
                     let everybody = self.everybody.lock().expect("nobody panicked").clone();
                     let to = everybody[usize::try_from(self.random >> 40).expect("small") % everybody.len()];
-                    worker.hand_over(&owned.group, to, QUIET)?;
+                    worker.hand_over((&owned.group, owned.epoch), to, QUIET)?;
                 }
             }
             if self.one_in(25) {
@@ -302,9 +302,66 @@ fn a_commit_of_an_owner_before_writes_nothing_and_who_ignores_its_lease_is_notic
     assert_eq!(rows(), untouched);
     assert!(matches!(one.renew(), Err(WorkerError::Lost)), "dead is final");
     assert_eq!(one.owned().expect("owned"), []);
-    assert!(!other.hand_over(&group(0), one.id(), QUIET).expect("asked"), "nothing goes to the dead");
+    let is_given = other.hand_over((&group(0), adopted[0].epoch), one.id(), QUIET).expect("asked");
+    assert!(!is_given, "nothing goes to the dead");
     let committed = other.commit(&[(group(0), adopted[0].epoch)], ALL_SEEDS, &visit(&seed)).expect("the owner's");
     assert!(!committed.fresh.is_empty());
+}
+
+#[test]
+fn who_has_no_lease_any_more_calls_nobody_dead() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let [late, other] = [Duration::ZERO, LONG].map(|ttl| join(&place, ttl));
+    let lapse = format!("UPDATE worker SET lease_until = '-infinity' WHERE worker = {}", other.id().0);
+    place.execute(&lapse);
+    assert_eq!(late.reap(GRACE).expect("reap"), [], "its own has ended, as if the database had been away");
+    other.renew().expect("it is alive");
+    place.execute(&lapse);
+    assert_eq!(join(&place, LONG).reap(Duration::from_secs(60)).expect("reap"), [other.id()]);
+}
+
+#[test]
+fn a_renewal_does_not_wait_for_what_else_the_worker_does() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let [one, other] = [(); 2].map(|()| join(&place, LONG));
+    other.place(&[(page(0, 0).site(), group(0))]).expect("placed");
+    take(&other, 1).expect("taken");
+    other.renew().expect("alive");
+    let mut client = server.client();
+    let lock = format!("SET search_path = {}; SELECT pg_advisory_lock_shared(originals())", place.schema);
+    let segment =
+        format!("INSERT INTO segment (serial, name, length, worker) VALUES (1, 'a.warc.gz', 1, {})", other.id().0);
+    place.execute(&segment);
+    place.execute(&format!("UPDATE worker SET lease_until = '-infinity' WHERE worker = {}", other.id().0));
+    client.batch_execute(&lock).expect("a lock");
+    thread::scope(|scope| {
+        let reaping = scope.spawn(|| one.reap(GRACE).expect("reap"));
+        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory'";
+        let waits = || server.client().query_one(waiting, &[]).expect("the server answers").get::<_, i64>(0) > 0;
+        until("it waits", || waits() || reaping.is_finished());
+        assert!(!reaping.is_finished());
+        one.renew().expect("it is alive");
+        assert!(!reaping.is_finished(), "the renewal was answered before");
+        client.batch_execute("SELECT pg_advisory_unlock_all()").expect("the lock is ours");
+        assert_eq!(reaping.join().expect("no panic"), [other.id()]);
+    });
+}
+
+#[test]
+fn a_group_that_lost_its_owner_in_the_future_has_just_lost_it() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let worker = join(&place, LONG);
+    worker.place(&[(page(0, 0).site(), group(0))]).expect("placed");
+    // As after a clock that was set back.
+    place.execute("UPDATE politeness_group SET ownerless_since = clock_timestamp() + interval '1 min'");
+    let free = worker.ownerless(9).expect("ownerless");
+    assert_eq!(
+        free.into_iter().map(|free| (free.group, free.ownerless)).collect::<Vec<_>>(),
+        [(group(0), Duration::ZERO)]
+    );
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn hosts(name: &str, below: bool) -> Reach {
     Reach { hosts: vec![(name.to_owned(), below)], ..Reach::default() }
 }
 
-fn setup(settings: &str, lease_seconds: u64) -> Setup {
+pub fn setup(settings: &str, lease_seconds: u64) -> Setup {
     Setup {
         settings: settings.to_owned(),
         archive: "file:///a".to_owned(),

@@ -2,10 +2,14 @@
 
 use std::thread;
 
+use coordination::{Epoch, Worker};
+use model::Timestamp;
 use store::{CrawlView, MemoryStore, Store};
 use store_postgres::PostgresStore;
+use store_postgres::cluster::Control;
 use testdb::{Postgres, until};
 
+use crate::cluster::{LONG, QUIET, group, join, page};
 use crate::place::Place;
 use testkit::batches::{content, expected, numbered};
 
@@ -61,6 +65,30 @@ fn a_commit_that_is_cancelled_is_repeated() {
     assert!(content(&store) == expected(2));
 }
 
+/// What is answered though the connection is lost behind the commit of it, before the answer.
+fn interrupted<A: Send>(server: &Postgres, ask: impl FnOnce() -> A + Send) -> A {
+    // A commit that waits for a standby is done here already.
+    let wait_for = |standby: &str| {
+        let mut client = server.client();
+        let setting = format!("ALTER SYSTEM SET synchronous_standby_names = '{standby}'");
+        client.batch_execute(&setting).expect("the server answers");
+        client.batch_execute("SELECT pg_reload_conf()").expect("the server answers");
+        until("it is set", || self::ask::<String>(server, "SHOW synchronous_standby_names") == standby);
+    };
+    wait_for("nowhere");
+    thread::scope(|scope| {
+        let asking = scope.spawn(ask);
+        let waiting = "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+        let pid = || self::ask::<i32>(server, waiting);
+        until("it waits", || pid() != 0 || asking.is_finished());
+        let pid = pid();
+        assert_ne!(pid, 0, "it was answered before it was durable");
+        assert!(self::ask::<bool>(server, &format!("SELECT pg_terminate_backend({pid})")));
+        wait_for("");
+        asking.join().expect("no panic")
+    })
+}
+
 #[test]
 fn a_commit_that_is_done_though_its_end_was_lost_is_not_made_twice() {
     let server = Postgres::start();
@@ -69,27 +97,59 @@ fn a_commit_that_is_done_though_its_end_was_lost_is_not_made_twice() {
     let memory = MemoryStore::new();
     commit(&store, 1);
     memory.commit(&numbered(1)).expect("commit");
-    // A commit that waits for a standby is done here already.
-    let wait_for = |standby: &str| {
-        let mut client = server.client();
-        let setting = format!("ALTER SYSTEM SET synchronous_standby_names = '{standby}'");
-        client.batch_execute(&setting).expect("the server answers");
-        client.batch_execute("SELECT pg_reload_conf()").expect("the server answers");
-        until("it is set", || ask::<String>(&server, "SHOW synchronous_standby_names") == standby);
-    };
-    wait_for("nowhere");
-    thread::scope(|scope| {
-        let committing = scope.spawn(|| store.commit(&numbered(2)).expect("commit"));
-        let waiting = "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-        until("it waits", || ask::<i32>(&server, waiting) != 0 || committing.is_finished());
-        let pid: i32 = ask(&server, waiting);
-        assert!(ask::<bool>(&server, &format!("SELECT pg_terminate_backend({pid})")));
-        let committed = committing.join().expect("no panic");
-        assert_eq!(committed, memory.commit(&numbered(2)).expect("commit"));
-    });
-    wait_for("");
+    let committed = interrupted(&server, || store.commit(&numbered(2)).expect("commit"));
+    assert_eq!(committed, memory.commit(&numbered(2)).expect("commit"));
     commit(&store, 3);
     assert!(content(&store) == expected(3));
+}
+
+#[test]
+fn a_group_that_is_given_away_stays_so_though_the_answer_was_lost() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (one, other) = (join(&place, LONG), join(&place, LONG));
+    one.place(&[(page(0, 0).site(), group(0)), (page(1, 0).site(), group(1))]).expect("placed");
+    one.assign(&[(group(0), one.id()), (group(1), one.id())], QUIET).expect("assigned");
+    let epochs: Vec<_> = one.owned().expect("owned").into_iter().map(|owned| (owned.group, owned.epoch)).collect();
+    let [(first, first_epoch), (second, second_epoch)] = &epochs[..] else { panic!("{epochs:?}") };
+    assert!(interrupted(&server, || one.hand_over((first, *first_epoch), other.id(), QUIET).expect("asked")));
+    let arrived = other.owned().expect("owned").swap_remove(0);
+    assert_eq!((&arrived.group, arrived.epoch), (first, Epoch(first_epoch.0 + 1)), "once");
+    // By the time that the owner before is told, it may have gone on to the next one.
+    assert!(other.hand_over((first, arrived.epoch), one.id(), QUIET).expect("asked"));
+    assert!(one.hand_over((first, *first_epoch), other.id(), QUIET).expect("asked"));
+    assert_eq!(one.owned().expect("owned").len(), 2, "what it got back under another epoch it keeps");
+    interrupted(&server, || one.give_up((second, *second_epoch)).expect("asked"));
+    assert_eq!(one.ownerless(9).expect("ownerless").swap_remove(0).group, *second);
+}
+
+#[test]
+fn a_change_that_is_made_though_the_answer_was_lost_is_made_once() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let control = Control::open(&place.address, &place.schema).expect("opened");
+    control.set_up(&crate::control::setup("depth = 3", 20)).expect("set up");
+    let changes = |after, at, texts: &[&str]| {
+        let texts: Vec<String> = texts.iter().map(ToString::to_string).collect();
+        control.change(after, None, Timestamp(at), &texts).expect("asked")
+    };
+    assert_eq!(interrupted(&server, || changes(0, 7, &["\"pause\"", "\"hold\""])), Some(2));
+    assert_eq!(control.changes(9).expect("read").len(), 2, "once");
+    assert_eq!(changes(0, 8, &["\"pause\"", "\"hold\""]), None, "at another time it is another change");
+    assert_eq!(changes(0, 7, &["\"pause\"", "\"drop\""]), None);
+    assert_eq!(changes(1, 7, &["\"hold\"", "\"drop\""]), None, "a part is not the whole");
+}
+
+/// An answer means that a crash of the machine does not undo what it says.
+#[test]
+fn what_workers_and_servers_write_beside_commits_is_durable_though_the_database_is_less_careful() {
+    let server = Postgres::start();
+    server.client().batch_execute("ALTER DATABASE postgres SET synchronous_commit = off").expect("it is ours");
+    let place = Place::on(&server);
+    let control = Control::open(&place.address, &place.schema).expect("opened");
+    interrupted(&server, || control.set_up(&crate::control::setup("depth = 3", 20)).expect("set up"));
+    let worker = join(&place, LONG);
+    interrupted(&server, || worker.renew().expect("it is alive"));
 }
 
 #[test]

@@ -42,7 +42,8 @@ fn again(worker: &PostgresWorker, urls: &[CanonicalUrl]) {
 
 /// Its group goes to another worker; says under which epoch.
 fn hand_over(from: &PostgresWorker, to: &PostgresWorker) -> Vec<(GroupName, Epoch)> {
-    assert!(from.hand_over(&group(0), to.id(), QUIET).expect("asked"));
+    let epoch = from.owned().expect("owned").into_iter().find(|owned| owned.group == group(0)).expect("its own").epoch;
+    assert!(from.hand_over((&group(0), epoch), to.id(), QUIET).expect("asked"));
     to.owned().expect("owned").into_iter().map(|owned| (owned.group, owned.epoch)).collect()
 }
 
