@@ -16,15 +16,14 @@ mod life;
 mod scratch;
 mod sealing;
 
-use std::fmt::Display;
 use std::net::{IpAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use anyhow::Context;
-use cluster::{Placement, Times};
+use anyhow::{Context, anyhow};
+use cluster::{Placement, Times, lease};
 use database::Address;
 use fetch::Fetcher;
 use model::Timestamp;
@@ -48,8 +47,13 @@ pub use scratch::Scratch;
 /// How long after the end of its lease a worker is called dead, as a share of the lease.
 const GRACE_SHARE: u32 = 3;
 
-/// How long a lost worker waits before it joins again, so a database that comes back is not overrun.
+/// How long a lost worker waits at least before it joins again, so a database that comes back is not overrun.
 const REJOIN_AFTER: Duration = Duration::from_secs(1);
+
+/// How long it waits if it waited so long before: longer after each life that was shorter than a lease, up to a lease.
+fn rejoin_after(waited: Duration, lived: Duration, lease: Duration) -> Duration {
+    if lived < lease { (waited * 2).min(lease) } else { REJOIN_AFTER }
+}
 
 /// The crawl that workers join.
 pub struct Crew {
@@ -163,15 +167,10 @@ impl Working {
         Ok(())
     }
 
-    fn rejoin(&self, why: &dyn Display) {
-        self.tally.lives_lost.fetch_add(1, Ordering::Relaxed);
-        console::say!("{why}: joining again");
-    }
-
     /// Crawls until `stop` resolves, or a client asks this worker to leave.
     ///
     /// # Errors
-    /// The first life cannot begin; or the directory or the archive cannot be written to.
+    /// The first life cannot begin; the last one was lost while it left; or the directory or the archive cannot be written to.
     pub fn run(&self, runtime: &Runtime, stop: impl Future<Output = ()> + Send + 'static) -> anyhow::Result<()> {
         tell_of_database();
         let (leave, leaving) = watch::channel(false);
@@ -180,18 +179,36 @@ impl Working {
             leave.send_replace(true);
             leave.closed().await;
         });
-        let mut has_joined = false;
+        let (mut has_joined, mut wait) = (false, REJOIN_AFTER / 2);
         loop {
-            match self.live(runtime, leaving.clone(), &mut has_joined) {
+            let began = lease::now();
+            let lost = match self.live(runtime, leaving.clone(), &mut has_joined) {
                 Ok(LifeOutcome::Left) => return Ok(()),
-                Ok(LifeOutcome::Lost(why)) => self.rejoin(&why),
+                Ok(LifeOutcome::Lost(why)) => anyhow!(why),
                 Err(error) if !has_joined || error.is::<OtherCrawl>() => return Err(error),
-                Err(error) => self.rejoin(&format_args!("{error:#}")),
-            }
+                Err(error) => error,
+            };
+            self.tally.lives_lost.fetch_add(1, Ordering::Relaxed);
             if *leaving.borrow() {
-                return Ok(());
+                return Err(lost.context("this worker was lost while it left: its unsealed pages are crawled again"));
             }
-            std::thread::sleep(REJOIN_AFTER);
+            console::say!("{lost:#}: joining again");
+            wait = rejoin_after(wait, lease::now().saturating_sub(began), self.crew.times.ttl);
+            std::thread::sleep(wait);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_fails_again_and_again_waits_longer_each_time_up_to_a_lease() {
+        let (mut waited, lease) = (REJOIN_AFTER / 2, Duration::from_secs(15));
+        for (lived, expect) in [(0, 1), (2, 2), (14, 4), (0, 8), (0, 15), (0, 15), (15, 1), (1, 2)] {
+            waited = rejoin_after(waited, Duration::from_secs(lived), lease);
+            assert_eq!(waited, Duration::from_secs(expect), "after a life of {lived} s");
         }
     }
 }

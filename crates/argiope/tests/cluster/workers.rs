@@ -184,3 +184,49 @@ fn what_keeps_a_worker_from_joining_is_told_in_one_line() {
     lab.database.lock().expect("nobody panicked").kill();
     check(&[&lab.served.workers], "opening the store");
 }
+
+/// Nothing can be marked as sealed while this is so.
+const FAIL: &str = "CREATE FUNCTION argiope.fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''it fails''; END';
+    CREATE TRIGGER fail BEFORE UPDATE OF is_sealed ON argiope.segment FOR EACH ROW EXECUTE FUNCTION argiope.fail()";
+
+#[test]
+fn a_worker_that_cannot_seal_begins_again_and_seals_all() {
+    let lab = Lab::new(Laid::out(2, 20, 2), &[]);
+    let worker = lab.worker();
+    lab.execute(FAIL);
+    lab.crawl();
+    until("it notices", || worker.said().contains(": joining again"));
+    let said = worker.said();
+    assert!(said.lines().any(|line| line.contains("sealing ") && line.contains("it fails")), "{said}");
+    lab.execute("DROP TRIGGER fail ON argiope.segment");
+    // What was not sealed is crawled again.
+    lab.crawl();
+    until("all to be sealed", || {
+        lab.number("SELECT count(*) FROM argiope.segment WHERE is_sealed") > 0
+            && lab.served.asked(&["stats"])["segments_open"] == 0
+    });
+    assert_eq!(worker.leave().0, Some(0));
+}
+
+#[test]
+fn a_worker_that_is_lost_while_it_leaves_does_not_end_as_if_all_were_well() {
+    let lab = Lab::new(Laid::out(2, 20, 2), &[]);
+    let worker = lab.worker();
+    lab.execute(FAIL);
+    lab.served.add(crate::lab::SEED);
+    until("a visit", || lab.number("SELECT count(*) FROM argiope.visit") > 0);
+    let (code, said) = worker.leave();
+    assert!(code != Some(0) && !said.contains("joining again"), "{code:?}: {said}");
+    assert!(said.contains("this worker was lost while it left: its unsealed pages are crawled again: "), "{said}");
+}
+
+#[test]
+fn a_life_that_fails_leaves_no_other_worker_behind() {
+    let lab = Lab::new(Laid::out(1, 1, 1), &[]);
+    let worker = lab.worker();
+    // As by a later server.
+    lab.execute("UPDATE argiope.crawl SET in_force = 'depth = [', changes = changes + 1");
+    until("several lives", || worker.said().matches(": joining again").count() > 2);
+    let alive = lab.number("SELECT count(*) FROM argiope.worker WHERE state <> 'dead'");
+    assert!(alive <= 1, "{alive} of one worker");
+}

@@ -10,7 +10,7 @@ use cluster::{Life, WorkerStore};
 use console::message::tell_all;
 use console::progress::Printer;
 use coordination::InForce;
-use crawl::{Ended, Member, Session};
+use crawl::{CrawlDir, Ended, Member, Session};
 use engine::clock::Clock;
 use engine::{Control, CrawlError, Ownership, Pin, Progress, RecordError};
 use model::Timestamp;
@@ -37,7 +37,7 @@ impl Working {
     pub(super) fn live(
         &self,
         runtime: &Runtime,
-        mut leaving: watch::Receiver<bool>,
+        leaving: watch::Receiver<bool>,
         has_joined: &mut bool,
     ) -> anyhow::Result<LifeOutcome> {
         let crew = &self.crew;
@@ -48,13 +48,33 @@ impl Working {
             crew.placement,
             Box::new(|happening| console::say!("{happening}")),
         )?;
+        let life = Arc::new(life);
+        let ended = self.spend(&life, dir, runtime, leaving, has_joined);
+        // Whatever it failed with: the others need not wait for the end of its lease, and do not count it any more.
+        life.end(cluster::LifeEnd::Lost);
+        let is_gone = life.worker().gone();
+        if let Ok(LifeOutcome::Left) = ended {
+            is_gone?;
+            console::say!("worker {} has left", life.id());
+        }
+        ended
+    }
+
+    /// From joining to its end.
+    fn spend(
+        &self,
+        life: &Arc<Life>,
+        dir: CrawlDir,
+        runtime: &Runtime,
+        mut leaving: watch::Receiver<bool>,
+        has_joined: &mut bool,
+    ) -> anyhow::Result<LifeOutcome> {
+        let crew = &self.crew;
         if life.worker().crawl_id() != crew.crawl_id {
-            life.worker().gone()?;
             return Err(OtherCrawl { place: format!("schema {} of {}", crew.schema, crew.address.name()) }.into());
         }
         let set_up = InForce { changes: InForce::SET_UP, settings: crew.settings.clone() };
         let InForce { changes, settings } = life.worker().in_force(Some(set_up.changes))?.unwrap_or(set_up);
-        let life = Arc::new(life);
         // The server tells no secret; they are read again in each life.
         let secrets = life.worker().secrets()?.as_deref().map(Secrets::from_text).transpose()?.unwrap_or_default();
         let plan = plan(&settings, crew.browser.as_deref(), &secrets)?;
@@ -81,11 +101,11 @@ impl Working {
             plan.fetch.keyring.clone(),
         ));
         let by_address = plan.fetch.proxy.is_none() && !plan.settings.site_rules.politeness.ip_delay.is_zero();
-        let sealer = Sealer::start(crew.archive.clone(), life.worker().clone(), dir.clone(), self.tally.clone())?;
+        let sealer = Sealer::start(crew.archive.clone(), life.clone(), dir.clone(), self.tally.clone())?;
         let (seal, sealing) = mpsc::channel(1);
         let numbering = life.worker().clone();
         let member = Member {
-            ownership: ownership(&life, control, by_address),
+            ownership: ownership(life, control, by_address),
             steered,
             sealing,
             gate: life.lease().gate(),
@@ -102,7 +122,7 @@ impl Working {
             runtime: runtime.handle().clone(),
             seal: seal_up_to(seal.clone()),
         })?;
-        let ended = runtime.block_on(self.crawl(session, &life, &seal, &mut leaving));
+        let ended = runtime.block_on(self.crawl(session, life, &seal, &mut leaving));
         // Whatever became of the session: when this is done, all that was sealed is final, and its threads write no more.
         let sealed = sealer.finish();
         let ended = match ended {
@@ -122,15 +142,9 @@ impl Working {
         for thread in threads {
             thread.join().ok().context("internal error: a worker's thread panicked")?;
         }
-        if is_left {
-            life.worker().gone()?;
-            console::say!("worker {} has left", life.id());
-        }
         ended
     }
-}
 
-impl Working {
     /// Runs a session until it has handed over everything, fails, or its life is over: then `None`.
     async fn crawl(
         &self,

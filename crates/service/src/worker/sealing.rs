@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use archive::{Sealed, index_path};
-use coordination::{Worker, WorkerError};
+use cluster::Life;
+use coordination::WorkerError;
 use shared_archive::SharedArchive;
 
 use crate::metrics::Tally;
@@ -30,23 +31,24 @@ pub(super) struct Sealer {
 }
 
 impl Sealer {
-    /// Starts it for the segments of a worker in `dir`.
+    /// Starts it for the segments of a life in `dir`. A failure ends the life: otherwise it would write what is never sealed.
     pub(super) fn start(
         archive: Arc<SharedArchive>,
-        worker: Arc<dyn Worker>,
+        life: Arc<Life>,
         dir: CrawlDir,
         tally: Arc<Tally>,
     ) -> anyhow::Result<Self> {
         let (segments, inbox) = sync_channel(WAITING_MAX);
-        let upload = Upload { archive, worker, dir, tally };
-        let thread = std::thread::Builder::new().name("sealing".to_owned()).spawn(move || upload.run(&inbox))?;
+        let upload = Upload { archive, life, dir, tally };
+        let run = move || upload.run(&inbox).inspect_err(|error| upload.life.fail(format!("{error:#}")));
+        let thread = std::thread::Builder::new().name("sealing".to_owned()).spawn(run)?;
         Ok(Sealer { segments, thread })
     }
 
     /// The messages about sealed segments.
     pub(super) fn tell(&self) -> impl FnMut(Sealed) + Send + 'static {
         let segments = self.segments.clone();
-        // It ends before its time only when the worker is lost: what is sealed then is void.
+        // It ends before its time only with the life: what is sealed then is void.
         move |sealed| drop(segments.send(sealed))
     }
 
@@ -62,7 +64,7 @@ impl Sealer {
 
 struct Upload {
     archive: Arc<SharedArchive>,
-    worker: Arc<dyn Worker>,
+    life: Arc<Life>,
     dir: CrawlDir,
     tally: Arc<Tally>,
 }
@@ -84,11 +86,11 @@ impl Upload {
             self.tally.uploads_failed.fetch_add(1, Ordering::Relaxed);
             console::say!("{}: {error}: trying again", segment.name);
             std::thread::sleep(RETRY_AFTER);
-            if !self.is_alive()? {
+            if self.life.is_over() {
                 return Err(WorkerError::Lost.into());
             }
         }
-        if let Err(error) = self.worker.seal(segment.serial) {
+        if let Err(error) = self.life.worker().seal(segment.serial) {
             if matches!(error, WorkerError::Lost) {
                 // The worker that called this one dead may have looked before it was there.
                 self.archive.remove_segment(&segment.name)?;
@@ -103,15 +105,11 @@ impl Upload {
         Ok(())
     }
 
-    fn is_alive(&self) -> Result<bool, WorkerError> {
-        Ok(self.worker.members()?.iter().any(|member| member.id == self.worker.id()))
-    }
-
     /// Removes what lies of lost segments: their visits are undone. If it cannot be removed now, it is tried again.
     fn remove_lost(&self) -> anyhow::Result<()> {
-        for name in self.worker.lost_segments()? {
+        for name in self.life.worker().lost_segments()? {
             match self.archive.remove_segment(&name) {
-                Ok(()) => self.worker.forget(&name)?,
+                Ok(()) => self.life.worker().forget(&name)?,
                 Err(error) => console::say!("{name}: {error}"),
             }
         }
