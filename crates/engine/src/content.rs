@@ -438,7 +438,7 @@ fn look_into_document(
     let parts = is_judged.then(|| time(Stage::Extract, || Box::new(parts::of_page(&text()))));
     let embedded: BTreeSet<usize> = images.iter().flatten().copied().filter(|_| settings.images).collect();
     let page = Page {
-        title: html.title.clone(),
+        title: html.title.take(),
         targets: targets.clone(),
         links: links_count,
         images: embedded.into_iter().map(|place| targets[place].clone()).collect(),
@@ -451,7 +451,7 @@ fn look_into_document(
     // The words of a part are not those of the page.
     let broke_off = matches!(response.truncated, Some(Truncation::Time | Truncation::Disconnect));
     if settings.changes_in_text && !broke_off {
-        content.wording = wording::of_page(html.title.as_deref(), &html.text);
+        content.wording = wording::of_page(page.title.as_deref(), &html.text);
     }
     if settings.details {
         let details = time(Stage::Describe, || {

@@ -157,7 +157,11 @@ pub(crate) fn href_of(image: &Image) -> Option<&str> {
 
 /// The values of a field in one text, as RFC 9110 §5.3 joins them.
 fn joined(headers: &Headers, name: &str) -> Option<String> {
-    let values: Vec<&str> = headers.all(name).collect();
-    let value: String = values.join(", ").chars().take(FIELD_CHARS_MAX).collect();
+    let mut values = headers.all(name);
+    let first = values.next()?;
+    let mut value = values.fold(first.to_owned(), |joined, value| joined + ", " + value);
+    if let Some((end, _)) = value.char_indices().nth(FIELD_CHARS_MAX) {
+        value.truncate(end);
+    }
     (!value.is_empty()).then_some(value)
 }

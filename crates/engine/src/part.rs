@@ -1,12 +1,11 @@
 //! Answers with a part of a content (206). A request without Range gets the whole, or none (RFC 9110 §15.3.7).
 
-use model::{FetchOutcome, Response};
+use model::{Exchange, FetchOutcome, Response};
 
 /// Whether an answer with status 206 has a part that no request has asked for. One that has all bytes is as good as a 200.
 pub(crate) fn is_unasked(outcome: &FetchOutcome, response: &Response) -> bool {
-    let request = outcome.exchanges.last().map(|exchange| fetch::parse_fields(&exchange.request_head));
-    let is_asked_for = request.is_some_and(|fields| fields.get("range").is_some());
-    !is_asked_for && is_part(response)
+    let has_range = |exchange: &Exchange| fetch::parse_fields(&exchange.request_head).get("range").is_some();
+    is_part(response) && !outcome.exchanges.last().is_some_and(has_range)
 }
 
 /// Whether an answer has not all of the content.
