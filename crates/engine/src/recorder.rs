@@ -166,13 +166,17 @@ impl Recorder {
     ///
     /// # Errors
     /// Neither archive nor state count any of them as recorded, unless a sink failed after the commit.
-    pub fn commit(&mut self, records: Vec<Record>) -> Result<(EndedTurns, Committed), RecordError> {
-        let ends = records.iter().map(|record| (record.site, record.ends)).collect();
+    pub fn commit(
+        &mut self,
+        records: impl IntoIterator<Item = Record>,
+    ) -> Result<(EndedTurns, Committed), RecordError> {
         self.check()?;
+        let mut ends = EndedTurns::new();
         let mut batch = Batch::default();
         let mut holders = Holders::new();
         let mut visited = Vec::new();
         for record in records {
+            ends.push((record.site, record.ends));
             visited.extend(self.add(record, &mut batch, &mut holders)?);
         }
         Ok((ends, self.finish(batch, visited)?))

@@ -155,7 +155,7 @@ impl Removed {
                 }
                 Taken::Kept(key, purpose) => Record { kept: Some((key, purpose)), ..Record::of(key.site) },
             });
-            recorder.commit(records.collect()).map(drop)
+            recorder.commit(records).map(drop)
         })?;
         Ok((if taken.is_empty() { Vec::new() } else { vec![changed(taken)] }, urls))
     }

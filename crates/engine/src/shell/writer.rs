@@ -141,7 +141,7 @@ impl Awaited {
     }
 }
 
-/// Records that wait for their commit.
+/// Records that wait for their commit. The room for them stays for the next ones.
 #[derive(Default)]
 struct Waiting {
     records: Vec<Record>,
@@ -161,12 +161,12 @@ impl Waiting {
 }
 
 fn commit(recorder: &mut Recorder, batch: &mut Waiting, events: &mpsc::Sender<Event>) -> Result<(), RecordError> {
-    let Waiting { records, .. } = std::mem::take(batch);
-    if records.is_empty() {
+    if batch.records.is_empty() {
         return Ok(());
     }
-    let (records, committed) = recorder.commit(records)?;
-    for event in Event::committed(records, committed, FRESH_AT_ONCE_MAX) {
+    batch.found = 0;
+    let (ends, committed) = recorder.commit(batch.records.drain(..))?;
+    for event in Event::committed(ends, committed, FRESH_AT_ONCE_MAX) {
         send(events, event);
     }
     Ok(())
