@@ -29,7 +29,8 @@ impl Collapsed {
         if text.is_empty() {
             return (String::new(), false);
         }
-        let mut collapsed = Self::new(bytes_max);
+        // The last block is written as a whole.
+        let mut collapsed = Self::with_capacity(text.len() + blocks::BYTES, bytes_max);
         collapsed.push(text);
         let truncated = collapsed.truncated;
         (collapsed.into_text(), truncated)

@@ -8,6 +8,9 @@ use crate::simhash;
 /// Passages sampled of a text, at most.
 pub const PASSAGES_MAX: usize = 64;
 
+/// Room for a sample while it is taken: when it is full, the largest half is dropped.
+const SAMPLE_ROOM: usize = 2 * PASSAGES_MAX;
+
 /// The sample of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Passages {
@@ -47,7 +50,7 @@ struct Sampler {
 
 impl Default for Sampler {
     fn default() -> Self {
-        let passages = Passages::default();
+        let passages = Passages { sample: Vec::with_capacity(SAMPLE_ROOM), count: 0 };
         Sampler { passages, max: u32::MAX, marks: [u32::MAX; MARKS], words: [0; WORDS_AT_ONCE], length: 0 }
     }
 }
@@ -72,7 +75,7 @@ impl Sampler {
             let mark = &mut self.marks[hash as usize % MARKS];
             if hash < self.max && std::mem::replace(mark, hash) != hash {
                 self.passages.sample.push(hash);
-                if self.passages.sample.len() == 2 * PASSAGES_MAX {
+                if self.passages.sample.len() == SAMPLE_ROOM {
                     self.max = self.passages.shorten().unwrap_or(self.max);
                 }
             }

@@ -206,7 +206,8 @@ pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(u64, bool)) {
     let bytes = text.as_bytes();
     let lower_case = &LOWER_CASE[..];
     let (mut at, mut hash, mut is_word, mut has_letter) = (0, SEED, false, false);
-    while at < bytes.len() {
+    // A word that ends with the text takes a last turn, in which nothing is left. So there is one call of `each`, which is made inline.
+    while at < bytes.len() || is_word {
         // Eight bytes at a time, since most text is ASCII and most words are shorter.
         let characters = swar::load(bytes, at);
         let parts = swar::alphanumeric(characters);
@@ -239,9 +240,6 @@ pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(u64, bool)) {
             each(mix(hash), !has_letter);
             (hash, is_word, has_letter) = (SEED, false, false);
         }
-    }
-    if is_word {
-        each(mix(hash), !has_letter);
     }
 }
 

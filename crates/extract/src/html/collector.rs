@@ -20,7 +20,7 @@ use std::borrow::Cow;
 const LANG_BYTES_MAX: usize = 128;
 
 /// Bytes of a page for each of its links, and for each byte of its text, as many pages have them: room is made for so many at first.
-const BYTES_A_LINK: usize = 256;
+const BYTES_A_LINK: usize = 192;
 const BYTES_A_BYTE_OF_TEXT: usize = 4;
 
 /// What the element is called in which an application of React, Vue, Next, Nuxt or Svelte is shown. Angular's is `app-root`.
