@@ -1,9 +1,15 @@
 //! Message heads as bytes: where one ends, and what fields it has (RFC 9112 §2–5).
 
+use std::fmt::Write;
+
 use http::{HeaderMap, StatusCode};
 use model::Headers;
 
 use crate::message::Request;
+
+/// Fields of a head, and bytes of one, for which there is room at first: most have no more.
+const FIELDS_USUAL: usize = 16;
+const HEAD_BYTES_USUAL: usize = 512;
 
 /// Looks for the end of a head, the empty line, in bytes that come bit by bit. Lines may end in LF alone, and empty
 /// lines before the first are skipped (RFC 9112 §2.2).
@@ -39,7 +45,7 @@ pub fn parse_status(head: &[u8]) -> Option<u16> {
 /// The fields of a head as text, in order. Continued lines are joined (RFC 9112 §5.2); lines without a colon are left out.
 #[must_use]
 pub fn parse_fields(head: &[u8]) -> Headers {
-    let mut fields: Vec<(String, String)> = Vec::new();
+    let mut fields: Vec<(String, String)> = Vec::with_capacity(FIELDS_USUAL);
     let lines = head.trim_ascii_start().split(|byte| *byte == b'\n').skip(1);
     for line in lines.take_while(|line| !line.trim_ascii().is_empty()) {
         if line.starts_with(b" ") || line.starts_with(b"\t") {
@@ -60,7 +66,10 @@ fn text(bytes: &[u8]) -> String {
 
 /// The head of a request over HTTP/1.1, as it is sent. The words of its names begin with capitals: some servers know no others.
 pub(crate) fn request(request: &Request<'_>) -> Vec<u8> {
-    let mut head = format!("{} {} HTTP/1.1\r\n", request.method(), request.uri()).into_bytes();
+    let mut line = String::with_capacity(HEAD_BYTES_USUAL);
+    // Nothing fails to be written to a text.
+    let _ = write!(line, "{} {} HTTP/1.1\r\n", request.method(), request.uri());
+    let mut head = line.into_bytes();
     for (name, value) in request.headers() {
         let begin = head.len();
         field(&mut head, name.as_str(), value.as_bytes());

@@ -122,7 +122,7 @@ impl Requests {
         if form != Form::Http2 {
             fields.insert(header::HOST, HeaderValue::from_str(authority).map_err(|_| cannot("host"))?);
         }
-        fields.extend(self.fields.clone());
+        fields.extend(self.fields.iter().map(|(name, value)| (name.clone(), value.clone())));
         if let Some(for_page) = ask.task.for_page.as_deref() {
             self.add_fields_for_page(for_page, fields);
         }

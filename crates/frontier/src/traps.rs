@@ -107,7 +107,7 @@ impl TrapRules {
             .filter(|pair| !pair.is_empty())
             .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
             .collect();
-        let mut shape = Shape::default();
+        let mut shape = Shape { text: String::with_capacity(url.path_and_query().len()), ..Shape::default() };
         for segment in url.path().split('/') {
             shape.path_segment(segment);
         }

@@ -1,5 +1,6 @@
 //! Heads: the lines before the first empty line, of a WARC record and of an HTTP message alike.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 /// A head that was read from a stream.
@@ -65,17 +66,18 @@ pub(crate) fn read_head(input: &mut impl BufRead, bytes_max: usize) -> io::Resul
 /// The lines of a head without their ends, continuation lines (which begin with a space or a tab;
 /// RFC 2822 §2.2.3) joined to the line before by one space, the empty line left out. Bytes that
 /// are not UTF-8 become U+FFFD.
-pub(crate) fn unfolded_lines(head: &[u8]) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
+pub(crate) fn unfolded_lines(head: &[u8]) -> Vec<Cow<'_, str>> {
+    let mut lines: Vec<Cow<'_, str>> = Vec::new();
     for line in head.split(|byte| *byte == b'\n') {
         let text = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line));
         match lines.last_mut() {
             Some(last) if text.starts_with([' ', '\t']) => {
+                let last = last.to_mut();
                 last.push(' ');
                 last.push_str(text.trim());
             }
             _ if text.is_empty() => {}
-            _ => lines.push(text.into_owned()),
+            _ => lines.push(text),
         }
     }
     lines

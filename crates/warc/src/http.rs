@@ -63,7 +63,7 @@ impl HttpHead {
     pub fn parse(bytes: Vec<u8>) -> HttpHead {
         let is_whole = head_len(&bytes) == Some(bytes.len());
         let mut lines = unfolded_lines(&bytes).into_iter();
-        let start_line = lines.next().unwrap_or_default();
+        let start_line = lines.next().unwrap_or_default().into_owned();
         let fields = lines.filter_map(|line| {
             let (name, value) = line.split_once(':')?;
             Some((name.trim().to_owned(), value.trim().to_owned()))
