@@ -19,6 +19,7 @@ mod line;
 mod links;
 mod network;
 mod ownership;
+mod patience;
 mod places;
 mod prospect;
 mod remembered;
@@ -57,6 +58,7 @@ use in_parts::InParts;
 use kept_out::KeptOut;
 use line::Line;
 use network::OwnNetwork;
+use patience::Patience;
 use places::Places;
 use remembered::Remembered;
 use requisites::Requisites;
@@ -136,8 +138,7 @@ pub struct State {
     round: u32,
     counts: Counts,
     started_at: Timestamp,
-    /// From when on it counts that nothing was fetched yet: since the beginning, or a pause.
-    tried_since: Timestamp,
+    patience: Patience,
     dates: Dates,
     ahead: Ahead,
     /// By how much the longest recorded wait of a site was cut.
@@ -263,7 +264,7 @@ impl State {
             round: 1,
             counts: Counts::default(),
             started_at: now,
-            tried_since: now,
+            patience: Patience::new(now),
             dates: Dates::default(),
             ahead: Ahead::default(),
             waits_cut: None,
@@ -434,6 +435,7 @@ impl State {
                     self.places.found_at(site, Network::of(address));
                 }
                 self.network.found_name(site);
+                self.name_found(site);
             }
             // That its name leads where it may not be asked is no failure of a name server.
             Err(failure) if has_address && failure.kind != FailureKind::AddressDenied => {
@@ -452,6 +454,7 @@ impl State {
                         at: now,
                     };
                     front.state.failed(&failed, &politeness);
+                    self.site_failed(now, site);
                     self.record_site(site);
                 }
             }

@@ -44,7 +44,9 @@ pub use filter::{Excluded, Filter};
 pub use held::{Held, Reason};
 pub use novelty::{Features, Novelty};
 pub use politeness::{ASIDE_WAITS, DelayRule, Politeness, Trouble, UNREACHED_IN_A_ROW_MAX};
-pub use site_state::{Counts, Failed, LeftBehind, Next, RobotsState, Settled, SiteRules, SiteState, window_urls};
+pub use site_state::{
+    Counts, Failed, Failing, LeftBehind, Next, RobotsState, Settled, SiteRules, SiteState, window_urls,
+};
 pub use traps::{ShapeRule, TrapRules};
 pub use verdict::Verdict;
 pub use workbench::{Group, Visitor, Waiting, Workbench};

@@ -19,7 +19,7 @@ pub use self::low_yield::Counts;
 use self::low_yield::LowGroups;
 use self::shapes::Counted;
 use self::trouble::Sweep;
-pub use self::trouble::{Failed, LeftBehind};
+pub use self::trouble::{Failed, Failing, LeftBehind};
 use self::window::Window;
 use crate::{DelayRule, Politeness, Reason, TrapRules};
 
@@ -146,8 +146,8 @@ pub struct SiteState {
     passed_over: bool,
     /// The window was cut or dropped since a read of the queue began: the read may lie behind a gap.
     cut: bool,
-    /// Since when each request to it failed.
-    failing_since: Option<Timestamp>,
+    /// The requests to it that failed since it answered one.
+    failing: Option<Failing>,
     sweep: Sweep,
     /// What it waits for until it is due.
     waits_for: Reason,
@@ -186,7 +186,7 @@ impl SiteState {
             all_loaded: false,
             passed_over: false,
             cut: false,
-            failing_since: None,
+            failing: None,
             sweep: Sweep::default(),
             waits_for: if record.failures_in_a_row > 0 { Reason::BackOff } else { Reason::Delay },
             aside_until: record.due_at,

@@ -175,8 +175,8 @@ pub struct Options {
     /// Failures in a row, of different URLs, after which a site is put aside for 1, 5, 30 minutes, 2, 6, 24 hours
     #[arg(long, value_name = "N", value_parser = whole::<u32>, hide_short_help = true, help_heading = "Politeness")]
     pub max_failures_in_a_row: Option<u32>,
-    /// How long a run waits if only sites in trouble are left; 0 ends the run after half a minute of back-off. Their URLs stay open: the
-    /// same command continues
+    /// How long a run goes on while no site answers and all sites left fail, two minutes at least; 0 ends it as soon as all are aside. Their
+    /// URLs stay open: the same command continues
     #[arg(long, value_name = "D", help_heading = "Politeness")]
     pub patience: Option<Span>,
     /// How long a site may be in trouble before the crawl gives up its URLs

@@ -47,7 +47,7 @@ impl State {
             }
             return;
         }
-        if front.state.is_aside(now) {
+        if front.state.is_aside(now) && !front.is_finished() {
             if front.is_busy() {
                 self.bench.withdraw(site);
             } else {
@@ -111,7 +111,8 @@ impl State {
         self.check_limits(now);
         self.end_unreached(now);
         self.go_on_with_turns(now);
-        while self.ending.is_none() && self.has_room() {
+        let may_begin = !self.was_out_of_patience(now);
+        while may_begin && self.ending.is_none() && self.has_room() {
             if let Some((site, group)) = self.take_found(now) {
                 self.visit(now, site, group);
                 continue;
@@ -189,8 +190,7 @@ impl State {
 
     /// Ends a run that could reach nothing at all, however long what is under way may take: it would most likely fail as all before.
     pub(super) fn end_unreached(&mut self, now: Timestamp) {
-        let may_end = self.start != Start::Shared && !self.settings.paused && self.ending.is_none();
-        if may_end && !self.network.was_reached() && self.ends_without_page_at(now).is_some_and(|at| at <= now) {
+        if self.ending.is_none() && !self.network.was_reached() && self.is_out_of_patience(now) {
             self.ending = Some(End::Waiting(self.leaves_to_next()));
             self.abandon();
         }
@@ -206,7 +206,7 @@ impl State {
         let at_once = self.has_judged_enough().then_some(now);
         // Where something has answered, an event comes before.
         let may_end = !self.network.was_reached() || self.in_flight.is_empty() && self.asked == 0;
-        let ends_at = may_end.then(|| self.ends_without_page_at(now)).flatten().filter(|at| *at > now);
+        let ends_at = may_end.then(|| self.patience_ends(now)).flatten().filter(|at| *at > now);
         if let Some(alarm) = [at_once, due, back, end, ends_at].into_iter().flatten().min() {
             self.commands.push(Command::WakeAt(alarm.max(now)));
         }
@@ -234,17 +234,17 @@ impl State {
             return None;
         }
         if let Some((since, probe_at)) = self.network.down_since().zip(self.network.quiet_until()) {
-            let is_over = probe_at > self.patience_ends(since);
+            let is_over = probe_at > since + self.patience();
             return is_over.then(|| End::Waiting(self.waiting(self.asides.len(), None)));
         }
-        if self.ends_without_page_at(now).is_some_and(|at| at <= now) {
+        if self.is_out_of_patience(now) {
             return Some(End::Waiting(self.leaves_to_next()));
         }
         let is_idle = self.sites_waiting() == 0 && self.has_found_all_sites();
         if !is_idle || self.errands.is_open() || !self.places.nobody_waits() {
             return None;
         }
-        match (self.asides.next_due(), self.waits_until(now)) {
+        match (self.asides.next_due(), self.waits_until()) {
             (None, _) => Some(End::Done),
             (Some(_), Some(_)) => None,
             (Some(due), None) => {
@@ -256,8 +256,8 @@ impl State {
 
     /// What a run leaves that ends now.
     fn leaves_to_next(&self) -> Waiting {
-        let sites = self.sites.len() + self.asides.len();
-        let due = self.asides.next_due().map(|due| self.dates.of(due));
+        let sites = self.sites.len() - self.parked.len() + self.asides.len();
+        let due = self.asides.next_due().or_else(|| self.first_due()).map(|due| self.dates.of(due));
         let has_answers = due.is_none() && self.network.was_reached();
         Waiting { has_answers, ..self.waiting(sites, due) }
     }

@@ -389,11 +389,15 @@ impl State {
         let Some(url) = self.errands.url(key) else { return };
         match redirect {
             Some(redirect) => {
+                self.patience.begins(now);
                 self.conclude(now, &url, TargetAnswer::Redirect(redirect), now, robots::ROBOTS_CACHE_MAX);
             }
             None => {
                 let is_cut = is_cut(&outcome.fetched, self.settings.limits.robots_bytes_max);
                 let file = self.file_of(outcome.fetched, is_cut, earlier, renewal);
+                if is_final(&file.answer, &self.settings) {
+                    self.patience.begins(now);
+                }
                 self.conclude_with(now, &url, file, retry_after);
             }
         }

@@ -103,6 +103,7 @@ impl State {
                     front.state.reached((purpose, attempts), response_time, outcome.finished_at, &politeness);
                     wait = front.state.delay(&politeness);
                     self.network.reached();
+                    self.site_answered(now, site);
                 } else {
                     // It fails for all of its URLs alike.
                     front.state.give_up(outcome.finished_at, failure_of(&outcome.fetched, &reason));
@@ -111,16 +112,17 @@ impl State {
             }
             Verdict::Retry { trouble, retry_after, outcome: ended, reason } => {
                 let failure = failure_of(&outcome.fetched, &reason);
+                let at = outcome.finished_at;
+                let since = at.before(front.visit_took);
+                let failed = Failed { trouble, failure: &failure, retry_after, since, at };
+                let attempts = self.url_failed(now, site, (queued.candidate.purpose, attempts), &failed);
+                let Some(front) = self.front(site) else { return };
                 if shares_addresses && matches!(failure.kind, FailureKind::Connect | FailureKind::Timeout) {
                     front.unreachable = front.state.address();
                 } else if failure.kind.is_of_address() {
                     front.state.try_next_address();
                 }
-                let at = outcome.finished_at;
-                let since = at.before(front.visit_took);
-                let failed = Failed { trouble, failure: &failure, retry_after, since, at };
-                let attempts = self.url_failed(now, site, (queued.candidate.purpose, attempts), &failed);
-                let max = self.front(site).map_or(u8::MAX, |front| front.state.attempts_max(&politeness));
+                let max = front.state.attempts_max(&politeness);
                 // What HEAD alone was answered with is for GET to confirm, also where one attempt is all there is.
                 (attempts, (attempts >= max && !is_head).then(|| (ended, with_attempts(reason, attempts))))
             }
@@ -146,6 +148,9 @@ impl State {
         failed: &Failed<'_>,
     ) -> u8 {
         let is_network = self.is_fault_of_network(now, site, failed.failure);
+        if !is_network {
+            self.site_failed(now, site);
+        }
         let politeness = &self.settings.site_rules.politeness;
         match self.sites.get_mut(&site) {
             Some(Slot::Here(front)) if is_network => {

@@ -104,6 +104,7 @@ impl State {
         let redirect = Redirect::of(&outcome).filter(|_| !self.settings.robots_once);
         if let (Some(redirect), Some(own)) = (redirect, &own) {
             self.network.reached();
+            self.site_answered(now, site);
             let mut record = Record::of(site);
             record.exchanges = outcome.exchanges;
             self.record(record);
@@ -165,6 +166,11 @@ impl State {
         let failure = failure_of(&had.file.answer);
         let FetchedRobots { at, retry_after, is_own, .. } = had;
         let is_network = is_own && self.is_fault_of_network(now, site, &failure);
+        match &had.file.answer {
+            RobotsAnswer::Status { .. } if is_had && is_own => self.site_answered(now, site),
+            _ if is_own && !is_network => self.site_failed(now, site),
+            _ => {}
+        }
         let shares_addresses = self.shares_addresses();
         let Some(front) = self.front(site) else { return };
         let record = had.record(front.state.site(), is_had);

@@ -78,8 +78,7 @@ impl State {
 
     /// After a pause, time in which nothing was to be done is no sign that nothing can be.
     fn goes_on_at(&mut self, now: Timestamp) {
-        self.tried_since = now;
-        self.asides.be_patient_again();
+        self.patience.begins(now);
     }
 
     /// Puts seeds into the frontier.

@@ -11,6 +11,7 @@ mod gone;
 mod in_parts;
 mod names;
 mod network;
+mod patience;
 mod prospects;
 mod room;
 mod rules;

@@ -44,6 +44,15 @@ pub struct Failed<'a> {
     pub at: Timestamp,
 }
 
+/// Requests to a site that failed, since it answered one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failing {
+    /// When the first began.
+    pub since: Timestamp,
+    /// Each was a failure of its URL alone.
+    pub is_of_urls: bool,
+}
+
 /// One pass over a site's queue, from its start to its end. Failed URLs are left behind until the next one.
 #[derive(Debug, Default)]
 pub(super) struct Sweep {
@@ -130,7 +139,7 @@ impl Chance {
 #[derive(Debug)]
 pub struct LeftBehind {
     sweep: Sweep,
-    failing_since: Option<Timestamp>,
+    failing: Option<Failing>,
 }
 
 impl LeftBehind {
@@ -202,7 +211,7 @@ impl SiteState {
         self.record.response_time = response_time;
         self.sweep.answered.add(purpose);
         self.sweep.answered_ever.add(purpose);
-        self.failing_since = None;
+        self.failing = None;
         if purpose == Purpose::Page {
             (self.sweep.pages_failed, self.sweep.pages_failed_before, self.sweep.is_aside_for_page) = (0, 0, false);
         }
@@ -266,6 +275,7 @@ impl SiteState {
             }
             return attempts.max(1);
         }
+        self.failing.get_or_insert(Failing { since: failed.since, is_of_urls: true });
         self.heed(failed, politeness);
         let first = u32::from(failed.trouble == Trouble::TooFast);
         let wait = politeness.backoff_after(failed.trouble, first, failed.retry_after);
@@ -295,7 +305,7 @@ impl SiteState {
             // Of a visit that began before.
             return;
         }
-        self.failing_since.get_or_insert(*since);
+        self.failing.get_or_insert(Failing { since: *since, is_of_urls: false }).is_of_urls = false;
         self.record.failures_in_a_row = self.record.failures_in_a_row.saturating_add(1);
         let failures = self.record.failures_in_a_row;
         let wait = politeness.backoff_after(*trouble, failures, *retry_after);
@@ -333,10 +343,10 @@ impl SiteState {
         self.record.aside.is_some() && self.aside_until > now
     }
 
-    /// Since when each request to it failed, as far as it is remembered. `None` if the last one did not.
+    /// The requests to it that failed, as far as they are remembered. `None` if the last one did not.
     #[must_use]
-    pub fn failing_since(&self) -> Option<Timestamp> {
-        self.failing_since
+    pub fn failing(&self) -> Option<Failing> {
+        self.failing
     }
 
     /// Failures in a row, which lengthen the back-off.
@@ -367,7 +377,7 @@ impl SiteState {
         let is_first = !self.robots.has_rules();
         self.set_robots(robots);
         self.stale_tries = 0;
-        self.failing_since = None;
+        self.failing = None;
         self.record.failures_in_a_row = 0;
         if is_first {
             self.record.aside = None;
@@ -426,12 +436,12 @@ impl SiteState {
     /// The state of the failed URLs, for when the site comes back to the front.
     #[must_use]
     pub fn take_left_behind(&mut self) -> LeftBehind {
-        LeftBehind { sweep: std::mem::take(&mut self.sweep), failing_since: self.failing_since }
+        LeftBehind { sweep: std::mem::take(&mut self.sweep), failing: self.failing }
     }
 
     /// Continues where the site was when it left the front.
-    pub fn go_on_behind(&mut self, LeftBehind { sweep, failing_since }: LeftBehind) {
-        (self.sweep, self.failing_since) = (sweep, failing_since);
+    pub fn go_on_behind(&mut self, LeftBehind { sweep, failing }: LeftBehind) {
+        (self.sweep, self.failing) = (sweep, failing);
     }
 
     /// Goes back to the start of the queue if only URLs that were put off or left behind remain. True if it did.

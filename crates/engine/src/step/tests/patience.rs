@@ -1,0 +1,190 @@
+//! How long a run goes on while all that is left fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use model::FailureKind;
+
+use super::driven::Driven;
+use super::settings;
+use crate::content::Page;
+use crate::{End, Finding, Settings};
+
+const SECOND: Duration = Duration::from_secs(1);
+const GOOD: &str = "http://good.test/";
+
+/// A request or a look-up without an answer takes so long.
+const SILENT_S: u64 = 10;
+
+/// How a site fails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fails {
+    /// It does not.
+    Not,
+    /// It refuses connections until this second.
+    RefusesUntil(u64),
+    /// Nothing comes back.
+    Silent,
+    /// Its name is not answered for.
+    Name,
+    /// Its robots.txt is answered with a 503.
+    Robots,
+    /// Its robots.txt redirects to a site that does not answer.
+    RobotsElsewhere,
+    /// Its pages are answered with a 503.
+    Pages,
+}
+
+/// A run of some sites beside one that answers, each at the address of its number.
+struct Run {
+    crawl: Driven,
+    fails: BTreeMap<String, (u8, Fails)>,
+    /// For how long each request and each look-up has been under way.
+    under_way: BTreeMap<String, u64>,
+    fetched: Vec<String>,
+}
+
+impl Run {
+    fn begin(settings: Settings, sites: &[(u8, Fails)]) -> Self {
+        let mut fails: BTreeMap<String, (u8, Fails)> =
+            sites.iter().zip(1..).map(|(site, n)| (format!("http://s{n}.bad.test/"), *site)).collect();
+        fails.insert(GOOD.to_owned(), (0, Fails::Not));
+        let seeds: Vec<&str> = fails.keys().map(String::as_str).collect();
+        Run { crawl: Driven::begin(settings, &seeds), fails, under_way: BTreeMap::new(), fetched: Vec::new() }
+    }
+
+    /// The seconds until its end.
+    fn seconds(&mut self) -> Option<u64> {
+        for second in 0..20_000 {
+            if let Some(end) = &self.crawl.end {
+                assert!(matches!(end, End::Waiting(waiting) if waiting.due.is_some()), "{end:?}");
+                return Some(second);
+            }
+            self.answer(second);
+            self.crawl.wait(SECOND);
+        }
+        None
+    }
+
+    fn answer(&mut self, second: u64) {
+        for name in self.crawl.names.iter().map(|name| format!("{name}/")).collect::<Vec<_>>() {
+            let (address, fails) = self.fails[&name];
+            match fails {
+                Fails::Name if self.takes(&name) => {}
+                Fails::Name => self.crawl.resolved(&name, Err(FailureKind::NameServer)),
+                _ => self.crawl.resolved(&name, Ok(&[address])),
+            }
+        }
+        for target in self.crawl.targets.clone() {
+            self.crawl.target_resolved(target.as_str(), Ok(&[99]));
+        }
+        for asked in self.crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            let site = asked.trim_end_matches("robots.txt");
+            let is_robots = asked != site;
+            let (_, fails) = self.fails.get(site).copied().unwrap_or((0, Fails::RefusesUntil(u64::MAX)));
+            match fails {
+                Fails::RefusesUntil(until) if second < until => self.crawl.failed(&asked, FailureKind::Connect),
+                Fails::Silent if self.takes(&asked) => {}
+                Fails::Silent => self.crawl.failed(&asked, FailureKind::Timeout),
+                Fails::Robots => self.crawl.answered(&asked, 503, &[], ""),
+                Fails::RobotsElsewhere if is_robots => {
+                    self.crawl.answered(&asked, 302, &[("location", "http://dead.test/robots.txt")], "");
+                }
+                Fails::Pages if !is_robots => self.crawl.answered(&asked, 503, &[], ""),
+                _ if is_robots => self.crawl.answered(&asked, 404, &[], ""),
+                _ => {
+                    self.crawl.found(&asked, Finding::Page(Page::default()));
+                    self.fetched.push(asked);
+                }
+            }
+        }
+    }
+
+    /// Whether this goes on for another second.
+    fn takes(&mut self, what: &str) -> bool {
+        let seconds = self.under_way.entry(what.to_owned()).or_default();
+        *seconds += 1;
+        let goes_on = *seconds < SILENT_S;
+        if !goes_on {
+            self.under_way.remove(what);
+        }
+        goes_on
+    }
+}
+
+fn patient(minutes: u64) -> Settings {
+    Settings { patience: SECOND * 60 * u32::try_from(minutes).expect("few"), sites_in_front_max: 1_000, ..settings() }
+}
+
+#[test]
+fn a_run_ends_when_its_sites_have_failed_for_as_long_as_its_patience() {
+    let mut too_long = Vec::new();
+    let at_one_address = |sites: usize, fails: Fails| vec![(1, fails); sites];
+    for (what, minutes, sites) in [
+        ("a site that refuses", 10, at_one_address(1, Fails::RefusesUntil(u64::MAX))),
+        ("its third wait is longer than what is left", 30, at_one_address(1, Fails::RefusesUntil(u64::MAX))),
+        ("a silent site", 10, at_one_address(1, Fails::Silent)),
+        ("ten silent ports", 10, at_one_address(10, Fails::Silent)),
+        ("more silent sites than an address can be asked for meanwhile", 10, at_one_address(300, Fails::Silent)),
+        ("silent sites at ten addresses", 10, (1..11).map(|address| (address, Fails::Silent)).collect()),
+        ("names of a domain whose name server is silent", 10, at_one_address(500, Fails::Name)),
+        ("robots.txt that fails", 10, at_one_address(10, Fails::Robots)),
+        ("robots.txt on a site that is dead", 10, at_one_address(10, Fails::RobotsElsewhere)),
+        ("pages that fail", 10, at_one_address(10, Fails::Pages)),
+        ("no patience", 0, at_one_address(10, Fails::Silent)),
+    ] {
+        let mut run = Run::begin(patient(minutes), &sites);
+        // The first seconds are those of the page that is answered. Each address is tried: two at once, since all are of one domain.
+        let addresses: BTreeSet<u8> = sites.iter().map(|(address, _)| *address).collect();
+        let max = (60 * minutes).max(120) + SILENT_S * (addresses.len() as u64).div_ceil(2) + SILENT_S + 5;
+        let seconds = run.seconds();
+        if seconds.is_none_or(|seconds| seconds > max) || run.fetched != [GOOD] {
+            too_long.push(format!("{what}: {seconds:?} s, of {max}; {:?}", run.fetched));
+        }
+    }
+    assert!(too_long.is_empty(), "{too_long:#?}");
+}
+
+#[test]
+fn what_answers_within_patience_is_fetched() {
+    // Until when a site refuses connections beside ten that never answer, and whether its next turn comes before patience ends.
+    for (until, is_fetched) in [(20, true), (80, true), (380, true), (500, false)] {
+        let mut sites = vec![(1, Fails::Silent); 10];
+        sites.push((2, Fails::RefusesUntil(until)));
+        let mut run = Run::begin(patient(10), &sites);
+        let seconds = run.seconds();
+        assert!(seconds.is_some(), "{until}");
+        assert_eq!(run.fetched.len(), 1 + usize::from(is_fetched), "{until}: {:?} after {seconds:?}", run.fetched);
+    }
+}
+
+#[test]
+fn a_site_that_does_not_fail_is_waited_for_however_long_its_delay_is() {
+    let mut settings = patient(10);
+    settings.site_rules.politeness.delay = SECOND * 3_600;
+    let dead = "http://dead.test/";
+    let further = format!("{GOOD}2");
+    let mut crawl = Driven::begin(settings, &[GOOD, &further, dead]);
+    let mut fetched = 0;
+    for _ in 0..4_000 {
+        for name in crawl.names.iter().map(|name| format!("{name}/")).collect::<Vec<_>>() {
+            // They share an address.
+            crawl.resolved(&name, Ok(&[1]));
+        }
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            match asked.as_str() {
+                asked if asked.starts_with(dead) => crawl.failed(asked, FailureKind::Timeout),
+                asked if asked.ends_with("robots.txt") => crawl.answered(asked, 404, &[], ""),
+                _ => {
+                    crawl.found(&asked, Finding::Page(Page::default()));
+                    fetched += 1;
+                }
+            }
+        }
+        if fetched < 2 {
+            assert_eq!(crawl.end, None, "after {:?}", crawl.now.since(super::NOW));
+        }
+        crawl.wait(SECOND);
+    }
+    assert_eq!(fetched, 2);
+}
