@@ -47,7 +47,7 @@ impl State {
             }
             return;
         }
-        if front.state.is_aside(now) && !front.is_finished() {
+        if front.state.is_aside(now) {
             if front.is_busy() {
                 self.bench.withdraw(site);
             } else {
