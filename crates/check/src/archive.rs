@@ -23,6 +23,8 @@ pub(crate) struct Archive {
     pub(crate) is_pending: bool,
     /// A crawl writes to it now.
     pub(crate) is_running: bool,
+    /// The crawl is one by several workers.
+    pub(crate) is_of_workers: bool,
 }
 
 impl Archive {
@@ -44,6 +46,7 @@ impl Archive {
             is_kept: plan.archive,
             is_pending: opened.view().totals()?.pending > 0,
             is_running: opened.is_running(),
+            is_of_workers: opened.is_of_workers()?,
         })
     }
 

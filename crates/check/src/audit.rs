@@ -78,6 +78,9 @@ impl Audit {
         if archive.is_kept && archive.dir().is_dir() {
             for Unknown { name, fate, .. } in archive.unknown()?.iter().filter(|unknown| unknown.from == 0) {
                 let problem = match (archive.is_running, fate) {
+                    _ if archive.is_of_workers => {
+                        "is not known to the state as sealed: unless a worker seals it, the next `argiope server` sets it aside in archive/orphaned"
+                    }
                     (true, _) => "is new: the crawl that runs has not committed it yet",
                     (false, Fate::Cut) => "is not known to the state: the next crawl in this directory removes it",
                     (false, Fate::SetAside) => {
@@ -89,6 +92,7 @@ impl Audit {
             for Orphan { name, bytes, is_kept } in archive.orphans()? {
                 let name = format!("{ORPHANED}/{name}");
                 let then = match is_kept {
+                    false if archive.is_of_workers => ", since the database does not know it (docs/shared-archive.md)",
                     false => ", since the state does not know it: `argiope adopt` takes its pages in",
                     true => " and adopted as far as that goes: keep it, it has the only copy of the rest",
                 };

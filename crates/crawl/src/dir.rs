@@ -11,7 +11,7 @@ use archive::ORPHANED;
 use cookies::CookieFile;
 
 use crate::held::Held;
-use crate::socket::STATE;
+pub use crate::socket::STATE;
 use crate::tables::UNSETTLED;
 use crate::traces::Traces;
 use settings::options::Options;

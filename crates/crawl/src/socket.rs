@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use store_embedded::EmbeddedStore;
 
 /// The name of the directory of the state. Its lock says who crawls.
-pub(crate) const STATE: &str = "state";
+pub const STATE: &str = "state";
 /// The name of the socket. A socket with this name takes connections, or its crawl was killed.
 pub(crate) const SOCKET: &str = "live.socket";
 /// Its name until it takes connections.

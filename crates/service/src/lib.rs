@@ -7,6 +7,7 @@ pub mod access;
 pub mod changes;
 pub mod client;
 pub mod here;
+mod in_line;
 pub mod joining;
 pub mod metrics;
 pub mod port;

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The root is laid out as the directory of a crawl (`crawl.toml`, `archive/`, `dataset/`), so what reads a crawl made by one process
-//! reads this one. Of a segment the WARC file is put last and removed first: where it lies, all of the segment does.
+//! reads this one. Of a segment the WARC file is put last: where it lies, all of the segment does.
 //!
 //! Invariants: memory is bounded, whatever the size of a file; every request is tried again for a bounded time; nothing here knows the
 //! state, so what is on the storage and what counts are brought in line by the worker that commits.
@@ -15,6 +15,7 @@
 mod error;
 mod place;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,8 +41,14 @@ pub const TEXT_BYTES_MAX: usize = 64 << 10;
 
 /// What is written to see whether the archive can be written.
 const PROBE: &str = "write-probe";
-/// The directory of the dataset, in a crawl's directory as here.
-const DATASET: &str = "dataset";
+/// The directory of the segments, in a crawl's directory as here.
+pub const ARCHIVE: &str = "archive";
+/// The directory of the dataset.
+pub const DATASET: &str = "dataset";
+/// The directory in [`ARCHIVE`] for what the state does not know.
+const ORPHANED: &str = "orphaned";
+/// The ending of the names of segments.
+const WARC_ENDING: &str = ".warc.gz";
 
 /// An archive on shared storage.
 pub struct SharedArchive {
@@ -129,13 +136,52 @@ impl SharedArchive {
         self.put(&warc, &crawl_dir.join(&warc))
     }
 
-    /// Removes all of a segment, if there is anything of it.
+    /// Takes a segment out of the archive that the state does not know as sealed. Its WARC file is moved to `archive/orphaned/`, since nothing
+    /// else may have its records. Its other files are removed: they are made of that one, or are all that a lost worker wrote. Gives what was
+    /// moved; `None` if its WARC file is not here. May be repeated.
     ///
     /// # Errors
     /// The archive cannot be written.
-    pub fn remove_segment(&self, name: &str) -> Result<(), SharedArchiveError> {
-        std::iter::once(warc_of(name)).chain(beside(name, &[])).try_for_each(|name| self.remove(&name))?;
-        self.items_of(name)?.iter().try_for_each(|name| self.remove(name))
+    pub fn set_aside(&self, name: &str) -> Result<Option<Object>, SharedArchiveError> {
+        beside(name, &[]).chain(self.items_of(name)?).try_for_each(|name| self.remove(&name))?;
+        let from = key(&warc_of(name))?;
+        self.wait(async {
+            let Some(bytes) = self.bytes_of(&from).await? else { return Ok(None) };
+            let (mut to, mut number) = (key(&orphan_of(name, 1))?, 1);
+            // One as long as this one is the same: a process was killed while it moved it.
+            while self.bytes_of(&to).await?.is_some_and(|found| found != bytes) {
+                number += 1;
+                to = key(&orphan_of(name, number))?;
+            }
+            match self.store.rename(&from, &to).await {
+                Ok(()) => Ok(Some(Object { key: to.to_string(), bytes })),
+                // Another worker was faster.
+                Err(object_store::Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(SharedArchiveError::write(&self.url, &error)),
+            }
+        })
+    }
+
+    async fn bytes_of(&self, key: &Key) -> Result<Option<u64>, SharedArchiveError> {
+        match self.store.head(key).await {
+            Ok(found) => Ok(Some(found.size)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(SharedArchiveError::read(&self.url, &error)),
+        }
+    }
+
+    /// The WARC files of the segments here by the segments' names, with their lengths in bytes. Those set aside are not among them.
+    ///
+    /// # Errors
+    /// The archive cannot be read.
+    pub fn segments(&self) -> Result<BTreeMap<String, u64>, SharedArchiveError> {
+        let listed = self.wait(self.store.list_with_delimiter(Some(&key(ARCHIVE)?)));
+        let listed = listed.map_err(|error| SharedArchiveError::read(&self.url, &error))?;
+        let segment = |object: object_store::ObjectMeta| {
+            let name = object.location.filename().filter(|name| name.ends_with(WARC_ENDING))?;
+            Some((name.to_owned(), object.size))
+        };
+        Ok(listed.objects.into_iter().filter_map(segment).collect())
     }
 
     /// The files of a segment in all tables of items that are here.
@@ -260,12 +306,12 @@ impl SharedArchive {
         self.wait(read).map_err(|error| SharedArchiveError::read(&self.url, &error))
     }
 
-    /// Whether there is anything of a segment here.
+    /// Whether there is anything in this directory.
     ///
     /// # Errors
     /// The archive cannot be read.
-    pub fn has_segments(&self) -> Result<bool, SharedArchiveError> {
-        let prefix = key("archive")?;
+    pub fn has_any_in(&self, directory: &str) -> Result<bool, SharedArchiveError> {
+        let prefix = key(directory)?;
         let first = self.wait(async { self.store.list(Some(&prefix)).try_next().await });
         Ok(first.map_err(|error| SharedArchiveError::read(&self.url, &error))?.is_some())
     }
@@ -338,12 +384,20 @@ impl Drop for SharedArchive {
 
 /// Where the WARC file of a segment lies.
 fn warc_of(name: &str) -> String {
-    format!("archive/{name}")
+    format!("{ARCHIVE}/{name}")
+}
+
+/// Where it lies once it is set aside: an older state may have been restored more than once.
+fn orphan_of(name: &str, number: u32) -> String {
+    match number {
+        1 => format!("{ARCHIVE}/{ORPHANED}/{name}"),
+        _ => format!("{ARCHIVE}/{ORPHANED}/{}-again-{number}{WARC_ENDING}", name.trim_end_matches(WARC_ENDING)),
+    }
 }
 
 /// Where the files of a segment lie that are not its WARC file, with those in these tables of items.
 fn beside(name: &str, items: &[String]) -> impl Iterator<Item = String> {
-    let index = format!("archive/{}.cdxj", name.trim_end_matches(".warc.gz"));
+    let index = format!("{ARCHIVE}/{}.cdxj", name.trim_end_matches(WARC_ENDING));
     let layout = Layout::at(DATASET);
     let tables = Table::ALL.map(|table| layout.file(table, name));
     let items: Vec<PathBuf> = items.iter().map(|rule| layout.items(rule, name)).collect();

@@ -23,6 +23,7 @@ mod ports;
 mod pretended;
 mod queries;
 mod requisites;
+mod restored;
 mod rounds;
 mod sealed;
 mod secrets;

@@ -208,10 +208,8 @@ impl CrawlDir {
                 if self.state().join("engine").exists() {
                     bail!("{}: the state of this crawl is in its directory, not in a database", self.root.display());
                 }
-                if aim != Aim::Mend {
-                    self.refuse_of_workers_in(options)?;
-                }
                 let schema = schema_of(options)?;
+                self.refuse_workers(options, aim)?;
                 let store = PostgresStore::open(&address.address()?, &schema)?;
                 let place = format!("schema {schema} of {address}");
                 // A new schema in place of a lost one is marked when something is taken in: [`CrawlDir::claim`].
@@ -246,6 +244,25 @@ impl CrawlDir {
             )));
         }
         Ok(())
+    }
+
+    /// Refuses a crawl by several workers: that of another directory, and its own unless files are brought in line.
+    fn refuse_workers(&self, options: &Options, aim: Aim) -> anyhow::Result<()> {
+        let Some(address) = &options.store else { return Ok(()) };
+        let schema = schema_of(options)?;
+        match store_postgres::crawl_of_workers(&address.address()?, &schema)? {
+            Some(id) if !self.has_mark_of(&id) => bail!(usage(format!(
+                "schema {schema} of {address} holds a crawl by several workers, and {} is not its archive: name another schema with --store-schema",
+                self.root.display()
+            ))),
+            Some(_) if aim == Aim::Adopt => bail!(usage(format!(
+                "{}: the archive of a crawl by several workers, which adopts nothing: they fetch again what the database lacks, and what is set \
+                 aside can be adopted in a directory of its own (docs/shared-archive.md)",
+                self.root.display()
+            ))),
+            Some(_) if aim == Aim::Crawl => self.refuse_of_workers_in(options),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the crawl is one by several workers, by what the database says.

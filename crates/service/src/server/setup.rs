@@ -5,13 +5,15 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use fetch::DenyPrivate;
-use shared_archive::SharedArchive;
+use shared_archive::{ARCHIVE, DATASET, SharedArchive, SharedArchiveError};
+use store::{CrawlView, Segment};
 use store_postgres::Schema;
 use store_postgres::cluster::{Control, Setup, Shared};
 use weburl::UserInfo;
 
 use super::published::{self, publish, stored};
 use super::unchangeable;
+use crate::in_line;
 use crate::joining::Placement;
 use crawl::dir;
 use settings::deny_private::DenyPrivateOption;
@@ -89,12 +91,17 @@ pub struct Crawl {
 pub fn set_up(control: &Control, given: &Given<'_>, at: &At<'_>) -> anyhow::Result<Crawl> {
     let setup = match control.shared()? {
         Some(shared) => given.join(without_secrets(control, shared)?)?,
-        None => given.first()?,
+        None => {
+            refuse_of_one_process(control, at)?;
+            given.first()?
+        }
     };
     let kept = control.secrets()?.as_deref().map(Secrets::from_text).transpose()?.unwrap_or_default();
     let agreed = |setup: &Setup| given.agrees(setup, at, control.crawl_id(), &kept);
     agreed(&setup)?;
-    let archive = claim(&setup.archive, control.crawl_id())?;
+    let view = store_postgres::read(&at.store.address()?, at.schema)?;
+    let sealed = view.map_or_else(|| Ok(Vec::new()), |view| view.segments())?;
+    let archive = claim(&setup.archive, control.crawl_id(), &sealed)?;
     // Another server may have been faster.
     let setup = given.join(control.set_up(&setup)?)?;
     let (plan, placement) = agreed(&setup)?;
@@ -103,6 +110,7 @@ pub fn set_up(control: &Control, given: &Given<'_>, at: &At<'_>) -> anyhow::Resu
         control.keep_secrets(&secrets.to_text()?)?;
     }
     lay_out(&archive, &plan, at)?;
+    in_line::set_aside_unknown(&archive, control)?;
     publish(control)?;
     Ok(Crawl { plan, settings: setup.settings, archive: setup.archive, lease: setup.lease, placement })
 }
@@ -243,20 +251,57 @@ fn without_secrets(control: &Control, shared: Shared) -> anyhow::Result<Shared> 
     Ok(Shared { settings, ..shared })
 }
 
-/// Opens the archive, makes sure that it can be written to, and marks it as that of this crawl. One of another crawl is refused.
-fn claim(url: &str, crawl_id: &str) -> anyhow::Result<SharedArchive> {
+/// Refuses a state whose segments are in the directory of a crawl by one process: the workers' archive would lack them.
+fn refuse_of_one_process(control: &Control, at: &At<'_>) -> anyhow::Result<()> {
+    if control.seeds()?.is_empty() && control.segments()?.is_empty() {
+        return Ok(());
+    }
+    bail!(usage(format!(
+        "{at} holds the state of a crawl by one process, whose archive is in its own directory: name another schema with --store-schema; \
+         `argiope crawl -o DIR` continues that crawl"
+    )))
+}
+
+/// Opens the archive, makes sure that it can be written to, and marks it as that of this crawl. One of another crawl is refused, and one that
+/// lacks what the state has sealed. Nothing is written before.
+fn claim(url: &str, crawl_id: &str, sealed: &[Segment]) -> anyhow::Result<SharedArchive> {
     let archive = SharedArchive::open(url)?;
-    archive.check()?;
     let (name, mark) = dir::mark_of_shared(crawl_id);
-    if !archive.put_text_if_absent(&name, &mark)?
-        && let Some(other) = archive.text(&name)?.filter(|found| *found != mark)
-    {
-        let other = other.trim_end().escape_debug().to_string();
+    let has_mark = || -> anyhow::Result<bool> {
+        match archive.text(&name)? {
+            Some(other) if other != mark => {
+                let other = other.trim_end().escape_debug().to_string();
+                bail!(usage(format!(
+                    "--archive {url}: is the archive of another crawl ({other}): name another place, or remove what lies there"
+                )))
+            }
+            found => Ok(found.is_some()),
+        }
+    };
+    let is_marked = has_mark()?;
+    in_line::refuse_lost(&archive, sealed, crawl_id)?;
+    // Where all that was sealed is there, only the mark was lost.
+    if !is_marked && sealed.is_empty() && holds_crawl(&archive)? {
         bail!(usage(format!(
-            "--archive {url}: is the archive of another crawl ({other}): name another place, or remove what lies there"
+            "--archive {url}: is the directory of a crawl by one process: name another place; `argiope crawl -o DIR` continues that crawl"
         )));
     }
+    archive.check()?;
+    // Another server may have been faster.
+    if !archive.put_text_if_absent(&name, &mark)? {
+        has_mark()?;
+    }
     Ok(archive)
+}
+
+/// Whether there is anything of a crawl: also of one that has begun just now, and has no settings yet.
+fn holds_crawl(archive: &SharedArchive) -> Result<bool, SharedArchiveError> {
+    for directory in [dir::STATE, ARCHIVE, DATASET] {
+        if archive.has_any_in(directory)? {
+            return Ok(true);
+        }
+    }
+    Ok(archive.text(dir::SETTINGS)?.is_some())
 }
 
 /// Lays the archive out as a crawl's directory, so that whatever reads those reads it too: its state is in the database.
@@ -297,7 +342,7 @@ fn free(url: &str, crawl_id: &str) -> anyhow::Result<()> {
     if archive.text(&mark_name)?.is_none_or(|found| found != mark) {
         return Ok(());
     }
-    if archive.has_segments()? {
+    if archive.has_any_in(ARCHIVE)? {
         bail!("{url} has segments of it: another crawl needs another archive");
     }
     for name in dir::NAMES_OF_SHARED {

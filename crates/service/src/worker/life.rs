@@ -22,6 +22,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::sealing::Sealer;
 use super::{LifeOutcome, OtherCrawl, Working, plan};
+use crate::in_line;
 
 /// Orders waiting for the engine.
 const ORDERS_MAX: usize = 1_024;
@@ -72,6 +73,12 @@ impl Working {
         let crew = &self.crew;
         if life.worker().crawl_id() != crew.crawl_id {
             return Err(OtherCrawl { place: format!("schema {} of {}", crew.schema, crew.address.name()) }.into());
+        }
+        let written = life.worker().segments()?.into_iter();
+        let sealed: Vec<_> = written.filter(|written| written.is_sealed).map(|written| written.segment).collect();
+        if let Err(lost) = in_line::refuse_lost(&crew.archive, &sealed, &crew.crawl_id) {
+            life.worker().gone()?;
+            return Err(lost);
         }
         let set_up = InForce { changes: InForce::SET_UP, settings: crew.settings.clone() };
         let InForce { changes, settings } = life.worker().in_force(Some(set_up.changes))?.unwrap_or(set_up);

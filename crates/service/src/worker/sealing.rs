@@ -9,9 +9,10 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use archive::{Sealed, index_path};
 use cluster::Life;
-use coordination::WorkerError;
+use coordination::{WorkerError, WrittenSegment};
 use shared_archive::SharedArchive;
 
+use crate::in_line;
 use crate::metrics::Tally;
 use crawl::CrawlDir;
 
@@ -92,8 +93,11 @@ impl Upload {
         }
         if let Err(error) = self.life.worker().seal(segment.serial) {
             if matches!(error, WorkerError::Lost) {
-                // The worker that called this one dead may have looked before it was there.
-                self.archive.remove_segment(&segment.name)?;
+                // The worker that called this one dead may have looked before it was there. What was sealed before stays.
+                let is_sealed = |known: &WrittenSegment| known.segment.name == segment.name && known.is_sealed;
+                if !self.life.worker().segments()?.iter().any(is_sealed) {
+                    in_line::set_aside(&self.archive, &segment.name)?;
+                }
             }
             return Err(error).with_context(|| format!("sealing {}", segment.name));
         }
@@ -105,12 +109,13 @@ impl Upload {
         Ok(())
     }
 
-    /// Removes what lies of lost segments: their visits are undone. If it cannot be removed now, it is tried again.
+    /// Removes what lies of lost segments: their visits are undone. One that is whole is set aside, since a later state may have had it as
+    /// sealed. If that cannot be done now, it is tried again.
     fn remove_lost(&self) -> anyhow::Result<()> {
         for name in self.life.worker().lost_segments()? {
-            match self.archive.remove_segment(&name) {
+            match in_line::set_aside(&self.archive, &name) {
                 Ok(()) => self.life.worker().forget(&name)?,
-                Err(error) => console::say!("{name}: {error}"),
+                Err(error) => console::say!("{name}: {error:#}"),
             }
         }
         Ok(())

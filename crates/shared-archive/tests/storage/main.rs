@@ -7,7 +7,7 @@ mod s3;
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 
-use shared_archive::SharedArchive;
+use shared_archive::{Object, SharedArchive};
 use tempfile::TempDir;
 
 use crate::s3::{BUCKET, S3, State};
@@ -81,9 +81,18 @@ fn check(archive: &SharedArchive) {
     assert_eq!(archive.piece(NAME, end - 2..end + 9).expect("read").map(|piece| piece.len()), Some(2));
     assert_eq!(archive.piece("none.warc.gz", 0..1).expect("asked"), None);
 
-    archive.remove_segment(NAME).expect("removed");
-    archive.remove_segment(NAME).expect("nothing is left to remove");
-    assert_eq!(keys(archive), ["crawl.toml"]);
+    assert_eq!(archive.segments().expect("listed"), [(NAME.to_owned(), end)].into());
+    let aside = |key: &str, bytes| Some(Object { key: format!("archive/orphaned/{key}"), bytes });
+    assert_eq!(archive.set_aside(NAME).expect("moved"), aside(NAME, end));
+    assert_eq!(archive.set_aside(NAME).expect("nothing is left to move"), None);
+    assert_eq!(keys(archive), [&format!("archive/orphaned/{NAME}"), "crawl.toml"]);
+    assert!(archive.segments().expect("listed").is_empty(), "it counts no more");
+    // Killed between the copy and the removal, it is the same; another one of its name takes no place.
+    archive.put_segment(NAME, worker.path()).expect("put");
+    assert_eq!(archive.set_aside(NAME).expect("moved"), aside(NAME, end));
+    archive.put_text(WARC, "shorter").expect("put");
+    assert_eq!(archive.set_aside(NAME).expect("moved"), aside("argiope-1-again-2.warc.gz", 7));
+    assert_eq!(archive.text(&format!("archive/orphaned/{NAME}")).expect("read").map(|text| text.len() > 7), Some(true));
     let error = archive.put_segment("argiope-2.warc.gz", worker.path()).expect_err("it is not there").to_string();
     assert!(error.contains("archive/argiope-2.warc.gz") && error.contains("No such file"), "{error}");
 }
@@ -134,7 +143,7 @@ fn a_bucket_that_refuses_is_named_in_one_line() {
     let errors = [
         archive.check().expect_err("refused"),
         archive.put_segment(NAME, worker().path()).expect_err("refused"),
-        archive.remove_segment(NAME).expect_err("refused"),
+        archive.set_aside(NAME).expect_err("refused"),
         archive.put_text_if_absent("crawl.toml", "").expect_err("refused"),
     ];
     for error in errors.map(|error| error.to_string()) {

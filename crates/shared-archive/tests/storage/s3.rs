@@ -17,6 +17,9 @@ use tokio::runtime::Runtime;
 
 /// The bucket.
 pub const BUCKET: &str = "crawls";
+/// The header that makes a request one to copy.
+const COPY_SOURCE: &str = "x-amz-copy-source";
+
 const ACCESS_KEY: &str = "somebody";
 const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
@@ -106,6 +109,14 @@ impl State {
                 self.uploads.lock().expect("no panic").entry(upload).or_default().insert(number, body);
                 ok("")
             }
+            (Method::PUT, None) if head.headers.contains_key(COPY_SOURCE) => {
+                let source = head.headers[COPY_SOURCE].to_str().expect("text").trim_start_matches('/');
+                let source = source.strip_prefix(BUCKET).expect("the bucket").trim_start_matches('/');
+                let copied = self.objects.lock().expect("no panic").get(source).cloned();
+                let Some(copied) = copied else { return error(StatusCode::NOT_FOUND, "NoSuchKey", "It is not there.") };
+                self.keep(key, copied);
+                ok("<CopyObjectResult><ETag>\"1\"</ETag></CopyObjectResult>")
+            }
             (Method::PUT, None) => {
                 let is_there = self.objects.lock().expect("no panic").contains_key(&key);
                 if is_there && head.headers.contains_key(IF_NONE_MATCH) {
@@ -135,7 +146,9 @@ impl State {
                 self.objects.lock().expect("no panic").remove(&key);
                 answer(StatusCode::NO_CONTENT, Bytes::new())
             }
-            _ if query.contains_key("list-type") => self.list(query.get("prefix").map_or("", String::as_str)),
+            _ if query.contains_key("list-type") => {
+                self.list(query.get("prefix").map_or("", String::as_str), query.contains_key("delimiter"))
+            }
             _ => match self.objects.lock().expect("no panic").get(&key) {
                 Some(object) => match head.headers.get(RANGE).and_then(|range| range.to_str().ok()) {
                     Some(range) => part_of(object, range),
@@ -151,9 +164,11 @@ impl State {
         self.objects.lock().expect("no panic").insert(key, body);
     }
 
-    fn list(&self, prefix: &str) -> Response<Full<Bytes>> {
+    /// The objects below a prefix, or those right below it.
+    fn list(&self, prefix: &str, is_flat: bool) -> Response<Full<Bytes>> {
         let objects = self.objects.lock().expect("no panic");
-        let contents = objects.iter().filter(|(key, _)| key.starts_with(prefix)).map(|(key, body)| {
+        let is_listed = |key: &str| key.strip_prefix(prefix).is_some_and(|rest| !is_flat || !rest.contains('/'));
+        let contents = objects.iter().filter(|(key, _)| is_listed(key)).map(|(key, body)| {
             let modified = "2026-11-22T00:00:00.000Z";
             let size = body.len();
             format!("<Contents><Key>{key}</Key><Size>{size}</Size><LastModified>{modified}</LastModified></Contents>")
