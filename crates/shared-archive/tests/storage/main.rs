@@ -120,7 +120,7 @@ fn a_bucket_is_an_archive_and_the_warc_file_comes_last_in_bounded_parts() {
     assert_eq!(segment.len(), BESIDE.len() + 1);
     assert_eq!(segment[BESIDE.len()], format!("one/crawl/{WARC}"));
     let parts = s3.state.parts.lock().expect("no panic");
-    assert_eq!(parts.iter().sum::<usize>(), 2 * WARC_BYTES);
+    assert_eq!(parts.iter().sum::<usize>(), 3 * WARC_BYTES);
     assert!(parts.len() >= 4 && parts.iter().all(|bytes| *bytes <= 8 << 20), "{parts:?}");
 }
 
@@ -143,7 +143,7 @@ fn a_bucket_that_refuses_is_named_in_one_line() {
     let errors = [
         archive.check().expect_err("refused"),
         archive.put_segment(NAME, worker().path()).expect_err("refused"),
-        archive.set_aside(NAME).expect_err("refused"),
+        archive.remove(WARC).expect_err("refused"),
         archive.put_text_if_absent("crawl.toml", "").expect_err("refused"),
     ];
     for error in errors.map(|error| error.to_string()) {
