@@ -99,7 +99,7 @@ pub struct Flaws {
     pub broken_xml_at: Option<u64>,
     /// The gzip data is broken or cut; what could be decompressed was read.
     pub broken_gzip: bool,
-    /// Entries without a URL, and lines that are none.
+    /// Entries without a URL, or with one that has a reference unknown to XML (`&nbsp;`, `&#0;`), and lines that are none.
     pub without_url: u32,
     /// URLs longer than `url_bytes_max`.
     pub too_long: u32,

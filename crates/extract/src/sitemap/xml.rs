@@ -1,5 +1,7 @@
 //! Sitemaps and feeds in XML, read as a stream of events.
 
+use std::borrow::Cow;
+
 use super::{Kind, Limits, Sitemap};
 use crate::href;
 use quick_xml::Reader;
@@ -45,6 +47,7 @@ pub(super) fn read(document: &str, url: Option<&str>, limits: &Limits, sitemap: 
         bases: Vec::new(),
         too_deep: 0,
         text: String::new(),
+        is_undecodable: false,
         loc: None,
         guid: None,
         lastmod: None,
@@ -76,6 +79,8 @@ struct Items<'s> {
     /// What references are relative to by the `xml:base` of an open element, by how many are open with it.
     bases: Vec<(usize, Url)>,
     text: String,
+    /// The text has a reference that XML does not know: it is not what was meant.
+    is_undecodable: bool,
     loc: Option<String>,
     guid: Option<String>,
     lastmod: Option<String>,
@@ -115,6 +120,7 @@ impl Items<'_> {
         }
         self.open.push(tag);
         self.text.clear();
+        self.is_undecodable = false;
         if self.sitemap.kind == Kind::Atom {
             self.base(element);
             if tag == Tag::Loc {
@@ -127,7 +133,8 @@ impl Items<'_> {
     /// no URL, or too long, says nothing.
     fn base(&mut self, element: &BytesStart<'_>) {
         let is_base = |attribute: &Attribute<'_>| attribute.key.as_ref().eq_ignore_ascii_case("xml:base");
-        let found = element.html_attributes().with_checks(false).flatten().find(is_base).map(|base| value(&base));
+        let found =
+            element.html_attributes().with_checks(false).flatten().find(is_base).and_then(|base| decoded(&base.value));
         let Some(base) = found.filter(|base| base.len() <= BASE_BYTES_MAX) else { return };
         let around = self.bases.last().map(|(_, url)| url).or(self.url.as_ref());
         let base = Url::options().base_url(around).parse(&href::clean(&base));
@@ -188,7 +195,7 @@ impl Items<'_> {
             let key = attribute.key.local_name();
             let key: &str = key.as_ref();
             if key.eq_ignore_ascii_case("href") {
-                href = Some(value(&attribute));
+                href = Some(decoded(&attribute.value).unwrap_or_default());
             } else if key.eq_ignore_ascii_case("rel") {
                 is_alternate = attribute.value.trim().eq_ignore_ascii_case("alternate");
             }
@@ -208,14 +215,11 @@ impl Items<'_> {
         }
     }
 
-    /// Resolves `&amp;` and its like; others stay as they are written.
     fn reference(&mut self, reference: &BytesRef<'_>) {
-        let name: &str = reference;
-        let character = match reference.resolve_char_ref() {
-            Ok(Some(character)) => Some(character.to_string()),
-            _ => quick_xml::escape::resolve_predefined_entity(name).map(str::to_owned),
-        };
-        self.text(&character.unwrap_or_else(|| format!("&{name};")));
+        match meant(reference) {
+            Some(text) => self.text(&text),
+            None => self.is_undecodable = true,
+        }
     }
 
     /// Ends the innermost open element of this name, and with it all inside.
@@ -249,12 +253,16 @@ impl Items<'_> {
     }
 
     fn pop(&mut self) {
-        let text = std::mem::take(&mut self.text);
+        let mut text = std::mem::take(&mut self.text);
+        let is_undecodable = std::mem::take(&mut self.is_undecodable);
+        if is_undecodable {
+            text.clear();
+        }
         let depth = self.open.len();
         self.bases.pop_if(|(open, _)| *open == depth);
         match self.open.pop() {
             Some(Tag::Loc) if self.loc.is_none() => {
-                self.loc = Some(text).filter(|text| !text.trim().is_empty());
+                self.loc = Some(text).filter(|text| is_undecodable || !text.trim().is_empty());
             }
             // What is no whole URL is an identifier, whatever `isPermaLink` says or leaves out.
             Some(Tag::Guid) if self.guid.is_none() => {
@@ -293,8 +301,45 @@ fn is_permalink(element: &BytesStart<'_>) -> bool {
     })
 }
 
-/// The value of an attribute, references resolved.
-fn value(attribute: &Attribute<'_>) -> String {
-    let value = quick_xml::escape::unescape(&attribute.value);
-    value.map_or_else(|_| attribute.value.to_string(), Into::into)
+/// The value of an attribute, references resolved. `None` if it has one that XML does not know.
+fn decoded(value: &str) -> Option<String> {
+    let mut decoded = String::with_capacity(value.len());
+    let mut pieces = value.split('&');
+    decoded.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        match piece.split_once(';') {
+            Some((name, text)) => {
+                decoded.push_str(&meant(name)?);
+                decoded.push_str(text);
+            }
+            None => {
+                decoded.push('&');
+                decoded.push_str(piece);
+            }
+        }
+    }
+    Some(decoded)
+}
+
+/// What a reference stands for; `None` if XML knows none of this name, or no such character (XML 1.0, 2.2). What is no name is text
+/// with an `&` that should have been written as `&amp;`: `?a=1&b=2;c`.
+fn meant(name: &str) -> Option<Cow<'_, str>> {
+    if let Some(number) = name.strip_prefix('#') {
+        let code = match number.strip_prefix('x') {
+            Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16),
+            None => number.parse(),
+        };
+        let is_of_xml =
+            |c: &char| !matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+        return code.ok().and_then(char::from_u32).filter(is_of_xml).map(|c| Cow::Owned(c.into()));
+    }
+    let is_name = || {
+        name.starts_with(|c: char| c.is_alphabetic() || "_:".contains(c))
+            && name.chars().all(|c| c.is_alphanumeric() || "_:-.".contains(c))
+    };
+    match quick_xml::escape::resolve_predefined_entity(name) {
+        Some(text) => Some(Cow::Borrowed(text)),
+        None if is_name() => None,
+        None => Some(Cow::Owned(format!("&{name};"))),
+    }
 }
