@@ -1,10 +1,13 @@
 //! What the end of a fetch means for the URL and its site.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use model::{Failure, FailureKind, Fetched, Limit, LimitSet, Outcome, Purpose, Response, Timestamp, Truncation};
 
 use crate::politeness::Trouble;
+
+/// Characters of a `Retry-After` that are shown.
+const UNREAD_CHARS_MAX: usize = 40;
 
 /// What to do after a fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,9 +61,9 @@ fn judge_response(response: &Response, now: Timestamp) -> Verdict {
         301..=303 | 307 | 308 => reached(Outcome::Redirect, String::new()),
         408 | 429 | 502 | 503 | 504 => Verdict::Retry {
             trouble: if response.status == 429 { Trouble::TooFast } else { Trouble::Answer },
-            retry_after: response.headers.get("retry-after").and_then(|value| retry_after(value, now)),
+            retry_after: response.headers.all("retry-after").filter_map(|value| retry_after(value, now)).max(),
             outcome: Outcome::HttpError,
-            reason: String::new(),
+            reason: unread_wait(response, now),
         },
         _ => reached(Outcome::HttpError, String::new()),
     }
@@ -144,15 +147,34 @@ pub fn given_up(kind: FailureKind) -> Outcome {
     }
 }
 
-/// The wait asked for by a `Retry-After` field: seconds or a date (RFC 9110 §10.2.3). `None` if it is neither.
+/// The wait asked for by a `Retry-After` field: a date or seconds (RFC 9110 §10.2.3), these as freely written as a Crawl-delay. The longest of
+/// several. `None` if nothing in it can be read.
 fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
-    let value = value.trim();
-    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More seconds than 64 bits hold are the longest wait there is.
-        return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
+    if let Some(date) = date(value.trim()) {
+        return Some((Timestamp::default() + date.duration_since(UNIX_EPOCH).unwrap_or_default()).since(now));
     }
-    let date = httpdate::parse_http_date(value).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-    Some((Timestamp::default() + date).since(now))
+    // A comma with a space behind it is between two values: without, it may be a decimal comma.
+    value.split(", ").filter_map(|one| robots::wait(one.trim().as_bytes())).max()
+}
+
+/// Says which `Retry-After` cannot be read, so that the wait is that of a failure without one.
+fn unread_wait(response: &Response, now: Timestamp) -> String {
+    let unread = response.headers.all("retry-after").find(|value| retry_after(value, now).is_none());
+    unread.map_or_else(String::new, |value| {
+        let shown: String = value.escape_debug().take(UNREAD_CHARS_MAX).collect();
+        format!("Retry-After `{shown}` cannot be read")
+    })
+}
+
+/// An HTTP date. One beyond the year 9999 is in that year.
+fn date(value: &str) -> Option<SystemTime> {
+    let parts: Vec<&str> = value.split_whitespace().collect();
+    match parts[..] {
+        [day, date, month, year, time, zone] if year.len() > 4 && year.bytes().all(|byte| byte.is_ascii_digit()) => {
+            httpdate::parse_http_date(&format!("{day} {date} {month} 9999 {time} {zone}")).ok()
+        }
+        _ => httpdate::parse_http_date(value).ok(),
+    }
 }
 
 #[cfg(test)]
@@ -208,16 +230,48 @@ mod tests {
             (" 0 ", Some(0)),
             ("18446744073709551616", Some(u64::MAX)),
             ("99999999999999999999999999999999", Some(u64::MAX)),
+            ("60s", Some(60)),
+            ("2 minutes", Some(120)),
+            ("1e2", Some(100)),
+            ("60.0", Some(60)),
+            ("120, 60", Some(120)),
+            ("60, soon, 120", Some(120)),
+            ("Fri, 31 Dec 99999 23:59:59 GMT", Some(252_618_189_032)),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", Some(252_618_189_032)),
             ("Sun, 06 Nov 1994 08:49:37 GMT", Some(10)),
             ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
             ("soon", None),
+            ("", None),
+            (", ", None),
+            ("1m30s", None),
+            ("Fri, 31 Foo 99999 23:59:59 GMT", None),
             ("-1", None),
         ] {
             let Verdict::Retry { retry_after, .. } = judge(&response(429, &[("Retry-After", value)]), false, now())
             else {
                 panic!("429 is tried again");
             };
-            assert_eq!(retry_after, expect.map(Duration::from_secs), "{value}");
+            let seconds = retry_after.map(|wait| wait.as_secs());
+            assert_eq!(seconds, expect, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_longest_retry_after_counts_and_one_that_cannot_be_read_is_named() {
+        let long = "x".repeat(1_000);
+        let shown = format!("Retry-After `{}` cannot be read", "x".repeat(UNREAD_CHARS_MAX));
+        for (values, expect, said) in [
+            (&["1", "3600", "60"][..], Some(3_600), ""),
+            (&["60", "soon"], Some(60), "Retry-After `soon` cannot be read"),
+            (&["1m30s"], None, "Retry-After `1m30s` cannot be read"),
+            (&[&long], None, &shown),
+            (&[], None, ""),
+        ] {
+            let fields: Vec<_> = values.iter().map(|value| ("Retry-After", *value)).collect();
+            let Verdict::Retry { retry_after, reason, .. } = judge(&response(503, &fields), false, now()) else {
+                panic!("503 is tried again");
+            };
+            assert_eq!((retry_after, reason.as_str()), (expect.map(Duration::from_secs), said), "{values:?}");
         }
     }
 

@@ -1,4 +1,5 @@
-//! The value of a `Crawl-delay` record. RFC 9309 does not know the record; its use is older and wide.
+//! The value of a `Crawl-delay` record, and other waits that servers write as freely. RFC 9309 does not know the record; its use is
+//! older and wide.
 
 use std::time::Duration;
 
@@ -13,10 +14,16 @@ const UNITS: [(&[&str], f64); 4] = [
     (&["h", "hr", "hrs", "hour", "hours"], 3_600.0),
 ];
 
-/// A decimal number, with a fraction or an exponent (`10`, `0.05`, `.5`, `1e2`, also `1,5`), and its unit (`5s`, `10 minutes`).
-///
-/// Anything else is no delay: what `1m30s`, `1_0` or `1,000` mean cannot be known.
+/// A delay, at most [`CRAWL_DELAY_MAX`].
 pub(crate) fn parse(value: &[u8]) -> Option<Duration> {
+    wait(value).map(|delay| delay.min(CRAWL_DELAY_MAX))
+}
+
+/// The wait that a server writes as a decimal number, with a fraction or an exponent (`10`, `0.05`, `.5`, `1e2`, also `1,5`), and its unit (`5s`, `10 minutes`).
+///
+/// One that no [`Duration`] holds is the longest there is. Anything else is no wait: what `1m30s`, `1_0` or `1,000` mean cannot be known.
+#[must_use]
+pub fn wait(value: &[u8]) -> Option<Duration> {
     let digits = |text: &[u8]| text.iter().take_while(|octet| octet.is_ascii_digit()).count();
     let mantissa = value.iter().take_while(|octet| octet.is_ascii_digit() || b".,".contains(octet)).count();
     let exponent = match &value[mantissa..] {
@@ -36,10 +43,8 @@ pub(crate) fn parse(value: &[u8]) -> Option<Duration> {
     let is_unit = |name: &&str| name.as_bytes().eq_ignore_ascii_case(unit);
     let (_, length) = UNITS.iter().find(|(names, _)| names.iter().any(is_unit))?;
     let seconds = number * length;
-    if seconds >= CRAWL_DELAY_MAX.as_secs_f64() {
-        return Some(CRAWL_DELAY_MAX);
-    }
-    Duration::try_from_secs_f64(seconds).ok()
+    // Without a sign there is no negative number: it is too large.
+    Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
 #[cfg(test)]

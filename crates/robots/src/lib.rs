@@ -48,7 +48,7 @@ mod pattern;
 mod steps;
 
 pub use access::{Access, Lifetime, ROBOTS_CACHE_MAX, ROBOTS_REDIRECTS_MAX, RobotsFetch, access};
-pub use crawl_delay::CRAWL_DELAY_MAX;
+pub use crawl_delay::{CRAWL_DELAY_MAX, wait};
 pub use decision::{DecidingLine, Decision, Matching, Reason, Undefined};
 pub use group_reader::{SITEMAP_URL_BYTES_MAX, SITEMAPS_MAX, sitemaps};
 pub use line_frames::LINE_TEXT_BYTES_MAX;
