@@ -37,12 +37,12 @@ impl UrlPattern {
     /// An empty or overlong text, or one that is not of the form `SCHEME://HOST[:PORT][/PATH]`.
     pub fn new(text: &str) -> Result<Self, UrlPatternError> {
         let text = Pattern::new(text)?.as_str().to_owned();
-        let every = || Pattern::new("*");
+        let every = || Pattern::part("*");
         if text == "*" {
-            return Ok(UrlPattern { text, scheme: every()?, authority: every()?, path: every()? });
+            return Ok(UrlPattern { text, scheme: every(), authority: every(), path: every() });
         }
         let (scheme, rest) = text.split_once("://").ok_or(UrlPatternError::Scheme)?;
-        let scheme = Pattern::new(&scheme.to_ascii_lowercase()).map_err(|_| UrlPatternError::Scheme)?;
+        let scheme = Pattern::part(&scheme.to_ascii_lowercase());
         if !scheme.matches("http") && !scheme.matches("https") {
             return Err(UrlPatternError::Scheme);
         }
@@ -56,8 +56,8 @@ impl UrlPattern {
         if authority.is_empty() || !authority.is_ascii() || authority.contains(['@', '\\', '%']) {
             return Err(UrlPatternError::Host);
         }
-        let path = if path.is_empty() { every()? } else { Pattern::new(path)? };
-        Ok(UrlPattern { scheme, authority: Pattern::new(&authority)?, path, text })
+        let path = if path.is_empty() { every() } else { Pattern::part(path) };
+        Ok(UrlPattern { scheme, authority: Pattern::part(&authority), path, text })
     }
 
     /// True if each part of `url` matches.
@@ -118,7 +118,8 @@ mod tests {
             ("ftp://a.test/*", UrlPatternError::Scheme),
             ("://a.test", UrlPatternError::Scheme),
             ("https:///x", UrlPatternError::Host),
-            ("https://ana:secret@a.test/*", UrlPatternError::Host),
+            ("https://ana:secret@a.test/*", UrlPatternError::Pattern(PatternError::UserInfo)),
+            ("https://*@a.test/*", UrlPatternError::Host),
             ("https://süd.test/*", UrlPatternError::Host),
         ] {
             assert_eq!(UrlPattern::new(pattern), Err(expect), "{pattern}");
