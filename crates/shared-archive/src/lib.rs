@@ -15,6 +15,7 @@
 mod error;
 mod place;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -95,10 +96,16 @@ impl SharedArchive {
             .enable_all()
             .build()
             .map_err(|source| SharedArchiveError::Runtime { source })?;
-        Ok(SharedArchive { url: url.to_owned(), store, runtime: Some(runtime) })
+        Ok(SharedArchive { url: place::shown(url).into_owned(), store, runtime: Some(runtime) })
     }
 
-    /// Its address.
+    /// An address for a message, without what may be secret. Where that changes nothing, it has no such part.
+    #[must_use]
+    pub fn shown(url: &str) -> Cow<'_, str> {
+        place::shown(url)
+    }
+
+    /// Its address, as it may be shown.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
