@@ -89,14 +89,25 @@ impl CrawlDir {
             Ok(found) if !found.is_dir() => bail!("{}: is not a directory: name that of a crawl", root.display()),
             Ok(_) => {}
         }
+        dir.refuse_closed()?;
         match std::fs::metadata(dir.settings()) {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                bail!("{}: {error}: its owner must give you permission to read it", root.display())
-            }
             Ok(found) if found.is_file() => dir.refuse_links()?,
             _ => bail!("{}: holds no crawl (there is no crawl.toml)", root.display()),
         }
         Ok(dir)
+    }
+
+    /// Refuses a directory that may not be looked into: whether it holds a crawl cannot be known.
+    ///
+    /// # Errors
+    /// It is one; the message names the way out.
+    pub(crate) fn refuse_closed(&self) -> anyhow::Result<()> {
+        match std::fs::metadata(self.settings()) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                bail!("{}: {error}: its owner must give you permission to read it", self.root.display())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a directory with a symbolic link in place of one of its directories: the crawl would write and cut elsewhere. Links in

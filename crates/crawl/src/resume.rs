@@ -23,6 +23,7 @@ impl Basis {
     /// # Errors
     /// They cannot be read.
     pub fn of(dir: &CrawlDir) -> anyhow::Result<Self> {
+        dir.refuse_closed()?;
         let stored = dir.holds_crawl().then(|| Ok::<_, anyhow::Error>(dir.secrets()?.put_into(dir.options()?)));
         stored.transpose().map(Basis)
     }

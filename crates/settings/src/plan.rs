@@ -443,18 +443,18 @@ fn patterns(flag: &str, texts: &[String]) -> anyhow::Result<Vec<Pattern>> {
 /// It is no pattern, or can match no URL; the error names the flag.
 pub fn pattern(flag: &str, text: &str) -> anyhow::Result<Pattern> {
     pattern_of(text).map_err(|error| match error {
-        NoPattern::Form(error) => usage(format!("--{flag} `{text}`: {error}")),
+        NoPattern::Form(error) => usage(format!("--{flag} `{}`: {error}", without_user_info(text))),
         NoPattern::MatchesNothing => usage(format!("--{flag} `{text}` {MATCHES_NOTHING} (*{text}*)")),
     })
 }
 
-/// Reads a value, with the flag in the error.
+/// Reads a value, with the flag in the error. No message shows a password.
 fn parsed<'t, T, E: std::fmt::Display>(
     flag: &str,
     text: &'t str,
     parse: impl Fn(&'t str) -> Result<T, E>,
 ) -> anyhow::Result<T> {
-    parse(text).map_err(|error| usage(format!("--{flag} `{text}`: {error}")))
+    parse(text).map_err(|error| usage(format!("--{flag} `{}`: {error}", without_user_info(text))))
 }
 
 #[cfg(test)]

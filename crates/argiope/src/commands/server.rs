@@ -22,7 +22,7 @@ use settings::options::Options;
 use settings::units::Span;
 use settings::usage;
 
-use service::server::setup::{At, Crawl, Given, check, place, reset, set_up};
+use service::server::setup::{At, Crawl, Given, check, check_archive, place, reset, set_up};
 
 /// The arguments of `argiope server`.
 #[derive(Args, Debug)]
@@ -78,6 +78,7 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
         None => args.options.over(&Options::default())?,
     };
     check(&given, args.lease)?;
+    args.archive.as_deref().map_or(Ok(()), check_archive)?;
     let guard = args.access.guard()?;
     let (store, schema, given) = place(given)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

@@ -311,6 +311,9 @@ fn what_cannot_be_read_is_named() {
     set_modes(&crawled.dir(), if is_root() { 0o700 } else { 0 }, 0o600);
     let private = "DIRS/crawl: Permission denied (os error 13): its owner must give you permission to read it";
     says(as_nobody(&arguments("status", "crawl")), private);
+    // Whether it holds a crawl cannot be known: that no seeds are given is not what is wrong.
+    let goes_on = ["crawl".to_owned(), "-o".to_owned(), format!("{dirs}/crawl")];
+    says(as_nobody(&goes_on), private);
     fs::set_permissions(crawled.dir(), Permissions::from_mode(0o755)).unwrap();
 }
 

@@ -183,6 +183,25 @@ fn seeds_that_are_no_urls_are_named_and_no_seeds_are_noticed() {
 }
 
 #[test]
+fn user_names_and_passwords_are_refused_where_they_would_be_written_down() {
+    let dirs = tempfile::tempdir().unwrap();
+    for (flag, url) in [
+        ("--exclude", "http://ana:S3CRET@host/p/1*"),
+        ("--include", "http*://ana:S3CRET@host/*"),
+        ("--scope", "*://ana:S3CRET@host/*"),
+        ("--header-for", "http://ana:S3CRET@host/ A:b"),
+        ("--info-url", "http://ana:S3CRET@host/"),
+    ] {
+        let arguments = format!("crawl http://a.test/ -o {}/new {flag} {url}", dirs.path().display());
+        let ended = binary::run(&arguments.split(' ').collect::<Vec<_>>()).expect_code(USAGE);
+        let names_it = ended.stderr.starts_with(&format!("argiope: {flag} `")) && ended.stderr.contains("***@host/");
+        assert!(names_it && ended.stderr.contains("has a user name or password"), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("S3CRET") && !ended.stderr.contains("ana"), "{}", ended.stderr);
+        assert!(!dirs.path().join("new").exists(), "{flag} made the directory");
+    }
+}
+
+#[test]
 fn what_was_given_is_shown_without_what_a_terminal_obeys_and_not_without_end() {
     let dirs = tempfile::tempdir().unwrap();
     let seeds = dirs.path().join("seeds");

@@ -173,7 +173,9 @@ impl Change {
                     bail!(usage(format!("{key}: files are for `argiope steer`, which reads them once")));
                 }
                 if let Some(key) = keys.iter().find(|key| !kept.contains_key(*key)) {
-                    bail!(usage(format!("{key}: the crawl does not keep it, so each run takes its own: give the flag to `argiope crawl`")));
+                    bail!(usage(format!(
+                        "{key}: the crawl does not keep it, so each run takes its own: give the flag to `argiope crawl`"
+                    )));
                 }
                 changed = given.over(options)?;
             }

@@ -9,7 +9,6 @@ use shared_archive::{ARCHIVE, DATASET, SharedArchive, SharedArchiveError};
 use store::{CrawlView, Segment};
 use store_postgres::Schema;
 use store_postgres::cluster::{Control, Setup, Shared};
-use weburl::UserInfo;
 
 use super::published::{self, publish, stored};
 use super::unchangeable;
@@ -126,6 +125,24 @@ pub fn check(given: &Options, lease: Option<Span>) -> anyhow::Result<()> {
     unchangeable::check_options(given)
 }
 
+/// Refuses an address of an archive that every worker would show with a secret in it.
+///
+/// # Errors
+/// It is one, or no URL. The message shows no secret.
+pub fn check_archive(archive: &str) -> anyhow::Result<()> {
+    let shown = SharedArchive::shown(archive);
+    if shown != archive {
+        bail!(usage(format!(
+            "--archive {shown}: has a user, a key or a query, which every worker would show: keys belong in the environment \
+             (docs/shared-archive.md); an @ in a path is %40"
+        )));
+    }
+    if !archive.contains("://") {
+        bail!(usage(format!("--archive {archive}: is not a URL such as file:///srv/crawl")));
+    }
+    Ok(())
+}
+
 /// Where the state is, and the options without that: they are those of any crawl.
 ///
 /// # Errors
@@ -163,14 +180,6 @@ impl Given<'_> {
         let Some(archive) = self.archive else {
             bail!(usage("--archive is missing: where the archive goes, a URL on storage that all workers share"));
         };
-        if !archive.contains("://") {
-            bail!(usage(format!("--archive {archive}: is not a URL such as file:///srv/crawl")));
-        }
-        if UserInfo::of(archive).is_some() {
-            bail!(usage(
-                "--archive has a user or a key in its URL, which every worker would show: keys belong in the environment (docs/shared-archive.md)"
-            ));
-        }
         let plan = Plan::new(&self.options.over(&defaults(self.options))?)?;
         self.setup(stored(&plan.options)?, archive.to_owned(), &plan)
     }
@@ -223,7 +232,7 @@ impl Given<'_> {
         if let Some(archive) = self.archive.filter(|archive| *archive != setup.archive) {
             bail!(usage(format!(
                 "--archive {archive}: the archive of the crawl in {at} is {}; {way_out}",
-                setup.archive
+                SharedArchive::shown(&setup.archive)
             )));
         }
         let placement = Placement::from_str(&setup.placement, false)
@@ -272,7 +281,8 @@ fn claim(url: &str, crawl_id: &str, sealed: &[Segment]) -> anyhow::Result<Shared
             Some(other) if other != mark => {
                 let other = other.trim_end().escape_debug().to_string();
                 bail!(usage(format!(
-                    "--archive {url}: is the archive of another crawl ({other}): name another place, or remove what lies there"
+                    "--archive {}: is the archive of another crawl ({other}): name another place, or remove what lies there",
+                    archive.url()
                 )))
             }
             found => Ok(found.is_some()),
@@ -283,7 +293,8 @@ fn claim(url: &str, crawl_id: &str, sealed: &[Segment]) -> anyhow::Result<Shared
     // Where all that was sealed is there, only the mark was lost.
     if !is_marked && sealed.is_empty() && holds_crawl(&archive)? {
         bail!(usage(format!(
-            "--archive {url}: is the directory of a crawl by one process: name another place; `argiope crawl -o DIR` continues that crawl"
+            "--archive {}: is the directory of a crawl by one process: name another place; `argiope crawl -o DIR` continues that crawl",
+            archive.url()
         )));
     }
     archive.check()?;
@@ -343,7 +354,7 @@ fn free(url: &str, crawl_id: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     if archive.has_any_in(ARCHIVE)? {
-        bail!("{url} has segments of it: another crawl needs another archive");
+        bail!("{} has segments of it: another crawl needs another archive", archive.url());
     }
     for name in dir::NAMES_OF_SHARED {
         archive.remove(&name.join("/"))?;

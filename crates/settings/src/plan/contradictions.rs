@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use frontier::Politeness;
-use weburl::{CanonicalRules, CanonicalUrl, SiteKey};
+use weburl::{CanonicalRules, CanonicalUrl, SiteKey, UserInfo, without_user_info};
 
 use crate::options::Options;
 use crate::site_name::SiteDelay;
@@ -32,7 +32,13 @@ pub(super) fn refuse(options: &Options, politeness: &Politeness) -> anyhow::Resu
 fn info_url(options: &Options) -> anyhow::Result<()> {
     let Some(page) = &options.info_url else { return Ok(()) };
     let rules = CanonicalRules::default();
-    CanonicalUrl::parse(page, &rules).map_err(|error| usage(format!("--info-url `{page}`: {error}")))?;
+    let shown = without_user_info(page);
+    CanonicalUrl::parse(page, &rules).map_err(|error| usage(format!("--info-url `{shown}`: {error}")))?;
+    if UserInfo::of(page).is_some() {
+        return Err(usage(format!(
+            "--info-url `{shown}` has a user name or password, which every server would see: leave it out"
+        )));
+    }
     match &options.user_agent {
         Some(user_agent) if !user_agent.contains(page.as_str()) => Err(usage(format!(
             "--info-url {page} is named in the default User-Agent only: write it into --user-agent `{user_agent}`"
@@ -84,6 +90,11 @@ mod tests {
         for (options, expect) in [
             (Options { info_url: text("notaurl"), ..none() }, "--info-url `notaurl`: "),
             (Options { info_url: text("ftp://a.test/"), ..none() }, "--info-url `ftp://a.test/`: "),
+            (Options { info_url: text("ftp://ana:secret@a.test/"), ..none() }, "--info-url `ftp://***@a.test/`: "),
+            (
+                Options { info_url: text("http://ana:secret@a.test/"), ..none() },
+                "--info-url `http://***@a.test/` has a user name or password, which every server would see: leave it out",
+            ),
             (
                 Options { info_url: text("http://a.test/"), user_agent: text("mine/1"), ..none() },
                 "--info-url http://a.test/ is named in the default User-Agent only: write it into --user-agent `mine/1`",
