@@ -100,9 +100,12 @@ pub enum Stage<R> {
     Busy,
 }
 
+/// Tables by what was asked.
+type Tables<Q, R, S> = VecDeque<(Q, Arc<Table<R, S>>)>;
+
 /// The tables that were asked for last, by what was asked: `Q`. Their rows are read from `S`.
 pub struct Sortings<Q, R, S> {
-    tables: Mutex<VecDeque<(Q, Arc<Table<R, S>>)>>,
+    tables: Mutex<Tables<Q, R, S>>,
     clock: Arc<Clock>,
     turns: Arc<Semaphore>,
     /// What looks on for a table stops when this is gone: the process ends.
@@ -208,7 +211,7 @@ impl<Q: Clone + PartialEq, R: Send + Sync + 'static, S: Source> Sortings<Q, R, S
         });
     }
 
-    fn tables(&self) -> MutexGuard<'_, VecDeque<(Q, Arc<Table<R, S>>)>> {
+    fn tables(&self) -> MutexGuard<'_, Tables<Q, R, S>> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -34,7 +34,7 @@ pub(super) async fn rank(State(server): State<Server>, RawQuery(query): RawQuery
     let request = PageRankRequest { url, top: top as u32, normalized };
     let answer = server.ask_all(async |mut client| client.page_rank(request).await).await?;
     let place = |place: u64| Some(place).filter(|place| *place > 0);
-    let rows: Vec<_> = answer.ranked.into_iter().map(|row| (place(row.place.into()), row.rank, row.url)).collect();
+    let rows: Vec<_> = answer.ranked.into_iter().map(|row| (place(row.place), row.rank, row.url)).collect();
     Ok(asked.shown([answer.vertices, answer.edges], &rows))
 }
 
