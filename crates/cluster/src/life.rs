@@ -22,6 +22,9 @@ use crate::placing;
 use crate::sealing::Sealing;
 use crate::store::{Changing, WorkerStore};
 
+/// How long after an outage of the database workers take at most to renew their leases: each tries to connect twice a second.
+const BACK_WITHIN: Duration = Duration::from_secs(15);
+
 /// How often a worker polls for changes by others.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -257,10 +260,9 @@ impl Life {
         Ok(())
     }
 
-    /// Calls workers dead. While the database was away no worker could renew its lease: after a gap, the others have the time of a lease to
-    /// come back first.
+    /// Calls workers dead. While the database was away no worker could renew its lease: after a gap, the others have time to come back first.
     fn reap(&self) -> Result<(), WorkerError> {
-        if self.lease.has_held_for(self.times.ttl) {
+        if self.lease.has_held_for(self.times.ttl.min(BACK_WITHIN)) {
             let dead = self.worker.reap(self.times.grace)?;
             if !dead.is_empty() {
                 (self.tell)(Happening::Died(dead));

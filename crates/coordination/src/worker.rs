@@ -51,9 +51,9 @@ pub trait Worker: Send + Sync {
     /// The store failed.
     fn gone(&self) -> Result<(), WorkerError>;
 
-    /// Declares workers dead whose lease ended longer than `grace` ago, but none after the end of its own lease. Undoes the visits in their unsealed segments, and frees their
-    /// groups. Any worker may call it at any time; each call continues where an earlier one stopped. Files of these
-    /// segments on shared storage must be removed afterwards ([`Worker::lost_segments`]).
+    /// Declares workers dead whose lease ended longer than `grace` ago, but none after the end of its own lease. Undoes the visits in their
+    /// unsealed segments, and frees their groups. Any worker may call it at any time; each call continues where an earlier one stopped. What
+    /// shared storage has of these segments must be taken out of the archive afterwards ([`Worker::lost_segments`]).
     ///
     /// # Errors
     /// The store failed.

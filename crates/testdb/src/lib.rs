@@ -244,7 +244,7 @@ impl Drop for Postgres {
 
 fn run(dir: &Path, account: Option<&str>, settings: &[String]) -> Child {
     as_account(account, &programs().join("postgres"))
-        .args(["-c", "listen_addresses=", "-c", "max_connections=20", "-k"])
+        .args(["-c", "listen_addresses=", "-c", "max_connections=40", "-k"])
         .arg(dir)
         .args(settings.iter().flat_map(|setting| ["-c", setting]))
         .arg("-D")

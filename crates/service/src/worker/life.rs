@@ -76,10 +76,7 @@ impl Working {
         }
         let written = life.worker().segments()?.into_iter();
         let sealed: Vec<_> = written.filter(|written| written.is_sealed).map(|written| written.segment).collect();
-        if let Err(lost) = in_line::refuse_lost(&crew.archive, &sealed, &crew.crawl_id) {
-            life.worker().gone()?;
-            return Err(lost);
-        }
+        in_line::refuse_lost(&crew.archive, &sealed, &crew.crawl_id)?;
         let set_up = InForce { changes: InForce::SET_UP, settings: crew.settings.clone() };
         let InForce { changes, settings } = life.worker().in_force(Some(set_up.changes))?.unwrap_or(set_up);
         // The server tells no secret; they are read again in each life.
