@@ -59,8 +59,8 @@ impl Default for StandingStatus {
 }
 
 impl StandingStatus {
-    /// Opens the state of a crawl that rests, and counts what its status has: in a large crawl, the first reader would wait for that. What
-    /// cannot be read is said to the first who asks. Outside a runtime nobody asks yet: a crawl begins there.
+    /// Opens the state of a crawl that rests, and counts what its status has: in a large crawl, the first reader would wait for that. The
+    /// first request shows what could not be read. Outside a runtime there are no requests yet: a crawl begins there.
     pub(crate) fn read_beforehand(self: &Arc<Self>, crawl: &Arc<Standing>) {
         let Ok(runtime) = Handle::try_current() else { return };
         if !live::runs(crawl.root()) {

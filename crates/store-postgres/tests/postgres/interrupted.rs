@@ -115,7 +115,7 @@ fn a_group_that_is_given_away_stays_so_though_the_answer_was_lost() {
     assert!(interrupted(&server, || one.hand_over((first, *first_epoch), other.id(), QUIET).expect("asked")));
     let arrived = other.owned().expect("owned").swap_remove(0);
     assert_eq!((&arrived.group, arrived.epoch), (first, Epoch(first_epoch.0 + 1)), "once");
-    // By the time that the owner before is told, it may have gone on to the next one.
+    // The group may have a third owner before the first one has its answer.
     assert!(other.hand_over((first, arrived.epoch), one.id(), QUIET).expect("asked"));
     assert!(one.hand_over((first, *first_epoch), other.id(), QUIET).expect("asked"));
     assert_eq!(one.owned().expect("owned").len(), 2, "what it got back under another epoch it keeps");
