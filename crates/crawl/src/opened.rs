@@ -1,6 +1,5 @@
 //! A crawl's directory opened, mostly to be read: what `status`, `explain`, `check`, `report`, `export` and `derive` begin with.
 
-use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +32,8 @@ enum State {
     Own(Arc<dyn Store>),
     /// No crawl is running, nor can one begin meanwhile.
     Read(Arc<dyn CrawlView>),
+    /// No crawl was running. One can begin meanwhile; this is what it finds.
+    Apart(Arc<dyn CrawlView>),
     /// A crawl is running. This is what it had come to when it was asked.
     Running(Box<LiveView>),
 }
@@ -89,15 +90,17 @@ impl Opened {
         }
     }
 
-    /// The same of a crawl that rests, without keeping others from crawling meanwhile. `None` where that cannot be.
-    pub(crate) fn apart(root: &Path) -> anyhow::Result<Option<Self>> {
-        let is_apart = Cell::new(true);
-        let opened = Opened::with(root, |dir, options| {
+    /// The same, without keeping others from crawling meanwhile where that can be.
+    pub(crate) fn apart(root: &Path) -> anyhow::Result<Self> {
+        Opened::with(root, |dir, options| {
             let apart = dir.open_apart(options)?;
-            is_apart.set(apart.is_some());
-            Ok(State::Read(apart.map_or_else(|| dir.open_to_read(options), Ok)?))
-        })?;
-        Ok(Some(opened).filter(|_| is_apart.get()))
+            apart.map_or_else(|| Ok(State::Read(dir.open_to_read(options)?)), |view| Ok(State::Apart(view)))
+        })
+    }
+
+    /// True where the crawl rests and others can crawl meanwhile.
+    pub(crate) fn is_apart(&self) -> bool {
+        matches!(self.state, State::Apart(_))
     }
 
     /// The same, with the files of the dataset complete: those of a running crawl as of a moment before. Where workers run, or a crawl was
@@ -122,7 +125,9 @@ impl Opened {
     pub fn own(&self) -> anyhow::Result<&dyn Store> {
         match &self.state {
             State::Own(store) => Ok(&**store),
-            State::Read(_) => bail!("internal error: {} is open to be read", self.dir.root().display()),
+            State::Read(_) | State::Apart(_) => {
+                bail!("internal error: {} is open to be read", self.dir.root().display())
+            }
             State::Running(_) => {
                 bail!("{}: a crawl is running in it: try again when it has ended", self.dir.root().display())
             }
@@ -134,7 +139,7 @@ impl Opened {
     pub fn view(&self) -> &dyn CrawlView {
         match &self.state {
             State::Own(store) => &**store,
-            State::Read(view) => &**view,
+            State::Read(view) | State::Apart(view) => &**view,
             State::Running(view) => &**view,
         }
     }
@@ -158,7 +163,7 @@ impl Opened {
     pub fn live(&self) -> Option<&LiveView> {
         match &self.state {
             State::Running(live) => Some(live),
-            State::Own(_) | State::Read(_) => None,
+            State::Own(_) | State::Read(_) | State::Apart(_) => None,
         }
     }
 

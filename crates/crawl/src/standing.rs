@@ -59,7 +59,8 @@ impl Standing {
         let dir = CrawlDir::existing(&self.root)?;
         if live::runs(&self.root) {
             self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
-            return Ok(Arc::new(Opened::new(&self.root)?));
+            // The run may end before it answers.
+            return Ok(Arc::new(Opened::apart(&self.root)?));
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         // Read before the state: a commit in between makes the next question open it again.
@@ -69,9 +70,8 @@ impl Standing {
         {
             return Ok(opened.clone());
         }
-        let Some(apart) = Opened::apart(&self.root)? else { return Ok(Arc::new(Opened::new(&self.root)?)) };
-        let opened = Arc::new(apart);
-        *kept = as_of.filter(|_| !opened.is_running()).map(|as_of| (as_of, opened.clone()));
+        let opened = Arc::new(Opened::apart(&self.root)?);
+        *kept = as_of.filter(|_| opened.is_apart()).map(|as_of| (as_of, opened.clone()));
         Ok(opened)
     }
 

@@ -1,11 +1,14 @@
 //! A real browser: Chromium without a window, spoken to in its DevTools protocol over a pair of pipes.
 //!
-//! Every command is answered, so nothing here waits for a time to pass.
+//! Every command is answered, so nothing here waits for a time to pass. A browser that says nothing for long fails the test, which shows
+//! what it said before.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -29,6 +32,9 @@ const FLAGS: [&str; 13] = [
     "--force-color-profile=srgb",
 ];
 
+/// How long the browser may say nothing while something is waited for.
+const SILENCE_MAX: Duration = Duration::from_secs(120);
+
 /// Elements that the Tab key passes on a page, at most.
 const TABS_MAX: usize = 400;
 
@@ -36,7 +42,8 @@ const TABS_MAX: usize = 400;
 pub struct Browser {
     process: Child,
     commands: ChildStdin,
-    answers: BufReader<ChildStdout>,
+    /// Its messages, which a thread reads.
+    messages: Receiver<Vec<u8>>,
     session: Value,
     next_id: u64,
     /// Everything the browser said of its own accord since the page was opened.
@@ -105,11 +112,11 @@ impl Browser {
             .spawn()
             .expect("a shell");
         let commands = process.stdin.take().expect("piped");
-        let answers = BufReader::new(process.stdout.take().expect("piped"));
+        let messages = read(process.stdout.take().expect("piped"));
         let mut browser = Browser {
             process,
             commands,
-            answers,
+            messages,
             session: Value::Null,
             next_id: 0,
             events: Vec::new(),
@@ -138,7 +145,7 @@ impl Browser {
         let sent = self.commands.write_all(format!("{command}\0").as_bytes());
         sent.expect("chromium runs: the tests need the Debian package chromium (apt-get install chromium)");
         loop {
-            let mut message = self.message();
+            let mut message = self.message(method);
             if message["id"] == json!(id) {
                 assert!(message.get("error").is_none(), "{method}: {message}");
                 return message["result"].take();
@@ -147,21 +154,22 @@ impl Browser {
         }
     }
 
-    fn message(&mut self) -> Value {
-        let mut bytes = Vec::new();
-        self.answers.read_until(0, &mut bytes).expect("a pipe");
-        assert_eq!(
-            bytes.pop(),
-            Some(0),
-            "chromium ended: the tests need the Debian package chromium (apt-get install chromium)"
-        );
+    /// The next message, while `awaited` has not come.
+    fn message(&mut self, awaited: &str) -> Value {
+        let bytes = self.messages.recv_timeout(SILENCE_MAX).unwrap_or_else(|error| {
+            let said = self.events.iter().map(|event| format!("{} {}", event["method"], event["params"]["type"]));
+            panic!(
+                "no {awaited} of chromium: {error} (the tests need the Debian package chromium: apt-get install chromium) after {:?}",
+                said.collect::<Vec<_>>()
+            )
+        });
         serde_json::from_slice(&bytes).expect("JSON")
     }
 
     /// Waits for an event since the page was opened.
     fn wait_for(&mut self, method: &str) {
         while self.events.iter().all(|event| event["method"] != method) {
-            let message = self.message();
+            let message = self.message(method);
             self.events.push(message);
         }
     }
@@ -359,6 +367,22 @@ impl Browser {
             }
         }
     }
+}
+
+/// Reads messages until the pipe ends. Each ends with a zero.
+fn read(pipe: ChildStdout) -> Receiver<Vec<u8>> {
+    let (sender, messages) = channel();
+    std::thread::spawn(move || {
+        let mut pipe = BufReader::new(pipe);
+        loop {
+            let mut bytes = Vec::new();
+            let is_read = pipe.read_until(0, &mut bytes).is_ok();
+            if !is_read || bytes.pop() != Some(0) || sender.send(bytes).is_err() {
+                return;
+            }
+        }
+    });
+    messages
 }
 
 impl Drop for Browser {

@@ -1,6 +1,6 @@
 //! Answers that read much of a crawl, kept as long as they hold.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use crawl::opened::Opened;
@@ -18,8 +18,8 @@ pub(crate) struct Kept<T> {
 
 /// What an answer is of.
 enum Of {
-    /// A crawl that rests, at one commit.
-    Rest(Arc<Opened>),
+    /// A crawl that rests, at one commit. An answer keeps nothing open: it may be what keeps others from crawling.
+    Rest(Weak<Opened>),
     /// A running crawl; it holds until then.
     Run(Timestamp),
 }
@@ -47,7 +47,7 @@ impl<T> Kept<T> {
         let answer = Arc::new(question(opened)?);
         let ended = self.clock.now();
         let holds_for: Duration = ended.since(began) * HOLDS_TIMES;
-        let of = if opened.is_running() { Of::Run(ended + holds_for) } else { Of::Rest(opened.clone()) };
+        let of = if opened.is_running() { Of::Run(ended + holds_for) } else { Of::Rest(Arc::downgrade(opened)) };
         *kept = Some((of, answer.clone()));
         Ok(answer)
     }
@@ -67,8 +67,35 @@ impl<T> Kept<T> {
 impl Of {
     fn holds(&self, opened: &Arc<Opened>, now: Timestamp) -> bool {
         match self {
-            Of::Rest(of) => Arc::ptr_eq(of, opened),
+            Of::Rest(of) => Weak::as_ptr(of) == Arc::as_ptr(opened),
             Of::Run(until) => opened.is_running() && now < *until,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crawl::CrawlDir;
+    use settings::options::Options;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_keeps_nobody_from_crawling() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dir = CrawlDir::at(root.path());
+        dir.create().expect("made");
+        dir.write_options(&Options::default()).expect("written");
+        drop(dir.open_store(&Options::default()).expect("a state"));
+        // As a crawl is open that cannot be read while another process commits.
+        let opened = Arc::new(Opened::new(root.path()).expect("a crawl"));
+        let kept = Kept::default();
+        for _ in 0..2 {
+            assert_eq!(*kept.answer(&opened, |_| Ok(1)).expect("an answer"), 1);
+        }
+        drop(opened);
+        assert!(dir.open_store(&Options::default()).is_ok(), "the state is free");
+        let again = Arc::new(Opened::new(root.path()).expect("a crawl"));
+        assert_eq!(*kept.answer(&again, |_| Ok(2)).expect("an answer"), 2, "it is of what was open before");
     }
 }

@@ -176,6 +176,11 @@ if (board) {
   else follow();
 }
 
+// A browser may keep a page in memory and show it again on the way back (back/forward cache). The crawl has gone on since.
+addEventListener("pageshow", (shown) => {
+  if (shown.persisted) location.reload();
+});
+
 const parsed = async (link) => {
   const answer = await fetch(link);
   return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
