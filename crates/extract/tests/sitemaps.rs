@@ -248,6 +248,11 @@ fn a_url_with_a_reference_that_xml_does_not_know_is_none() {
         assert_eq!(entries(&sitemap), expect, "{before}");
         assert_eq!(sitemap.flaws.without_url as usize, none.len(), "{before}");
     }
+    // What the document is relative to is no URL of an item, and a `guid` is one.
+    let relative = read("<feed xml:base='http://x/'><entry><link href='&nbsp;'/></entry></feed>");
+    assert_eq!((relative.entries.len(), relative.flaws.without_url), (0, 1));
+    let named = read("<rss><item><link>http://x/&nbsp;</link><guid>http://x/7</guid></item></rss>");
+    assert_eq!(entries(&named), ["http://x/7"]);
     // The last item counts too where the document ends in it, and a date is not half read.
     let cut = read("<urlset><url><loc>http://x/&nbsp;</loc>");
     assert_eq!((cut.entries.len(), cut.flaws.without_url), (0, 1));

@@ -28,8 +28,8 @@ const BEFORE_EXPRESSION: [&str; 16] = [
 
 /// Adds the modules that a script imports.
 pub fn of_script(text: &str, found: &mut Requisites) {
-    Scanner { rest: text, before: Before::Nothing, statement: Statement::Other, templates: Vec::new(), braces: 0 }
-        .scan(found);
+    let (before, statement, templates) = (Before::Nothing, Statement::Other, Vec::new());
+    Scanner { rest: text, before, statement, templates, braces: 0, endless_until: usize::MAX }.scan(found);
 }
 
 /// What stands before, as far as it decides what follows.
@@ -66,6 +66,8 @@ struct Scanner<'t> {
     templates: Vec<usize>,
     /// The braces that are open.
     braces: usize,
+    /// How much of the text is left behind the line in which a regular expression had no end: no other one in it is looked for.
+    endless_until: usize,
 }
 
 impl Scanner<'_> {
@@ -208,26 +210,32 @@ impl Scanner<'_> {
 
     /// A regular expression; if none ends in this line, only its `/`.
     fn regular_expression(&mut self) {
-        let (mut in_class, mut end) = (false, None);
+        let end = if self.rest.len() > self.endless_until { None } else { self.end_of_regular_expression() };
+        self.skip(end.unwrap_or(1));
+        self.statement = Statement::Other;
+        self.before = if end.is_some() { Before::Operand } else { Before::Operator };
+    }
+
+    fn end_of_regular_expression(&mut self) -> Option<usize> {
+        let (mut in_class, mut end_of_line) = (false, self.rest.len());
         let mut chars = self.rest.char_indices().skip(1);
         while let Some((at, char)) = chars.next() {
             match char {
                 '\\' => {
                     chars.next();
                 }
-                '\n' | '\r' => break,
-                '[' => in_class = true,
-                ']' => in_class = false,
-                '/' if !in_class => {
-                    end = Some(at + 1);
+                '\n' | '\r' => {
+                    end_of_line = at;
                     break;
                 }
+                '[' => in_class = true,
+                ']' => in_class = false,
+                '/' if !in_class => return Some(at + 1),
                 _ => {}
             }
         }
-        self.skip(end.unwrap_or(1));
-        self.statement = Statement::Other;
-        self.before = if end.is_some() { Before::Operand } else { Before::Operator };
+        self.endless_until = self.rest.len() - end_of_line;
+        None
     }
 }
 
@@ -279,6 +287,14 @@ mod tests {
         assert!(found.is_cut);
     }
 
+    /// The test runner has a limit.
+    #[test]
+    fn regular_expressions_without_an_end_take_linear_time() {
+        for part in ["/[", "/[\n", "(/\\"] {
+            check(&format!("{}\n;import './a.js'", part.repeat(500_000)), &["./a.js"]);
+        }
+    }
+
     #[test]
     fn what_only_looks_so() {
         check("x.import('./a.js'); x.from './b.js'; import.meta.url + './c.js'", &[]);
@@ -295,6 +311,7 @@ mod tests {
         check("`", &[]);
         check("'\\", &[]);
         check("/", &[]);
+        check("a = /[ /x'/;\nimport './b.js'; c = /x'/; import './d.js'", &["./b.js", "./d.js"]);
         check("import { a } from './č.js' // č", &["./č.js"]);
     }
 }

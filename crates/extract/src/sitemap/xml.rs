@@ -195,13 +195,14 @@ impl Items<'_> {
             let key = attribute.key.local_name();
             let key: &str = key.as_ref();
             if key.eq_ignore_ascii_case("href") {
-                href = Some(decoded(&attribute.value).unwrap_or_default());
+                href = Some(decoded(&attribute.value));
             } else if key.eq_ignore_ascii_case("rel") {
                 is_alternate = attribute.value.trim().eq_ignore_ascii_case("alternate");
             }
         }
         if is_alternate && self.loc.is_none() {
-            self.loc = href.map(|href| self.resolved(href));
+            // Without a URL it is an item all the same.
+            self.loc = href.map(|href| href.map_or_else(String::new, |href| self.resolved(href)));
         }
     }
 
@@ -287,7 +288,7 @@ impl Items<'_> {
 
     fn end_item_even_empty(&mut self) {
         let guid = self.guid.take();
-        let loc = self.loc.take().or(guid).unwrap_or_default();
+        let loc = self.loc.take().filter(|loc| !loc.is_empty()).or(guid).unwrap_or_default();
         let lastmod = self.lastmod.take();
         self.done |= !self.sitemap.add(&loc, lastmod, self.limits);
     }
