@@ -131,8 +131,11 @@ fn with_month(text: &str) -> Option<i64> {
         number_of(ORDINALS.iter().find_map(|ordinal| word.strip_suffix(ordinal)).unwrap_or(word))
     };
     let day_at = |at: Option<usize>| number_at(at).filter(|day| (1..=31).contains(day));
-    // `mar. 5 mars 2024` begins with a Tuesday.
-    let is_weekday = |at: usize| day_at(Some(at + 1)).is_some() && month_at(at + 2).is_some();
+    // `mar. 5 mars 2024` begins with a Tuesday, `5 mar - 8 mar 2024` does not.
+    let is_weekday = |at: usize| {
+        let is_first = day_at(at.checked_sub(1)).is_none();
+        is_first && day_at(Some(at + 1)).is_some() && month_at(at + 2).is_some()
+    };
     let mut months = (0..words.len()).filter_map(|at| Some((at, month_at(at)?)));
     let (place, month) = months.find(|(at, _)| !is_weekday(*at))?;
     let (day, year_at) = match day_at(place.checked_sub(1)) {
@@ -330,6 +333,9 @@ mod tests {
             "2024-03-05 10:00+16:00",
             "2024-03-05 10:00 +02:00 12",
             "05.03.2024 and more",
+            // Which year the first day is in, nothing says.
+            "28 Dec - 5 Jan 2024",
+            "5 mar - 8 mar 2024",
         ] {
             assert_eq!(date(text), None, "{text}");
         }
