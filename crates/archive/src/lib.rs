@@ -359,8 +359,8 @@ impl Archive {
                 self.append_record(rendering.at, picture.concurrent_to(of))?;
             }
         }
-        let resources = rendering.resources.iter();
-        resources.map(|exchange| self.append_exchange(exchange, Digests::default(), None)).collect()
+        let exchanges = rendering.resources.iter().chain(&rendering.robots);
+        exchanges.map(|exchange| self.append_exchange(exchange, Digests::default(), None)).collect()
     }
 
     /// Appends the results of hooks for an answer that was appended before, in a metadata record: a JSON object.

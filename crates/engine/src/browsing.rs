@@ -4,6 +4,7 @@
 mod evidence;
 mod pace;
 mod resources;
+mod robots_files;
 
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -13,17 +14,17 @@ use std::time::Duration;
 use bytes::Bytes;
 use extract::parts::Parts;
 use fetch::Fetcher;
-use model::{FetchOutcome, FetchTask, Fetched, Purpose, RenderedDocument, Rendering, Shown};
+use model::{Exchange, FetchOutcome, FetchTask, Fetched, Purpose, RenderedDocument, Rendering, Shown};
 use render::{Page, Rendered, Renderer, Source};
 use stages::{Stage, wait};
-use weburl::{CanonicalUrl, UrlKey};
+use weburl::UrlKey;
 
 use crate::clock::Clock;
 use crate::content::{Content, Finding, missing_page};
 use crate::{RenderMode, Settings};
 pub(crate) use evidence::TEXT_CHARS_MIN;
 use evidence::{Evidence, Samples};
-use resources::{PageResources, Resources};
+use resources::{Kept, PageResources, Resources};
 
 /// A browser for a crawl, with what its pages share.
 pub struct Browsing {
@@ -114,6 +115,7 @@ impl Browsing {
         let rendered = wait(Stage::Render, showing_it).await;
         // The visit lasts as long as the page asks for things: the delay is counted from their end.
         outcome.finished_at = self.clock.now();
+        let Kept { files, robots, .. } = got.end();
         let (rendered, failure) = match rendered {
             Ok(rendered) => (rendered, None),
             Err(failure) => (Rendered::default(), Some(failure.to_string())),
@@ -130,7 +132,8 @@ impl Browsing {
             evidence: showing.evidence.as_str().to_owned(),
             before: showing.before,
             document: failure.map_or(Ok(document), Err),
-            resources: std::mem::take(&mut *locked(&got.exchanges)),
+            resources: files,
+            robots,
             shared: std::mem::take(&mut *locked(&got.reused)),
             unloaded: rendered.unloaded.into_iter().collect(),
             refused: rendered.refused,
@@ -142,11 +145,15 @@ impl Browsing {
     /// Gives files of a rendering that is not recorded to the one that is, as far as that uses them. Others are forgotten: a page that needs one
     /// has it recorded.
     pub(crate) fn discard(&self, unrecorded: Rendering, recorded: Option<&mut Rendering>) {
-        let mut urls: Vec<CanonicalUrl> = unrecorded.resources.iter().map(|exchange| exchange.url.clone()).collect();
-        if let Some(recorded) = recorded {
-            recorded.take_shared(unrecorded);
-            let kept: HashSet<UrlKey> = recorded.resources.iter().map(|exchange| exchange.url.key()).collect();
-            urls.retain(|url| !kept.contains(&url.key()));
+        let urls_of = |exchanges: &[Exchange]| Vec::from_iter(exchanges.iter().map(|exchange| exchange.url.clone()));
+        let mut urls = urls_of(&unrecorded.resources);
+        match recorded {
+            Some(recorded) => {
+                recorded.take_shared(unrecorded);
+                let kept: HashSet<UrlKey> = recorded.resources.iter().map(|exchange| exchange.url.key()).collect();
+                urls.retain(|url| !kept.contains(&url.key()));
+            }
+            None => urls.extend(urls_of(&unrecorded.robots)),
         }
         self.resources.forget(&urls);
     }

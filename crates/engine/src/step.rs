@@ -35,7 +35,9 @@ mod steered;
 mod yields;
 
 pub use prospect::{OnAddress, Prospect, SiteWaits, Turn, Wait};
-pub(crate) use robots_txt::{ROBOTS_PATH, access as robots_access, is_robots_txt};
+pub(crate) use robots_txt::{
+    ROBOTS_PATH, access_by as robots_access_by, expiry as robots_expiry, is_robots_txt, retry_after, robots_txt_of,
+};
 pub use robots_txt::{robots_state, robots_unread};
 pub use rules::read_rules;
 pub use sitemaps::sitemaps_of;

@@ -21,6 +21,8 @@ pub struct Rendering {
     pub document: Result<RenderedDocument, String>,
     /// The answered requests of the page.
     pub resources: Vec<Exchange>,
+    /// The robots.txt files of their sites that had to be requested, with what they redirect to.
+    pub robots: Vec<Exchange>,
     /// URLs of further answers that the page got: they were fetched for another page, or by the crawl, and recorded there.
     pub shared: Vec<UrlKey>,
     /// URLs of images, sound, video and fonts that the page requested where none are wanted.
@@ -35,13 +37,13 @@ pub struct Rendering {
 
 impl Rendering {
     /// Takes from another one, which is not recorded, the files that this page used without a request of its own, so they are recorded
-    /// here. Files for robots are such: no page asks for them twice.
+    /// here. All robots.txt files are such: no page asks for them twice.
     pub fn take_shared(&mut self, unrecorded: Rendering) {
-        let is_of_robots = |exchange: &Exchange| exchange.url.path_and_query() == "/robots.txt";
-        let is_used = |exchange: &Exchange| self.shared.contains(&exchange.url.key()) || is_of_robots(exchange);
+        let is_used = |exchange: &Exchange| self.shared.contains(&exchange.url.key());
         let used: Vec<Exchange> = unrecorded.resources.into_iter().filter(is_used).collect();
         self.shared.retain(|key| !used.iter().any(|exchange| exchange.url.key() == *key));
         self.resources.extend(used);
+        self.robots.extend(unrecorded.robots);
     }
 }
 
@@ -252,7 +254,8 @@ impl Rendering {
     pub fn bytes(&self) -> u64 {
         let document =
             self.document.as_ref().map_or(0, |document| document.html.len() as u64 + document.pictures.bytes());
-        document + self.resources.iter().map(|exchange| exchange.payload.len() as u64).sum::<u64>()
+        let exchanges = self.resources.iter().chain(&self.robots);
+        document + exchanges.map(|exchange| exchange.payload.len() as u64).sum::<u64>()
     }
 
     /// The limits that kept something of the page.

@@ -512,6 +512,7 @@ pub fn rendering(at: Timestamp, seen: Vec<u8>, html: Option<Vec<u8>>) -> Renderi
         before: Shown { links: number(archive::LINKS_BEFORE), text_chars: number(archive::CHARACTERS_BEFORE) },
         document: document.ok_or_else(|| values(archive::FAILURE).next().unwrap_or_default()),
         resources: Vec::new(),
+        robots: Vec::new(),
         // What was said of it stands in the visit's reason.
         refused: Refusals::default(),
         left_out: Tally::default(),

@@ -8,21 +8,21 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use fetch::{Fetcher, Initiator, PageRequest, ROBOTS_REDIRECTS_MAX, robots_elsewhere};
+use frontier::Trouble;
 use model::{Exchange, FetchOutcome, FetchTask, Fetched, Headers, Method, Purpose, Refusal, Response, TaskId};
 use render::{Kind, Served, Source, Wanted};
-use robots::{Access, Lifetime, RobotsFetch, RobotsTxt};
+use robots::{Access, Lifetime, ROBOTS_CACHE_MAX, RobotsTxt};
 use tokio::sync::OnceCell;
 use weburl::{CanonicalRules, CanonicalUrl, Site, SiteKey, UrlKey};
 
 use super::locked;
 use super::pace::{Pace, Target, Turn, WAIT_MAX};
+use super::robots_files::{Answer, RobotsFiles, Said};
 use crate::Settings;
 use crate::clock::Clock;
-use crate::step::{is_robots_txt, robots_access};
+use crate::step::{retry_after, robots_access_by, robots_expiry, robots_txt_of};
 
-/// Sites whose rules are remembered; all are forgotten when there are more.
-const SITES_MAX: usize = 10_000;
-/// Scripts and style sheets that are remembered, in bytes.
+/// Scripts and style sheets that are remembered with their heads and URLs, in bytes.
 const CACHE_BYTES_MAX: usize = 64 << 20;
 /// Answers kept of one page for the archive, in bytes. What a page asks for beyond is refused.
 const PAGE_BYTES_MAX: usize = 64 << 20;
@@ -32,7 +32,7 @@ pub(super) struct Resources {
     fetcher: Arc<Fetcher>,
     settings: Arc<Settings>,
     clock: Clock,
-    robots: Mutex<HashMap<SiteKey, Arc<OnceCell<RobotsTxt>>>>,
+    robots: RobotsFiles,
     cache: Mutex<Cache>,
     /// What is being fetched for the cache: another page that wants it waits for the answer.
     flights: Mutex<HashMap<CacheKey, Weak<tokio::sync::Mutex<()>>>>,
@@ -53,7 +53,7 @@ struct Cache {
 
 impl Cache {
     fn put(&mut self, key: &CacheKey, response: &Response) {
-        let size = response.body.len();
+        let size = size_of_answer(key, response);
         if size > CACHE_BYTES_MAX / 8 || self.answers.contains_key(key) {
             return;
         }
@@ -61,8 +61,8 @@ impl Cache {
         self.order.push_back(key.clone());
         self.bytes += size;
         while self.bytes > CACHE_BYTES_MAX {
-            let oldest = self.order.pop_front().and_then(|key| self.answers.remove(&key));
-            self.bytes -= oldest.map_or(self.bytes, |response| response.body.len());
+            let oldest = self.order.pop_front().and_then(|key| self.answers.remove_entry(&key));
+            self.bytes -= oldest.map_or(self.bytes, |(key, response)| size_of_answer(&key, &response));
         }
     }
 
@@ -70,8 +70,15 @@ impl Cache {
         let is_kept = |(name, _): &CacheKey| name.rsplit(' ').next().is_none_or(|url| !urls.contains(url));
         self.order.retain(is_kept);
         self.answers.retain(|key, _| is_kept(key));
-        self.bytes = self.answers.values().map(|response| response.body.len()).sum();
+        self.bytes = self.answers.iter().map(|(key, response)| size_of_answer(key, response)).sum();
     }
+}
+
+/// What an answer takes in the cache, in bytes: the body of a redirect is empty, but its URL and its head may be long.
+fn size_of_answer((name, _): &CacheKey, response: &Response) -> usize {
+    let fields = response.headers.0.iter().map(|(name, value)| name.len() + value.len() + 2 * size_of::<String>());
+    // The key is there twice.
+    2 * (size_of::<CacheKey>() + name.len()) + size_of::<Response>() + fields.sum::<usize>() + response.body.len()
 }
 
 /// Whether the answer may be for other pages too.
@@ -102,7 +109,7 @@ impl Resources {
             fetcher,
             settings,
             clock,
-            robots: Mutex::default(),
+            robots: RobotsFiles::default(),
             cache: Mutex::default(),
             flights: Mutex::default(),
             pace,
@@ -127,41 +134,20 @@ impl Resources {
         }
     }
 
-    /// Takes the robots.txt of a site that the crawl requested, so it is not requested again.
+    /// Takes a robots.txt that the crawl requested, so it is not requested again.
     pub(super) fn learn(&self, outcome: &FetchOutcome) {
-        // What another site's robots.txt leads to says nothing of the site where it lies.
-        let leads_elsewhere = !self.settings.robots_once && robots_elsewhere(outcome).is_some();
-        if !is_robots_txt(&outcome.url) || leads_elsewhere {
-            return;
-        }
-        let access = self.access(outcome);
-        if access.lifetime == Lifetime::Final {
-            // Known already, they stay as they are.
-            let _ = self.robots(&outcome.url.site()).set(access.rules);
+        // Redirects within the site were followed.
+        let asked = outcome.exchanges.first().map_or(&outcome.url, |exchange| &exchange.url);
+        let answer = self.robots_answer(outcome, robots_elsewhere(outcome), 0);
+        if answer.failed_tries == 0 {
+            self.robots.put(asked.key(), answer);
         }
     }
 
     /// Forgets what these URLs gave.
     pub(super) fn forget(&self, urls: &[CanonicalUrl]) {
         locked(&self.cache).forget(&urls.iter().map(CanonicalUrl::as_str).collect());
-        let mut robots = locked(&self.robots);
-        urls.iter().filter(|url| is_robots_txt(url)).for_each(|url| drop(robots.remove(&url.key().site)));
-    }
-
-    fn access(&self, outcome: &FetchOutcome) -> Access {
-        let fetch = match &outcome.fetched {
-            Fetched::Response(response) => RobotsFetch::Status { code: response.status, body: &response.body },
-            Fetched::Failed(_) => RobotsFetch::Unreachable,
-        };
-        robots_access(fetch, &self.settings)
-    }
-
-    fn robots(&self, site: &Site) -> Arc<OnceCell<RobotsTxt>> {
-        let mut sites = locked(&self.robots);
-        if sites.len() >= SITES_MAX {
-            sites.clear();
-        }
-        sites.entry(site.key()).or_default().clone()
+        self.robots.forget(urls.iter().map(CanonicalUrl::key));
     }
 
     async fn get(&self, page: &PageResources, wanted: &Wanted) -> Result<Response, Refusal> {
@@ -174,8 +160,7 @@ impl Resources {
             return Err(Refusal::Click);
         }
         if let Some(matching) = self.settings.site_rules.matching {
-            let robots = self.robots(&url.site());
-            let rules = robots.get_or_try_init(|| self.ask_robots(page, &url)).await?;
+            let rules = self.rules(page, &url.site()).await?;
             if !rules.decide(url.path_and_query(), matching).allowed {
                 return Err(Refusal::Robots);
             }
@@ -196,9 +181,7 @@ impl Resources {
         let request = PageRequest { initiator, method: *method, headers, body, time_max: *time_max };
         let outcome = self.ask(page, url, &request).await?;
         let Fetched::Response(response) = outcome.fetched else { return Err(Refusal::NoAnswer) };
-        if !page.keep(outcome.exchanges) {
-            return Err(Refusal::TooLarge);
-        }
+        page.keep(outcome.exchanges, |kept| &mut kept.files)?;
         if let Some(key) = key.filter(|_| may_keep(&response)) {
             locked(&self.cache).put(&key, &response);
         }
@@ -246,37 +229,73 @@ impl Resources {
         }
         // The semaphore is never closed.
         let _permit = at_once.acquire().await.map_err(|_| Refusal::Rate)?;
+        if page.has_ended() {
+            return Err(Refusal::NoAnswer);
+        }
         let (id, purpose) = (TaskId(0), Purpose::Page);
         let task = FetchTask { id, url, purpose, address, head_first: false, condition: None, for_page: None };
         Ok(self.fetcher.fetch_for(task, Some(request)).await)
     }
 
-    /// The rules of the site of `url`. Redirects are followed here, each in its own turn (RFC 9309 §2.3.1.2).
-    async fn ask_robots(&self, page: &PageResources, url: &CanonicalUrl) -> Result<RobotsTxt, Refusal> {
-        let Some(mut url) = CanonicalUrl::from_canonical(&format!("{}/robots.txt", url.site())) else {
-            return Ok(RobotsTxt::allow_all());
-        };
-        let redirects_max = if self.settings.robots_once { 0 } else { ROBOTS_REDIRECTS_MAX };
-        let mut redirects = 0;
-        let (headers, body) = (Headers::default(), Bytes::new());
-        let (method, time_max) = (Method::Get, Duration::MAX);
-        let initiator = Initiator::Page(&page.url);
-        let request = PageRequest { initiator, method, headers: &headers, body: &body, time_max };
-        loop {
-            let mut outcome = self.ask(page, url.clone(), &request).await?;
-            page.keep(std::mem::take(&mut outcome.exchanges));
-            let target = match &outcome.fetched {
-                Fetched::Response(response) if is_redirect(response) => {
-                    response.headers.get("location").and_then(|to| url.join(to, &CanonicalRules::default()).ok())
-                }
-                _ => None,
-            };
-            match target {
-                Some(target) if redirects < redirects_max => (url, redirects) = (target, redirects + 1),
-                _ => return Ok(self.access(&outcome).rules),
+    /// The rules of a site. Redirects are followed here, each in its own turn (RFC 9309 §2.3.1.2).
+    async fn rules(&self, page: &PageResources, site: &Site) -> Result<RobotsTxt, Refusal> {
+        let mut next = robots_txt_of(site);
+        for _ in 0..=ROBOTS_REDIRECTS_MAX {
+            let Some(url) = next else { break };
+            let ask = |failed_tries| self.ask_robots(page, &url, failed_tries);
+            match self.robots.get(url.key(), self.clock.now(), ask).await? {
+                Said::Rules(rules) => return Ok(rules),
+                Said::At(target) => next = Some(target),
             }
         }
+        Ok(RobotsTxt::allow_all())
     }
+
+    async fn ask_robots(&self, page: &PageResources, url: &CanonicalUrl, failed_tries: u32) -> Result<Answer, Refusal> {
+        let (headers, body) = (Headers::default(), Bytes::new());
+        let (initiator, method, time_max) = (Initiator::Page(&page.url), Method::Get, Duration::MAX);
+        let request = PageRequest { initiator, method, headers: &headers, body: &body, time_max };
+        let mut outcome = self.ask(page, url.clone(), &request).await?;
+        match page.keep(std::mem::take(&mut outcome.exchanges), |kept| &mut kept.robots) {
+            // It holds all the same.
+            Ok(()) | Err(Refusal::TooLarge) => {}
+            Err(refusal) => return Err(refusal),
+        }
+        let target = match &outcome.fetched {
+            Fetched::Response(response) if is_redirect(response) => {
+                response.headers.get("location").and_then(|to| url.join(to, &CanonicalRules::default()).ok())
+            }
+            _ => None,
+        };
+        Ok(self.robots_answer(&outcome, target, failed_tries))
+    }
+
+    /// What came of a request for a robots.txt that may redirect, after so many that failed.
+    fn robots_answer(&self, outcome: &FetchOutcome, target: Option<CanonicalUrl>, failed_tries: u32) -> Answer {
+        let now = self.clock.now();
+        if let Some(target) = target.filter(|_| !self.settings.robots_once) {
+            return Answer { said: Said::At(target), until: now + ROBOTS_CACHE_MAX, failed_tries: 0 };
+        }
+        let Access { rules, lifetime } = robots_access_by(outcome.fetched.clone(), &self.settings);
+        let (until, failed_tries) = match lifetime {
+            Lifetime::Final => (robots_expiry(now, &self.settings), 0),
+            Lifetime::Temporary => {
+                let (tries, asked) = (failed_tries.saturating_add(1), retry_after(&outcome.fetched, self.clock.date()));
+                let politeness = &self.settings.site_rules.politeness;
+                (now + politeness.backoff_after(Trouble::Unreached, tries, asked), tries)
+            }
+        };
+        Answer { said: Said::Rules(rules), until, failed_tries }
+    }
+}
+
+/// What was fetched for a page.
+#[derive(Default)]
+pub(super) struct Kept {
+    pub(super) files: Vec<Exchange>,
+    /// Files for robots, with what they redirect to.
+    pub(super) robots: Vec<Exchange>,
+    bytes: usize,
 }
 
 /// What one page asks for.
@@ -284,8 +303,8 @@ pub(super) struct PageResources {
     shared: Arc<Resources>,
     /// The page.
     url: CanonicalUrl,
-    /// What was fetched for it.
-    pub(super) exchanges: Mutex<Vec<Exchange>>,
+    /// What was fetched for it; `None` when it has ended. What comes later is recorded nowhere, so no other page may get it from here.
+    kept: Mutex<Option<Kept>>,
     /// What it got without that.
     pub(super) reused: Mutex<Vec<UrlKey>>,
     /// Where the sites of the page are, as long as it lives: `None` behind a proxy. A name that leads elsewhere meanwhile (DNS
@@ -300,7 +319,7 @@ impl PageResources {
         PageResources {
             shared,
             url: page.clone(),
-            exchanges: Mutex::default(),
+            kept: Mutex::new(Some(Kept::default())),
             reused: Mutex::default(),
             pins: Mutex::new(pin.into_iter().collect()),
         }
@@ -324,18 +343,30 @@ impl PageResources {
 
     /// Whether the page got an answer from this URL before.
     fn has_got(&self, url: UrlKey) -> bool {
-        locked(&self.reused).contains(&url) || locked(&self.exchanges).iter().any(|exchange| exchange.url.key() == url)
+        let is_kept = |kept: &Kept| kept.files.iter().any(|exchange| exchange.url.key() == url);
+        locked(&self.reused).contains(&url) || locked(&self.kept).as_ref().is_some_and(is_kept)
     }
 
-    /// Keeps exchanges for the archive. False where there are too many: they are not kept then.
-    fn keep(&self, new: Vec<Exchange>) -> bool {
-        let mut kept = locked(&self.exchanges);
-        let size = |exchanges: &[Exchange]| exchanges.iter().map(|exchange| exchange.payload.len()).sum::<usize>();
-        if size(&kept) + size(&new) > PAGE_BYTES_MAX {
-            return false;
+    /// Keeps exchanges for the archive. Where there are too many they are refused, and where the page has ended.
+    fn keep(&self, new: Vec<Exchange>, among: fn(&mut Kept) -> &mut Vec<Exchange>) -> Result<(), Refusal> {
+        let mut kept = locked(&self.kept);
+        let kept = kept.as_mut().ok_or(Refusal::NoAnswer)?;
+        let bytes = kept.bytes + new.iter().map(|exchange| exchange.payload.len()).sum::<usize>();
+        if bytes > PAGE_BYTES_MAX {
+            return Err(Refusal::TooLarge);
         }
-        kept.extend(new);
-        true
+        kept.bytes = bytes;
+        among(kept).extend(new);
+        Ok(())
+    }
+
+    /// Ends it, and gives what was fetched for it.
+    pub(super) fn end(&self) -> Kept {
+        locked(&self.kept).take().unwrap_or_default()
+    }
+
+    fn has_ended(&self) -> bool {
+        locked(&self.kept).is_none()
     }
 }
 
@@ -349,3 +380,6 @@ impl Source for PageResources {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

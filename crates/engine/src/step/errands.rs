@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use fetch::ROBOTS_REDIRECTS_MAX;
-use frontier::{ASIDE_WAITS, Group, Reason, RobotsState, Trouble, Verdict, Visitor, verdict};
+use frontier::{ASIDE_WAITS, Group, Reason, RobotsState, Trouble, Visitor};
 use model::{
     Candidate, Condition, Failure, FailureKind, FetchOutcome, FetchTask, Purpose, RobotsAnswer, RobotsRecord,
     SiteRecord, TaskId, Timestamp, Via,
@@ -17,7 +17,7 @@ use weburl::{CanonicalUrl, SiteKey, UrlKey};
 pub(super) use self::kept::Errands;
 use self::kept::{Answered, Errand, Stage, TargetAnswer, Walk};
 use super::renewal::condition;
-use super::robots_txt::{FetchedRobots, File, Redirect, is_cut, is_final, is_hopeless, robots_txt_of};
+use super::robots_txt::{FetchedRobots, File, Redirect, is_cut, is_final, is_hopeless, retry_after, robots_txt_of};
 use super::shares::{Share, domain_of};
 use super::{Flight, Start, State, TaskKind};
 use crate::{Command, Record};
@@ -357,10 +357,7 @@ impl State {
         self.end_errand(now, site, group, is_counted);
         let politeness = self.settings.site_rules.politeness.clone();
         let redirect = Redirect::of(&outcome);
-        let retry_after = match verdict::judge(&outcome.fetched, false, self.dates.of(outcome.finished_at)) {
-            Verdict::Retry { retry_after, .. } => retry_after,
-            Verdict::Final { .. } => None,
-        };
+        let retry_after = retry_after(&outcome.fetched, self.dates.of(outcome.finished_at));
         let tries = self.errands.all.get(&key).map_or(0, |errand| errand.failed_tries) + 1;
         let asked = retry_after.map(|asked| politeness.backoff_after(Trouble::Unreached, tries, Some(asked)));
         let mut stored = self.errands.records.remove(&site);

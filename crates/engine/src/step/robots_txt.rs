@@ -112,10 +112,7 @@ impl State {
         }
         let earlier = self.front(site).and_then(|front| front.earlier_robots.take());
         let earlier = earlier.map(|earlier| earlier.record);
-        let retry_after = match verdict::judge(&outcome.fetched, false, self.dates.of(outcome.finished_at)) {
-            Verdict::Retry { retry_after, .. } => retry_after,
-            Verdict::Final { .. } => None,
-        };
+        let retry_after = retry_after(&outcome.fetched, self.dates.of(outcome.finished_at));
         let asked = own.as_ref().unwrap_or(&outcome.url);
         let renewal = self.renewal_of((site, asked), &outcome, earlier.as_ref(), is_conditional);
         let is_cut = is_cut(&outcome.fetched, self.settings.limits.robots_bytes_max);
@@ -228,8 +225,16 @@ impl State {
     }
 }
 
+/// After what time the server wants to be asked again that gave this answer at this date.
+pub(crate) fn retry_after(fetched: &Fetched, at: Timestamp) -> Option<Duration> {
+    match verdict::judge(fetched, false, at) {
+        Verdict::Retry { retry_after, .. } => retry_after,
+        Verdict::Final { .. } => None,
+    }
+}
+
 /// Where a site's robots.txt lies; every site has a URL for it.
-pub(super) fn robots_txt_of(site: &Site) -> Option<CanonicalUrl> {
+pub(crate) fn robots_txt_of(site: &Site) -> Option<CanonicalUrl> {
     CanonicalUrl::from_canonical(&format!("{site}{ROBOTS_PATH}"))
 }
 
@@ -302,7 +307,7 @@ pub(super) fn is_final(answer: &RobotsAnswer, settings: &Settings) -> bool {
 }
 
 /// What a site allows after its robots.txt was requested, in a crawl with these settings.
-pub(crate) fn access(fetch: RobotsFetch<'_>, settings: &Settings) -> Access {
+pub(super) fn access(fetch: RobotsFetch<'_>, settings: &Settings) -> Access {
     let is_file = matches!(fetch, RobotsFetch::Status { code: 200..=299, .. });
     if settings.robots_once && !is_file {
         return Access { rules: RobotsTxt::allow_all(), lifetime: Lifetime::Final };
@@ -310,8 +315,13 @@ pub(crate) fn access(fetch: RobotsFetch<'_>, settings: &Settings) -> Access {
     robots::access(fetch, &settings.product_token)
 }
 
+/// The same by an answer that may have broken off.
+pub(crate) fn access_by(fetched: Fetched, settings: &Settings) -> Access {
+    access(fetch_of(&answer_of(fetched, settings)), settings)
+}
+
 /// Until when a robots.txt of this time holds.
-pub(super) fn expiry(at: Timestamp, settings: &Settings) -> Timestamp {
+pub(crate) fn expiry(at: Timestamp, settings: &Settings) -> Timestamp {
     if settings.robots_once { Timestamp::MAX } else { at + robots::ROBOTS_CACHE_MAX }
 }
 
