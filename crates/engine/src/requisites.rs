@@ -115,6 +115,9 @@ pub(crate) fn of_page(outcome: &FetchOutcome, response: &Response, encoding: &st
     found.resolve(&mut imports, &outcome.url, settings);
     let loaded = rendering.map_or(&[][..], |rendering| &rendering.resources);
     let got = || loaded.iter().filter(|exchange| exchange.method == Method::Get);
+    let shared = rendering.map_or(&[][..], |rendering| &rendering.shared);
+    // What was loaded is left out at the end. A page takes no more.
+    let urls_max = settings.limits.requisites_per_page_max.saturating_add(loaded.len() + shared.len());
     for exchange in got() {
         let headers = fetch::parse_fields(&exchange.response_head);
         let bytes_max = usize::try_from(settings.limits.body_bytes_max).unwrap_or(usize::MAX);
@@ -125,13 +128,13 @@ pub(crate) fn of_page(outcome: &FetchOutcome, response: &Response, encoding: &st
         if let Some(reading) = reading_of(&exchange.url, &body, content_type).filter(|reading| reading.is_for(role)) {
             found.add_document(&exchange.url, &body, (reading, content_type), settings);
             found.resolve(&mut imports, &exchange.url, settings);
+            found.shorten(urls_max);
         }
     }
     found.imports = imports;
     let unloaded = rendering.map_or(&[][..], |rendering| &rendering.unloaded);
     let requested = unloaded.iter().filter_map(|url| CanonicalUrl::parse(url, &settings.canonical).ok());
     found.urls.extend(requested.map(|url| (url, Role::File)));
-    let shared = rendering.map_or(&[][..], |rendering| &rendering.shared);
     found.leave_out(got().map(|exchange| exchange.url.key()).chain(shared.iter().copied()));
     found
 }
@@ -257,6 +260,13 @@ impl Needs {
         self.urls.extend(resolver.urls.into_iter().zip(roles).filter(|(other, _)| other.key() != url.key()));
     }
 
+    /// Leaves out what several documents need, and what is too much.
+    fn shorten(&mut self, urls_max: usize) {
+        self.leave_out(std::iter::empty());
+        self.is_cut |= self.urls.len() > urls_max;
+        self.urls.truncate(urls_max);
+    }
+
     /// Leaves out what was loaded already, and what several documents need.
     fn leave_out(&mut self, loaded: impl Iterator<Item = UrlKey>) {
         let mut known: HashSet<UrlKey> = loaded.collect();
@@ -299,5 +309,85 @@ fn reading_of(url: &CanonicalUrl, body: &[u8], content_type: Option<&str>) -> Op
             },
             _ => None,
         },
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::time::Duration;
+
+    use model::{Exchange, Fetched, Pictures, Refusals, RenderedDocument, Rendering, Shown, Tally, TaskId, Timestamp};
+    use weburl::CanonicalRules;
+
+    use super::*;
+    use crate::step::tests::settings;
+
+    fn url(text: &str) -> CanonicalUrl {
+        CanonicalUrl::parse(text, &CanonicalRules::default()).expect("a URL")
+    }
+
+    /// A script as a browser loads it.
+    pub(crate) fn script(at: &str, text: String) -> Exchange {
+        Exchange {
+            url: url(at),
+            method: Method::Get,
+            address: None,
+            started_at: Timestamp(1),
+            request_head: Default::default(),
+            request_body: Default::default(),
+            response_head: "HTTP/1.1 200 OK\r\nContent-Type: text/javascript\r\n\r\n".into(),
+            payload: text.into(),
+            truncated: None,
+        }
+    }
+
+    /// An empty page with what it loaded.
+    pub(crate) fn rendering(resources: Vec<Exchange>) -> Box<Rendering> {
+        let document = RenderedDocument {
+            html: "<link rel=icon href=data:,>".into(),
+            outlinks: Vec::new(),
+            redirect: None,
+            has_router: false,
+            pictures: Pictures::default(),
+        };
+        Box::new(Rendering {
+            at: Timestamp(1),
+            evidence: String::new(),
+            before: Shown::default(),
+            document: Ok(document),
+            resources,
+            robots: Vec::new(),
+            shared: Vec::new(),
+            unloaded: Vec::new(),
+            refused: Refusals::default(),
+            left_out: Tally::default(),
+            script_errors: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn what_many_loaded_scripts_import_is_held_within_the_limit_of_a_page() {
+        let mut settings = settings();
+        settings.limits.requisites_per_page_max = 10;
+        let of_number = |n: usize| {
+            let imports = (0..9).map(|of| format!("import './{}.js';", 100 * n + of));
+            script(&format!("http://a.test/{n}.js"), imports.collect())
+        };
+        for (scripts, urls, is_cut) in [(1, 9, false), (2, 12, true), (30, 40, true)] {
+            let (headers, body, note) = (Headers::default(), Default::default(), None);
+            let response = Response { status: 200, headers, body, truncated: None, is_undecoded: false, note };
+            let outcome = FetchOutcome {
+                id: TaskId(1),
+                url: url("http://a.test/"),
+                exchanges: Vec::new(),
+                fetched: Fetched::Response(response.clone()),
+                rendering: Some(rendering((1..=scripts).map(of_number).collect())),
+                started_at: Timestamp(1),
+                finished_at: Timestamp(1),
+                response_time: Duration::ZERO,
+            };
+            let needs = of_page(&outcome, &response, "UTF-8", &settings);
+            assert_eq!((needs.urls.len(), needs.is_cut), (urls, is_cut), "{scripts} scripts");
+        }
     }
 }

@@ -162,19 +162,25 @@ async fn look_beside(outcome: FetchOutcome, purpose: Purpose, shared: &Fetching)
         model::Fetched::Response(response) => response.body.len(),
         model::Fetched::Failed(_) => 0,
     };
-    let rendered = outcome.rendering.as_ref().and_then(|rendering| rendering.document.as_ref().ok());
+    let rendering = outcome.rendering.as_ref();
+    let rendered = rendering.and_then(|rendering| rendering.document.as_ref().ok());
     let body_bytes = sent_bytes.max(rendered.map_or(0, |document| document.html.len()));
+    // What the page loaded is looked into as well, one file after the other.
+    let are_files_read = shared.settings.requisites || shared.settings.images;
+    let files = rendering.filter(|_| are_files_read).map_or(&[][..], |rendering| &rendering.resources);
+    let of_files = files.iter().map(|exchange| exchange.payload.len());
+    let (all_bytes, largest) = (body_bytes + of_files.clone().sum::<usize>(), of_files.fold(body_bytes, usize::max));
     let settings = shared.settings.clone();
     let look = move || {
         let content = look_into_answer(&outcome, purpose, &settings);
         Fetch { outcome, content }
     };
-    if body_bytes < BESIDE_BYTES_MIN {
+    if all_bytes < BESIDE_BYTES_MIN {
         return look();
     }
     // Boxed: see `fetch`.
     Box::pin(async {
-        let _turn = shared.beside.turn(body_bytes).await;
+        let _turn = shared.beside.turn(largest).await;
         on_its_own_thread(look).await
     })
     .await
@@ -194,10 +200,15 @@ pub(super) async fn on_its_own_thread<T: Send + 'static>(work: impl FnOnce() -> 
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::task::Poll;
+
     use model::{Fetched, Headers, Response, TaskId, Timestamp};
     use weburl::CanonicalRules;
 
     use super::*;
+    use crate::requisites::tests::{rendering, script};
     use crate::step::tests::settings;
 
     #[tokio::test]
@@ -271,6 +282,20 @@ mod tests {
         std::fs::write(&may_end, "").expect("a file");
         let details = reading.await.expect("no panic").expect("details");
         assert_eq!(details.document.expect("a document").text, "late");
+    }
+
+    #[tokio::test]
+    async fn what_a_page_loaded_is_looked_into_beside_the_network() {
+        let shared = Fetching { settings: Arc::new(Settings { requisites: true, ..settings() }), ..shared("") };
+        let _other = shared.beside.turn(0).await;
+        for (bytes, waits) in [(BESIDE_BYTES_MIN / 4, false), (BESIDE_BYTES_MIN / 2, true)] {
+            let script = |n: usize| script(&format!("http://one.test/{n}.js"), "x".repeat(bytes));
+            let rendering = Some(rendering(vec![script(1), script(2)]));
+            let page = FetchOutcome { rendering, ..answer("text/html", b"<title>Page</title>") };
+            let mut looking = pin!(look_beside(page, Purpose::Page, &shared));
+            let is_pending = poll_fn(|context| Poll::Ready(looking.as_mut().poll(context).is_pending())).await;
+            assert_eq!(is_pending, waits, "two scripts of {bytes} bytes");
+        }
     }
 
     #[test]
