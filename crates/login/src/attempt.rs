@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use fetch::{Fetcher, Initiator, PageRequest};
 use model::{FetchTask, Fetched, Headers, Method, Purpose, Response, TaskId};
-use weburl::CanonicalUrl;
+use weburl::{CanonicalUrl, registrable_domain};
 
 use crate::description::Login;
 use crate::error::{LoginError, Place, REDIRECTS_MAX};
@@ -58,6 +58,13 @@ impl Login {
             || self.is_at_form(seen.url) && !(300..400).contains(&status)
             || (200..300).contains(&status) && seen.may_ask_password() && form::is_in(self, seen.html())
             || self.logged_out.any(seen)
+    }
+
+    /// Whether a page may lead to the form by way of this URL: on its own domain, or on one of the login. It may send people anywhere, and
+    /// other servers are asked by their robots.txt, at their turn.
+    fn may_lead(&self, page: &CanonicalUrl, by: &CanonicalUrl) -> bool {
+        let sent_to = self.sent_to.as_ref().map(|site| registrable_domain(site.host()));
+        [Some(page.domain()), Some(self.url.domain()), sent_to].contains(&Some(by.domain()))
     }
 }
 
@@ -149,19 +156,20 @@ fn fields_of_form(page: &CanonicalUrl, to: &CanonicalUrl) -> Headers {
     Headers(fields.map(|(name, value)| (name.to_owned(), value)).into())
 }
 
-/// Whether a redirect ends in turn where people are sent who are not logged in: a single sign-on has pages between. Only targets with a query
-/// are looked at, which has the page to come back to, and none that the crawl may not ask for: one may end the session.
+/// Whether the redirect of a page ends in turn where people are sent who are not logged in: a single sign-on has pages between. Only targets
+/// with a query are looked at, which has the page to come back to, and none that the crawl may not ask for: one may end the session.
 pub(crate) async fn ends_at_form(
     login: &Login,
-    target: CanonicalUrl,
+    (page, target): (&CanonicalUrl, CanonicalUrl),
     may_ask: MayAsk<'_>,
     requests: Requests<'_>,
 ) -> bool {
+    let may_ask = |url: &CanonicalUrl| may_ask(url) && login.may_lead(page, url);
     if !target.as_str().contains('?') || !may_ask(&target) {
         return false;
     }
     tokio::time::sleep(requests.pause).await;
-    let ended = Requests { may_ask, ..requests }.get(target).await;
+    let ended = Requests { may_ask: &may_ask, ..requests }.get(target).await;
     ended.is_ok_and(|(page, response)| login.is_logged_out(&Seen::new(&page, &response)))
 }
 

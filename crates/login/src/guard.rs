@@ -240,7 +240,7 @@ impl Session {
             seen.target()
         };
         match target {
-            Some(target) => attempt::ends_at_form(&self.login, target, may_ask, requests).await,
+            Some(target) => attempt::ends_at_form(&self.login, (&outcome.url, target), may_ask, requests).await,
             None => false,
         }
     }

@@ -408,14 +408,16 @@ async fn a_home_that_does_not_answer_strangers_at_the_moment_is_not_for_members_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_redirect_to_what_is_excluded_is_not_followed_to_see_where_it_ends() {
+async fn a_redirect_to_what_is_excluded_or_elsewhere_is_not_followed_to_see_where_it_ends() {
     let heard = Heard::default();
     let members = Members::new("members.test", "S3CRET-P", MEMBERS_PAGES);
     let shown = members.clone();
     let site = from_fn(move |request: &Request| match request.path() {
         "/home" if shown.reply(request).status == 200 => {
-            Reply::html("<a id=out></a><a href=/leave>leave</a><a href=/away>away</a><a href=/0>begin</a>")
+            let links = "<a href=/leave>leave</a><a href=/away>away</a><a href=/abroad>abroad</a><a href=/0>begin</a>";
+            Reply::html(format!("<a id=out></a>{links}"))
         }
+        "/abroad" => Reply::redirect(302, "http://elsewhere.test/?from=members"),
         "/leave" => Reply::redirect(302, "/logout?from=leave"),
         "/away" => Reply::redirect(302, "/leave?from=away"),
         "/logout" => {
@@ -424,12 +426,15 @@ async fn a_redirect_to_what_is_excluded_is_not_followed_to_see_where_it_ends() {
         }
         _ => shown.reply(request),
     });
-    let server = serve(Web::new().site("members.test", heard.at(site))).await;
+    let web = Web::new().site("members.test", heard.at(site)).site("elsewhere.test", heard.at(Pages::new()));
+    let server = serve(web).await;
     let crawl = Crawl::of(&server, &["http://members.test/home"]).at_once();
     let crawl = crawl.with(&["--no-sitemaps", "--exclude", "*logout*", "--exclude", "*closed*"]);
     let logins = secret_file(&crawl, "logins.toml", MEMBERS);
     crawl.again(&["--login", &logins]).run().await;
+    assert_eq!(Vec::from_iter(heard.sites()), ["http://members.test"]);
     let asked: Vec<String> = heard.requests().into_iter().map(|request| request.target).collect();
+    assert!(asked.iter().any(|target| target == "/abroad"), "{asked:?}");
     assert!(asked.iter().any(|target| target == "/leave?from=away"), "{asked:?}");
     assert!(!asked.iter().any(|target| target.starts_with("/logout")), "{asked:?}");
     members_pages(&crawl, "members.test");
