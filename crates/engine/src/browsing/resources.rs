@@ -221,6 +221,7 @@ impl Resources {
         url: CanonicalUrl,
         request: &PageRequest<'_>,
     ) -> Result<FetchOutcome, Refusal> {
+        page.goes_on()?;
         let address = page.pinned(&url).await?;
         let turn = locked(&self.pace).turn(Target::of(address, url.domain()), self.clock.now());
         let Some(Turn { wait, at_once }) = turn else { return Err(Refusal::Rate) };
@@ -229,9 +230,7 @@ impl Resources {
         }
         // The semaphore is never closed.
         let _permit = at_once.acquire().await.map_err(|_| Refusal::Rate)?;
-        if page.has_ended() {
-            return Err(Refusal::NoAnswer);
-        }
+        page.goes_on()?;
         let (id, purpose) = (TaskId(0), Purpose::Page);
         let task = FetchTask { id, url, purpose, address, head_first: false, condition: None, for_page: None };
         Ok(self.fetcher.fetch_for(task, Some(request)).await)
@@ -365,8 +364,8 @@ impl PageResources {
         locked(&self.kept).take().unwrap_or_default()
     }
 
-    fn has_ended(&self) -> bool {
-        locked(&self.kept).is_none()
+    fn goes_on(&self) -> Result<(), Refusal> {
+        locked(&self.kept).as_ref().map(drop).ok_or(Refusal::NoAnswer)
     }
 }
 
