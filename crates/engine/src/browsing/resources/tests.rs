@@ -147,7 +147,9 @@ async fn what_comes_after_the_end_of_its_page_is_for_no_other_page() {
         if request.target == "/robots.txt" {
             return Reply::text("");
         }
-        held.get().map(|page| page.end());
+        if let Some(page) = held.get() {
+            page.end();
+        }
         Reply::text("1")
     });
     let (shared, server) = shared(Web::new().site("a.test", site), || Duration::ZERO).await;
