@@ -7,6 +7,8 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
+use serde_json::Value;
+
 use crate::ran::command;
 
 /// The pages that a form leads to and that say what came of it.
@@ -128,6 +130,15 @@ impl Ui {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         answer.body
+    }
+
+    /// The samples of the overview behind the one of this second, as a browser asks for them, which it does once a second.
+    pub fn samples(&self, last: Option<u64>) -> Vec<Value> {
+        let last = last.map(|last| format!("\r\nLast-Event-ID: {last}")).unwrap_or_default();
+        let answer = self.ask(&format!("GET /events HTTP/1.1\r\nHost: {}{last}", self.address), "");
+        assert!(answer.status == 200 && answer.head.contains("text/event-stream"), "{}", answer.head);
+        let events = answer.body.lines().filter_map(|line| line.strip_prefix("data: "));
+        events.flat_map(|event| serde_json::from_str::<Vec<Value>>(event).expect("samples")).collect()
     }
 
     /// Sends a change, with more fields of the head. To the page that says what came of it, it is followed as by a browser.

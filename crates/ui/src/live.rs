@@ -1,35 +1,35 @@
 //! The numbers of a running crawl, second by second, as server-sent events (HTML Standard §9.2).
 //!
-//! One task takes a sample a second, however many browsers watch, and only while at least one does.
+//! An answer has the samples that its browser lacks, and ends; the browser asks again after a second. So a page holds no connection, of which a
+//! browser has six to a host, however many pages are open. One task takes a sample a second for all who watch, and only while somebody does.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::{IntoResponse, Response};
 use crawl::outlook::waits_in_words;
 use engine::clock::Clock;
+use model::Timestamp;
 use printable::write_json_line;
 use serde::Serialize;
 use settings::units::human_bytes;
 use store::CrawlView;
-use tokio::sync::{broadcast, mpsc};
-use tokio_stream::wrappers::ReceiverStream;
 
 use crate::Ui;
 
-/// The time between two samples.
+/// The time between two samples, and between two requests of a browser.
 const EVERY: Duration = Duration::from_secs(1);
 /// Samples kept, for the chart: an hour.
 const KEPT_MAX: usize = 3_600;
-/// Samples that a slow browser may lag behind before it misses some.
-const LAG_MAX: usize = 8;
+/// How long after a request samples are taken: a browser may be slow.
+const WATCHED_FOR: Duration = Duration::from_secs(10);
+/// The field of a request in which a browser has the last event that it got.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The numbers of a crawl at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -60,13 +60,15 @@ type Taken = Pin<Box<dyn Future<Output = anyhow::Result<Sample>> + Send>>;
 /// The samples so far.
 pub(crate) struct Live {
     take: Take,
-    news: broadcast::Sender<Arc<Sample>>,
     kept: Mutex<Kept>,
+    clock: Clock,
 }
 
 #[derive(Default)]
 struct Kept {
     samples: VecDeque<Arc<Sample>>,
+    /// When somebody asked for them last.
+    asked: Timestamp,
     /// A task is taking samples.
     is_sampling: bool,
 }
@@ -83,45 +85,43 @@ impl Live {
 
     /// Of samples that are taken so.
     pub(crate) fn by(take: Take) -> Self {
-        Live { take, news: broadcast::Sender::new(LAG_MAX), kept: Mutex::default() }
+        Live { take, kept: Mutex::default(), clock: Clock::start() }
     }
 
-    /// The samples so far, and those to come.
-    fn subscribe(self: &Arc<Self>) -> (Vec<Arc<Sample>>, broadcast::Receiver<Arc<Sample>>) {
-        let news = self.news.subscribe();
+    /// The samples behind the one of this second, which a browser has; all if it has none, or one of a clock that was set back. Others are taken
+    /// from now on, for a while.
+    fn behind(self: &Arc<Self>, last: Option<u64>) -> Vec<Arc<Sample>> {
         let mut kept = self.kept();
+        kept.asked = self.clock.now();
         if !std::mem::replace(&mut kept.is_sampling, true) {
             tokio::spawn(self.clone().take_samples());
         }
-        (kept.samples.iter().cloned().collect(), news)
+        let last = last.filter(|last| kept.samples.back().is_some_and(|newest| *last <= newest.at));
+        kept.samples.iter().filter(|sample| last.is_none_or(|last| sample.at > last)).cloned().collect()
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a sample, and sends it to all who watch. None of them is waited for.
-    fn publish(&self, sample: Sample) {
-        let sample = Arc::new(sample);
+    fn keep(&self, sample: Sample) {
         let mut kept = self.kept();
         if kept.samples.len() >= KEPT_MAX {
             kept.samples.pop_front();
         }
-        kept.samples.push_back(sample.clone());
-        // An error says that nobody watches.
-        let _ = self.news.send(sample);
+        kept.samples.push_back(Arc::new(sample));
     }
 
     async fn take_samples(self: Arc<Self>) {
         loop {
             // What cannot be read at this moment may be at the next.
             if let Ok(sample) = (self.take)().await {
-                self.publish(sample);
+                self.keep(sample);
             }
             tokio::time::sleep(EVERY).await;
             let mut kept = self.kept();
-            if self.news.receiver_count() == 0 {
-                kept.is_sampling = false;
+            kept.is_sampling = self.clock.now().since(kept.asked) < WATCHED_FOR;
+            if !kept.is_sampling {
                 return;
             }
         }
@@ -169,114 +169,111 @@ impl Sample {
 }
 
 /// Answers with events.
-pub(crate) async fn events(State(ui): State<Ui>) -> Response {
-    answer(&ui.live)
+pub(crate) async fn events(State(ui): State<Ui>, head: HeaderMap) -> Response {
+    answer(&ui.live, &head)
 }
 
-/// The answer with the events of all samples.
-pub(crate) fn answer(live: &Arc<Live>) -> Response {
-    let content_type = (header::CONTENT_TYPE, "text/event-stream");
-    ([content_type], Body::from_stream(stream(live))).into_response()
+/// The answer with the samples that the browser lacks.
+pub(crate) fn answer(live: &Arc<Live>, head: &HeaderMap) -> Response {
+    let last = head.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()?.parse().ok());
+    ([(header::CONTENT_TYPE, "text/event-stream")], event(&live.behind(last))).into_response()
 }
 
-/// Events: first the samples so far, then each when it is taken. A browser that does not read has one event here, and [`LAG_MAX`] samples that
-/// all share.
-fn stream(live: &Arc<Live>) -> ReceiverStream<Result<Bytes, Infallible>> {
-    let (so_far, mut news) = live.subscribe();
-    let (sender, events) = mpsc::channel::<Result<Bytes, Infallible>>(1);
-    tokio::spawn(async move {
-        if sender.send(Ok(event(&so_far))).await.is_err() {
-            return;
-        }
-        loop {
-            let sample = tokio::select! {
-                sample = news.recv() => sample,
-                () = sender.closed() => return,
-            };
-            let sample = match sample {
-                Ok(sample) => sample,
-                // The browser was slower than a sample a second; the chart has a gap.
-                Err(broadcast::error::RecvError::Lagged(_)) => continue,
-                Err(broadcast::error::RecvError::Closed) => return,
-            };
-            if sender.send(Ok(event(&[sample]))).await.is_err() {
-                return;
-            }
-        }
-    });
-    ReceiverStream::new(events)
-}
-
-fn event(samples: &[Arc<Sample>]) -> Bytes {
-    let mut text = b"data: ".to_vec();
-    let samples: Vec<&Sample> = samples.iter().map(AsRef::as_ref).collect();
-    // Writing to a vector cannot fail, and samples have a form in JSON.
-    let _ = write_json_line(&mut text, &samples);
+/// An event with samples, if there are any, and when the browser is to ask again.
+fn event(samples: &[Arc<Sample>]) -> Vec<u8> {
+    let mut text = format!("retry: {}\n", EVERY.as_millis()).into_bytes();
+    if let Some(last) = samples.last() {
+        text.extend_from_slice(format!("id: {}\ndata: ", last.at).as_bytes());
+        let samples: Vec<&Sample> = samples.iter().map(AsRef::as_ref).collect();
+        // Writing to a vector cannot fail, and samples have a form in JSON.
+        let _ = write_json_line(&mut text, &samples);
+    }
     text.push(b'\n');
-    text.into()
+    text
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio_stream::StreamExt;
+    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::Ordering::SeqCst;
+
+    use engine::clock::Readings;
 
     use super::*;
 
-    /// Viewers that read.
-    const READERS: usize = 19;
-    /// Samples that a viewer misses who does not read: more than are kept.
+    /// Samples of which the first ones are not kept.
     const SAMPLES: u64 = 5_000;
 
-    /// The moments of the samples in the next event.
-    async fn moments(events: &mut ReceiverStream<Result<Bytes, Infallible>>) -> Vec<u64> {
-        let Some(Ok(event)) = events.next().await else { panic!("the events ended") };
-        let json = event.strip_prefix(b"data: ").expect("an event");
-        let samples: Vec<serde_json::Value> = serde_json::from_slice(json).expect("JSON");
-        samples.iter().map(|sample| sample["at"].as_u64().expect("a time")).collect()
+    static AWAKE: AtomicU64 = AtomicU64::new(0);
+    static TAKEN: AtomicU64 = AtomicU64::new(0);
+
+    /// Samples that the test takes.
+    fn live() -> Arc<Live> {
+        let live = Arc::new(Live::new(PathBuf::from("/nowhere")));
+        live.kept().is_sampling = true;
+        live
     }
 
-    #[tokio::test]
-    async fn a_viewer_that_never_reads_holds_nobody_up_and_takes_no_memory() {
-        let live = Arc::new(Live::new(PathBuf::from("/nowhere")));
-        // The test takes the samples.
-        live.kept().is_sampling = true;
-        live.publish(Sample::at_rest(0));
-        let mut silent = stream(&live);
-        let mut readers: Vec<_> = (0..READERS).map(|_| stream(&live)).collect();
-        for reader in &mut readers {
-            assert_eq!(moments(reader).await, [0], "the samples so far");
-        }
+    fn moments(samples: &[Arc<Sample>]) -> Vec<u64> {
+        samples.iter().map(|sample| sample.at).collect()
+    }
+
+    #[test]
+    fn a_browser_gets_each_sample_once_and_a_new_one_as_many_as_are_kept() {
+        let live = live();
+        assert_eq!(moments(&live.behind(None)), Vec::<u64>::new());
+        let mut last = None;
         for at in 1..=SAMPLES {
-            live.publish(Sample::at_rest(at));
-            for reader in &mut readers {
-                assert_eq!(moments(reader).await, [at], "each viewer that reads gets each sample");
-            }
-            assert!(live.news.len() <= LAG_MAX && live.kept().samples.len() <= KEPT_MAX, "after {at} samples");
+            live.keep(Sample::at_rest(at));
+            let news = moments(&live.behind(last));
+            assert_eq!(news, [at]);
+            last = Some(at);
+            assert_eq!(moments(&live.behind(last)), Vec::<u64>::new());
         }
-        // A viewer that reads at last gets what was on its way, and then the present.
-        let mut read = Vec::new();
-        while read.last() != Some(&SAMPLES) {
-            read.extend(moments(&mut silent).await);
-        }
-        assert_eq!(read[0], 0);
-        assert!(read.len() <= LAG_MAX + 2 && read.is_sorted(), "{read:?}");
-        // Somebody new gets as many as are kept.
-        assert_eq!(moments(&mut stream(&live)).await.len(), KEPT_MAX);
+        let first = SAMPLES - KEPT_MAX as u64 + 1;
+        assert_eq!(moments(&live.behind(None)), (first..=SAMPLES).collect::<Vec<_>>());
+        // One that was away for a while misses what is not kept any more.
+        assert_eq!(moments(&live.behind(Some(1)))[0], first);
+        assert_eq!(moments(&live.behind(Some(SAMPLES - 2))), [SAMPLES - 1, SAMPLES]);
+        // The clock was set back since then.
+        assert_eq!(live.behind(Some(SAMPLES + 60)).len(), KEPT_MAX);
+    }
+
+    #[test]
+    fn an_event_names_its_last_sample_and_none_is_sent_without_samples() {
+        let event = |samples: &[u64]| {
+            let samples: Vec<_> = samples.iter().map(|at| Arc::new(Sample::at_rest(*at))).collect();
+            String::from_utf8(super::event(&samples)).expect("UTF-8")
+        };
+        assert_eq!(event(&[]), "retry: 1000\n\n");
+        let two = event(&[7, 8]);
+        assert!(two.starts_with("retry: 1000\nid: 8\ndata: [{\"at\":7,") && two.ends_with("}]\n\n"), "{two}");
+        assert_eq!(two.matches('\n').count(), 4, "a line ends the data");
     }
 
     #[tokio::test]
-    async fn viewers_that_have_gone_are_forgotten() {
-        let live = Arc::new(Live::new(PathBuf::from("/nowhere")));
-        live.kept().is_sampling = true;
-        live.publish(Sample::at_rest(0));
-        let mut viewers: Vec<_> = (0..=READERS).map(|_| stream(&live)).collect();
-        for viewer in &mut viewers {
-            moments(viewer).await;
-        }
-        assert_eq!(live.news.receiver_count(), READERS + 1);
-        drop(viewers);
-        while live.news.receiver_count() > 0 {
-            tokio::task::yield_now().await;
+    async fn samples_are_taken_while_somebody_asks_and_not_long_after() {
+        let readings = Readings { date: Timestamp::default, awake: || Duration::from_secs(AWAKE.load(SeqCst)) };
+        let take: Take = Box::new(|| {
+            let at = TAKEN.fetch_add(1, SeqCst);
+            Box::pin(async move { Ok(Sample::at_rest(at)) })
+        });
+        let live = Arc::new(Live { clock: Clock::reading(readings), ..Live::by(take) });
+        for _ in 0..2 {
+            let before = TAKEN.load(SeqCst);
+            live.behind(None);
+            while TAKEN.load(SeqCst) < before + 2 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            assert!(live.kept().is_sampling);
+            AWAKE.fetch_add(WATCHED_FOR.as_secs(), SeqCst);
+            while live.kept().is_sampling {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            // Nobody has the task any more.
+            while Arc::strong_count(&live) > 1 {
+                tokio::task::yield_now().await;
+            }
         }
     }
 }

@@ -1,9 +1,5 @@
 //! The crawl of a server in the browser: `argiope ui SERVER` shows what the cluster does, and steers it.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpStream;
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use testdb::{Postgres, until};
 use testkit::ran::argiope;
@@ -58,15 +54,14 @@ fn contains(page: &str, expected: &[&str]) {
     assert!(!page.contains("<script>") && !page.contains("<img"), "{page}");
 }
 
-/// The sample of the next event.
+/// The last sample.
 fn sample(ui: &Ui) -> Value {
-    let mut stream = TcpStream::connect(&ui.address).expect("a connection");
-    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
-    write!(stream, "GET /events HTTP/1.1\r\nHost: {}\r\n\r\n", ui.address).expect("it reads");
-    let lines = BufReader::new(stream).lines().map(|line| line.expect("a line"));
-    let samples = lines.filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
-    let mut last = samples.filter_map(|samples| samples.as_array()?.last().cloned());
-    last.next().expect("a sample")
+    let mut last = None;
+    until("a sample is taken", || {
+        last = ui.samples(None).pop();
+        last.is_some()
+    });
+    last.expect("a sample")
 }
 
 #[test]

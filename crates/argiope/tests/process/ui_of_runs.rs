@@ -47,13 +47,16 @@ fn a_running_crawl_is_watched_and_steered_by_its_own_pages_alone() {
     until("other pages are the latest", || latest() != before);
     assert!(latest().matches("class=\"url\"").count() <= 20, "{}", latest());
 
-    // Events, as a browser reads them.
-    let mut stream = TcpStream::connect(&ui.address).unwrap();
-    write!(stream, "GET /events HTTP/1.1\r\nHost: {}\r\n\r\n", ui.address).unwrap();
-    let mut events = BufReader::new(stream).lines();
-    let running = |line: &str| line.starts_with("data: [{") && line.contains("\"running\":true");
-    assert!(events.by_ref().map(Result::unwrap).filter(|line| running(line)).nth(1).is_some());
-    drop(events);
+    // Events, as a browser asks for them.
+    let mut last = None;
+    until("samples of the crawl follow each other", || {
+        let news = ui.samples(last);
+        let is_later = |at: u64| last.is_none_or(|last| at > last);
+        assert!(news.iter().all(|sample| sample["running"] == true && is_later(sample["at"].as_u64().unwrap())));
+        let is_second = last.is_some() && !news.is_empty();
+        last = news.last().map(|sample| sample["at"].as_u64().unwrap()).or(last);
+        is_second
+    });
 
     // A foreign page changes nothing.
     let exclude = "what=exclude&to=*%2Fodd%2F*";

@@ -1,7 +1,7 @@
 //! Twenty viewers of one running crawl, beside some that never read.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use engine::clock::Clock;
 use serde_json::Value;
@@ -20,6 +21,8 @@ use testkit::ui::Ui;
 const VIEWERS: usize = 20;
 /// What further viewers request, whose answers they never read.
 const UNREAD: [&str; 4] = ["/events", "/events", "/", "/urls.jsonl"];
+/// How often a viewer asks for events.
+const ASK_EVERY: Duration = Duration::from_secs(1);
 /// Events that each viewer gets while the crawl runs, at least.
 const EVENTS_MIN: u64 = 3;
 /// Pages that the crawl fetches meanwhile, at least.
@@ -104,22 +107,23 @@ fn asked(ui: &Ui, path: &str) -> TcpStream {
 
 /// Follows the events of a crawl to its end as the overview does, and asks for the page after each. Tells of each event.
 fn follow(ui: &Ui, viewer: usize, news: &mpsc::SyncSender<(usize, Value)>) -> Vec<Value> {
-    let mut samples = Vec::new();
-    for line in BufReader::new(asked(ui, "/events")).lines() {
-        let line = line.unwrap();
-        let Some(event) = line.strip_prefix("data: ") else { continue };
-        samples.extend(serde_json::from_str::<Vec<Value>>(event).unwrap());
-        // The first viewer gets an event before the first sample.
-        let Some(last) = samples.last().cloned() else { continue };
-        if last["running"] == false {
-            return samples;
+    let mut samples: Vec<Value> = Vec::new();
+    loop {
+        let event = ui.samples(samples.last().and_then(|last| last["at"].as_u64()));
+        let is_empty = event.is_empty();
+        samples.extend(event);
+        // The first viewer asks before the first sample.
+        if let Some(last) = samples.last().filter(|_| !is_empty).cloned() {
+            if last["running"] == false {
+                return samples;
+            }
+            let page = ui.page("/");
+            assert!(page.contains("A crawl is running.") || page.contains("Finished"), "{page}");
+            // The test has stopped listening.
+            let _ = news.send((viewer, last));
         }
-        let page = ui.page("/");
-        assert!(page.contains("A crawl is running.") || page.contains("Finished"), "{page}");
-        // The test has stopped listening.
-        let _ = news.send((viewer, last));
+        std::thread::sleep(ASK_EVERY);
     }
-    panic!("the events ended before the crawl");
 }
 
 #[test]

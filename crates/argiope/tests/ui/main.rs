@@ -15,3 +15,4 @@ mod side_by_side;
 mod site;
 mod undo;
 mod views;
+mod windows;

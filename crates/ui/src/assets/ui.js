@@ -135,22 +135,23 @@ if (board) {
   const follow = () => {
     // The first event has the samples so far, of an earlier crawl perhaps.
     let received = 0;
+    let answers = false;
     // It has what happened while nobody watched.
     readHistory().catch(() => {});
     events = new EventSource(`${base}/events`);
     const stale = document.getElementById("stale");
     events.onopen = () => {
-      received = 0;
+      answers = true;
       stale.hidden = true;
     };
-    // The browser tries again by itself.
+    // Each answer ends, and the browser asks again by itself. One that has not begun did not come.
     events.onerror = () => {
-      stale.hidden = false;
+      stale.hidden = answers;
+      answers = false;
     };
     events.onmessage = (event) => {
       const news = JSON.parse(event.data);
       const last = news.at(-1);
-      if (received === 0) samples = [];
       received += 1;
       if (received > 1 && last.running !== wasRunning) {
         // A crawl began or ended: the page is another.
@@ -158,7 +159,8 @@ if (board) {
         location.reload();
         return;
       }
-      samples.push(...news.filter((sample) => sample.running));
+      // Samples that come once more take the place of those from then on.
+      samples = [...samples.filter(({ at }) => at < news[0].at), ...news.filter(({ running }) => running)];
       samples.splice(0, Math.max(0, samples.length - KEPT_MAX));
       if (received === 1 || !last.running) return;
       show(last, received);
@@ -167,7 +169,7 @@ if (board) {
     };
   };
 
-  // A browser has few connections to one host: a tab that nobody sees leaves them to others.
+  // A tab that nobody sees asks for nothing.
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) events?.close();
     else follow();

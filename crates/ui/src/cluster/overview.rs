@@ -2,7 +2,7 @@
 
 use api::{Changed, GetWorkersRequest, StatsResponse};
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use printable::{Printable, counted};
@@ -135,8 +135,8 @@ fn journal(changes: &[Changed]) -> Markup {
 }
 
 /// Answers with events.
-pub(super) async fn events(State(server): State<Server>) -> Response {
-    live::answer(server.live())
+pub(super) async fn events(State(server): State<Server>, head: HeaderMap) -> Response {
+    live::answer(server.live(), &head)
 }
 
 /// Answers that nothing is known of the time before somebody watched: the server keeps no history.

@@ -1,6 +1,6 @@
 //! What viewers of the interface cost a crawl: its processor time with none and with twenty, in turn.
 //!
-//! A viewer does what the overview's script does: it reads the events, and asks for the page every five seconds.
+//! A viewer does what the overview's script does: it asks for the events every second, and for the page every five seconds.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -22,7 +22,8 @@ use crate::interface::Interface;
 const PAGES: u64 = 50_000;
 /// Viewers at once.
 const VIEWERS: usize = 20;
-/// How often a viewer asks for the overview.
+/// How often a viewer asks for the events, and for the overview.
+const EVENTS_EVERY: Duration = Duration::from_secs(1);
 const REREAD_EVERY: Duration = Duration::from_secs(5);
 /// How often the bench looks whether there is a crawl to view, and a viewer whether the crawl has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -97,26 +98,32 @@ fn view(binary: &Path, crawl: &Path, viewers: usize, has_ended: &AtomicBool) -> 
 
 /// What one viewer does. An answer that does not come is none.
 fn one_viewer(address: &str, has_ended: &AtomicBool) -> usize {
-    let Ok(mut events) = asked(address, "/events") else { return 0 };
     let mut answers = 0;
-    let mut since_page = Duration::ZERO;
-    let mut read = [0; 64 << 10];
+    let (mut last, mut since_events, mut since_page) = (String::new(), EVENTS_EVERY, Duration::ZERO);
     while !has_ended.load(Ordering::Relaxed) {
-        // It waits for the next event at most so long.
-        let _ = events.set_read_timeout(Some(LOOK_EVERY));
-        answers += usize::from(events.read(&mut read).is_ok_and(|bytes| bytes > 0));
-        since_page += LOOK_EVERY;
+        if since_events >= EVENTS_EVERY {
+            since_events = Duration::ZERO;
+            let events = asked(address, "/events", &last);
+            answers += usize::from(events.is_ok());
+            let id = events.iter().flat_map(|events| events.lines()).find_map(|line| line.strip_prefix("id: "));
+            last = id.map_or(last, |id| format!("Last-Event-ID: {id}\r\n"));
+        }
         if since_page >= REREAD_EVERY {
             since_page = Duration::ZERO;
-            let page = asked(address, "/").and_then(|mut page| page.read_to_end(&mut Vec::new()));
-            answers += usize::from(page.is_ok());
+            answers += usize::from(asked(address, "/", "").is_ok());
         }
+        std::thread::sleep(LOOK_EVERY);
+        (since_events, since_page) = (since_events + LOOK_EVERY, since_page + LOOK_EVERY);
     }
     answers
 }
 
-fn asked(address: &str, path: &str) -> std::io::Result<TcpStream> {
+/// The answer to a request with more fields.
+fn asked(address: &str, path: &str, fields: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").as_bytes())?;
-    Ok(stream)
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n{fields}Connection: close\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
 }
