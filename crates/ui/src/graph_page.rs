@@ -16,10 +16,9 @@ use graph::{Crew, Definition, Grouping};
 use maud::{Markup, html};
 use printable::{Printable, counted};
 use settings::usage;
-use tokio::sync::Mutex;
 
 use crate::assets::GRAPH_SCRIPT;
-use crate::awaited::made_in_time;
+use crate::awaited::{Turn, made_in_time};
 use crate::base::to;
 use crate::failure::Failure;
 use crate::kept::Kept;
@@ -103,7 +102,7 @@ pub(crate) struct Pictures([OfKind; Shown::ALL.len()]);
 struct OfKind {
     kept: Kept<Picture>,
     /// Held while it is drawn.
-    drawing: Arc<Mutex<()>>,
+    drawing: Turn,
 }
 
 impl Ui {
@@ -397,4 +396,48 @@ pub(crate) async fn between(State(ui): State<Ui>, RawQuery(query): RawQuery) -> 
         }
     };
     Ok(frame::page("Links between two domains", "/graph", &body))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use crawl::{CrawlDir, Options};
+    use service::changes::Changes;
+    use tokio::sync::{Semaphore, oneshot};
+
+    use super::*;
+    use crate::{TURNS, report_page};
+
+    #[tokio::test]
+    async fn a_report_that_is_being_counted_keeps_no_picture_waiting() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dir = CrawlDir::at(root.path());
+        dir.create().expect("made");
+        dir.write_options(&Options::default()).expect("written");
+        drop(dir.open_store(&Options::default()).expect("a state"));
+        let turns = TURNS.map(|max| Arc::new(Semaphore::new(max)));
+        let ui = Ui::new(root.path().to_owned(), &turns, &Changes::default());
+        // One is counted until this test has looked; another request for it has its turn and waits.
+        let (counts, is_counted) = oneshot::channel();
+        let (end, ends) = sync_channel::<()>(1);
+        let (statistics, opened) = (ui.statistics.clone(), ui.crawl.now().expect("a crawl"));
+        let counted = tokio::task::spawn_blocking(move || {
+            let count = |_: &_| {
+                let _ = (counts.send(()), ends.recv());
+                anyhow::bail!("not counted")
+            };
+            statistics.answer(&opened, count).is_err()
+        });
+        is_counted.await.expect("it is counted");
+        let waiting = tokio::spawn(report_page::file(State(ui.clone())));
+        while turns.iter().all(|turns| turns.available_permits() > 0) {
+            tokio::task::yield_now().await;
+        }
+        let picture = ui.picture(Shown::Sites).await;
+        assert!(!matches!(picture, Ok(None)), "it waits");
+        drop(end);
+        assert!(counted.await.expect("no panic"));
+        waiting.await.expect("no panic").expect("a report");
+    }
 }

@@ -68,6 +68,7 @@ use service::sortings::Sortings;
 use tokio::sync::Semaphore;
 
 use crate::answers::Answers;
+use crate::awaited::Turn;
 use crate::disk::LastDisk;
 use crate::effects::Effects;
 use crate::failure::Failure;
@@ -84,9 +85,11 @@ pub use crate::failure::refusal;
 
 /// Questions that read much at a time; others wait for their turn.
 const LARGE_QUESTIONS_MAX: usize = 2;
-/// Reports, and parts of files and of sorted tables, at a time. They take longest, and keep no question waiting.
+/// Pictures of the graph, and parts of files and of sorted tables, at a time. They keep no question waiting.
 const WHOLE_MAX: usize = 1;
-/// Files that are downloaded at a time. Each holds a thread and a snapshot of the state until its reader has it.
+/// Reports at a time. They take longest, and keep nothing else waiting.
+const REPORTS_MAX: usize = 1;
+/// Files that are downloaded at a time. Each holds a thread until its reader has it.
 const FILES_MAX: usize = 8;
 
 /// What the screens share.
@@ -96,7 +99,7 @@ struct Ui {
     live: Arc<Live>,
     statistics: Arc<Kept<Statistics>>,
     /// Held while a report is counted for a page.
-    counting: Arc<tokio::sync::Mutex<()>>,
+    counting: Turn,
     troubled: Arc<Kept<Troubled>>,
     status: Arc<StandingStatus>,
     disk: Arc<LastDisk>,
@@ -111,13 +114,17 @@ struct Ui {
     sorted_sites: Arc<Sortings<sites_sorted::Asked, SiteRecord, Opened>>,
     large: Arc<Semaphore>,
     whole: Arc<Semaphore>,
+    reports: Arc<Semaphore>,
     files: Arc<Semaphore>,
 }
+
+/// The turns of each kind. All crawls have the same: they share a machine.
+const TURNS: [usize; 4] = [LARGE_QUESTIONS_MAX, WHOLE_MAX, REPORTS_MAX, FILES_MAX];
 
 /// The interface to the crawl in a directory, or to the crawls in several, which makes these changes. It must be served where only its user can
 /// ask.
 pub fn router(roots: Vec<PathBuf>, changes: &Changes) -> Router {
-    let turns = [LARGE_QUESTIONS_MAX, WHOLE_MAX, FILES_MAX].map(|max| Arc::new(Semaphore::new(max)));
+    let turns = TURNS.map(|max| Arc::new(Semaphore::new(max)));
     let mut crawls: Vec<Ui> = roots.into_iter().map(|root| Ui::new(root, &turns, changes)).collect();
     crawls.iter().for_each(|crawl| crawl.status.read_beforehand(&crawl.crawl));
     match crawls.len() {
@@ -182,8 +189,8 @@ fn answered<T>(crawl: &Standing, question: impl Fn(&Standing) -> anyhow::Result<
 }
 
 impl Ui {
-    /// All crawls have the same turns: they share a machine.
-    fn new(root: PathBuf, [large, whole, files]: &[Arc<Semaphore>; 3], changes: &Changes) -> Self {
+    /// With the turns of [`TURNS`].
+    fn new(root: PathBuf, [large, whole, reports, files]: &[Arc<Semaphore>; 4], changes: &Changes) -> Self {
         Ui {
             live: Arc::new(Live::new(root.clone())),
             crawl: Arc::new(Standing::new(root)),
@@ -201,6 +208,7 @@ impl Ui {
             sorted_sites: Arc::new(Sortings::new(whole.clone())),
             large: large.clone(),
             whole: whole.clone(),
+            reports: reports.clone(),
             files: files.clone(),
         }
     }

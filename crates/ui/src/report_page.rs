@@ -44,7 +44,7 @@ impl Ui {
                 Ok(statistics)
             })
         };
-        self.large(&self.whole, read).await
+        self.large(&self.reports, read).await
     }
 }
 

@@ -183,6 +183,22 @@ fn a_table_that_is_sorted_waits_for_a_reader_in_a_field_and_is_not_requested_mea
 }
 
 #[test]
+fn why_a_table_was_not_sorted_is_shown_though_it_is_told_once() {
+    /// In place of the first answer to the script.
+    const FAILS: &str = "window.fetch = async () => {
+        window.fetch = () => new Promise(() => {});
+        return new Response('<main><h1>That did not work</h1><p role=alert>the disk is full</p></main>', { status: 500 }); };";
+    let crawl = large();
+    let ui = shown(&crawl);
+    let mut browser = Browser::start();
+    browser.call("Page.addScriptToEvaluateOnNewDocument", serde_json::json!({ "source": FAILS }));
+    browser.open(&ui.origin(), "/urls?depth=0&sort=-size", 1280, false);
+    browser.until("document.querySelector('main [role=alert]') !== null");
+    assert_eq!(browser.text("main [role=alert]"), "the disk is full");
+    browser.assert_quiet();
+}
+
+#[test]
 fn sites_and_urls_are_in_order_over_all_pages() {
     let crawl = many();
     let ui = shown(&crawl);

@@ -183,9 +183,10 @@ addEventListener("pageshow", (shown) => {
   if (shown.persisted) location.reload();
 });
 
-const parsed = async (link) => {
+// A page of the interface; null for one that says what went wrong, unless any will do.
+const parsed = async (link, isAny = false) => {
   const answer = await fetch(link);
-  return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+  return answer.ok || isAny ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
 };
 
 // The rows of several crawls.
@@ -215,11 +216,12 @@ const REREAD_AFTER_MS = 300;
 const awaitPage = async () => {
   const link = document.getElementById("awaited")?.dataset.reread;
   if (link === undefined) return;
-  const page = await parsed(link);
+  // Also one that says what went wrong, which is told once.
+  const page = await parsed(link, true);
   const main = document.querySelector("main");
-  const news = page?.getElementById("awaited");
-  // A page with a script of its own is opened, and so is one that says what went wrong.
-  const whole = page?.querySelector("main:not(:has(script))");
+  const news = page.getElementById("awaited");
+  // A page with a script of its own is opened.
+  const whole = page.querySelector("main:not(:has(script))");
   if (!news && !whole) {
     location.replace(link);
     return;

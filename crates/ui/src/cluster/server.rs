@@ -11,13 +11,13 @@ use model::Outcome;
 use report::Statistics;
 use service::client::{Client, EARLIER, said};
 use settings::units::human_bytes;
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tonic::{Code, Response, Status};
 
 use crate::FILES_MAX;
 use crate::answers::{Answers, Words};
-use crate::awaited::made_in_time;
+use crate::awaited::{Turn, made_in_time};
 use crate::failure::Failure;
 use crate::graph_page::Shown;
 use crate::live::{Live, Sample};
@@ -50,7 +50,7 @@ pub(super) struct Server {
     pictures: Arc<Pictures>,
     statistics: Arc<Kept<Statistics>>,
     /// Held while a report is counted for a page.
-    counting: Arc<Mutex<()>>,
+    counting: Turn,
     watch: Arc<Watch>,
     /// What came of the last forms.
     answers: Arc<Answers<Words>>,
@@ -69,7 +69,7 @@ type Pictures = [OfKind; Shown::ALL.len()];
 struct OfKind {
     kept: Kept<Picture>,
     /// Held while it is drawn.
-    drawing: Arc<Mutex<()>>,
+    drawing: Turn,
 }
 
 impl Default for OfKind {
