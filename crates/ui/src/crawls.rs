@@ -26,7 +26,7 @@ pub(crate) fn router(crawls: Vec<Ui>) -> Router {
     for (number, crawl) in (1..).zip(&crawls) {
         let path = format!("/{number}");
         // With the navigation of the crawl.
-        let screens = crate::screens(crawl.clone()).fallback(missing);
+        let screens = crate::screens(crawl.clone()).fallback(missing).method_not_allowed_fallback(missing);
         router = router.nest(&path, base::below(&path, screens));
     }
     let assets = Router::new()

@@ -51,7 +51,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     Ok(frame::page("Steer", "/steer", &body))
 }
 
-/// What needs no confirmation, as far as there is something to pause, resume or stop.
+/// What needs no confirmation. A crawl that rests can be paused: it is so when it goes on.
 pub(crate) fn at_once(is_paused: bool, goes_on: bool) -> Markup {
     let button = |what: &str, name: &str| {
         html! {
@@ -63,7 +63,7 @@ pub(crate) fn at_once(is_paused: bool, goes_on: bool) -> Markup {
     };
     html! {
         div.buttons {
-            @if is_paused { (button("resume", "Resume")) } @else if goes_on { (button("pause", "Pause")) }
+            @if is_paused { (button("resume", "Resume")) } @else { (button("pause", "Pause")) }
             @if goes_on { form method="post" action=(to("/steer")) { (links::hidden("what", "stop")) button { "Stop …" } } }
         }
         @if is_paused { p { strong { "Paused." } " Nothing new is fetched." } }

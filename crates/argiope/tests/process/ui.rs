@@ -124,10 +124,7 @@ fn a_crawl_that_has_ended_is_shown_and_nothing_becomes_markup() {
     let file = ui.get("/report.html");
     assert!(file.status == 200 && file.head.contains("default-src 'none'"), "{}", file.head);
     let steer = ui.page("/steer");
-    assert!(
-        steer.contains("No crawl is running.") && !steer.contains(">Pause<") && !steer.contains(">Stop"),
-        "{steer}"
-    );
+    assert!(steer.contains("No crawl is running.") && !steer.contains(">Stop"), "{steer}");
     let late = ui.post(&ui.own(), "what=seeds&to=http%3A%2F%2Fother.test%2F");
     assert!(late.status == 409 && late.body.contains("no crawl runs there"), "{}", late.body);
 }
@@ -199,24 +196,33 @@ fn the_table_is_a_file_too() {
     assert!(sites.starts_with("site,seed,pages,") && sites.contains("\r\nhttp://ui.test,yes,4,"), "{sites}");
 }
 
+/// Pages of a site whose URLs are long, and the links to such URLs on each but the first.
+const LONG_PAGES: usize = 30;
+const LONG_LINKS: usize = 300;
+/// Its URLs.
+pub(crate) const LONG_URLS: usize = LONG_PAGES + (LONG_PAGES - 1) * LONG_LINKS;
+
+/// The site. A file of its URLs has 18 MB: more than the connection and the program hold for a reader.
+pub(crate) fn with_long_urls() -> Web {
+    let path = "x".repeat(1_990);
+    let link = move |page: usize, n: usize| format!("<a href=/{page}/{n}/{path}>x</a>");
+    let page = move |request: &testweb::Request| match request.path().trim_start_matches('/') {
+        "" => Reply::html((1..LONG_PAGES).map(|page| format!("<a href=/{page}>x</a>")).collect::<String>()),
+        page => {
+            let links = |page| (0..LONG_LINKS).map(|n| link(page, n)).collect();
+            Reply::html(page.parse().map_or_else(|_| String::new(), links))
+        }
+    };
+    Web::new().site("ui.test", from_fn(page))
+}
+
 #[test]
 fn those_who_do_not_read_their_files_keep_nobody_waiting() {
     /// As many as are answered.
     const READERS: usize = 8;
-    const PAGES: usize = 30;
-    const LINKS: usize = 300;
-    // The file has 18 MB: more than the connection and the program hold for a reader.
-    let path = "x".repeat(1_990);
-    let link = move |page: usize, n: usize| format!("<a href=/{page}/{n}/{path}>x</a>");
-    let page = move |request: &testweb::Request| match request.path().trim_start_matches('/') {
-        "" => Reply::html((1..PAGES).map(|page| format!("<a href=/{page}>x</a>")).collect::<String>()),
-        page => {
-            Reply::html(page.parse().map_or_else(|_| String::new(), |page| (0..LINKS).map(|n| link(page, n)).collect()))
-        }
-    };
-    let (served, dirs) = (Served::start(Web::new().site("ui.test", from_fn(page))), tempfile::tempdir().unwrap());
+    let (served, dirs) = (Served::start(with_long_urls()), tempfile::tempdir().unwrap());
     let dir = dirs.path().join("crawl");
-    let limit = PAGES.to_string();
+    let limit = LONG_PAGES.to_string();
     let arguments = ["crawl", "http://ui.test/", "-o", dir.to_str().unwrap(), "--max-pages", &limit, "--no-sitemaps"];
     let flags = served.flags();
     let flags = flags.iter().map(String::as_str).chain(["--delay", "0", "--ip-delay", "0"]);
@@ -544,8 +550,13 @@ fn several_crawls_are_shown_side_by_side() {
     assert!(ui.page("/2/steer").contains("exclude */x/*") && !ui.page("/1/steer").contains("exclude */x/*"));
     assert_eq!(ui.get("/3").status, 404);
     // What is missing has the navigation of where it was looked for: its links lead somewhere.
-    for (path, links) in [("/urls", &["/"][..]), ("/3/urls", &["/"]), ("/1/none", &["/", "/1", "/1/urls", "/1/steer"])]
-    {
+    for (path, links) in [
+        ("/urls", &["/"][..]),
+        ("/3/urls", &["/"]),
+        ("/1/none", &["/", "/1", "/1/urls", "/1/steer"]),
+        ("/2/steer/none", &["/2/urls"]),
+        ("/2/urls/views", &["/2/urls"]),
+    ] {
         let answer = ui.get(path);
         let navigation = answer.body.split_once("<nav").expect("navigation").1.split_once("</nav>").expect("its end").0;
         let found: Vec<&str> =
@@ -557,6 +568,25 @@ fn several_crawls_are_shown_side_by_side() {
     }
     let foreign = ui.post("\r\nOrigin: http://elsewhere.test", "what=pause&to=&sure=yes");
     assert!(foreign.status == 403 && !foreign.body.contains("href=\"/steer\""), "{}", foreign.body);
+}
+
+#[test]
+fn a_crawl_that_rests_is_paused_and_resumed() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    crawled(&served, &dir);
+    let ui = Ui::start(&dir);
+    for (what, button, next) in [("pause", "Pause", "Resume"), ("resume", "Resume", "Pause")] {
+        let form = ui.page("/steer");
+        assert!(form.contains(&format!("<button>{button}</button>")) && !form.contains("Stop …"), "{form}");
+        let made = ui.post(&ui.own(), &format!("what={what}&sure=yes"));
+        assert!(made.status == 200 && made.body.contains("it counts when"), "{}", made.body);
+        let steered = ui.page("/steer");
+        assert!(steered.contains(&format!("<button>{next}</button>")), "{steered}");
+        assert_eq!(ui.page("/").contains("<strong>Paused.</strong>"), what == "pause");
+        let settings = std::fs::read_to_string(dir.join("crawl.toml")).unwrap();
+        assert!(settings.contains(&format!("paused = {}", what == "pause")), "{settings}");
+    }
 }
 
 #[test]
