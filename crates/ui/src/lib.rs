@@ -246,6 +246,13 @@ impl Ui {
         let Some(under_way) = self.changes.begin().await else {
             return Err(Failure::Unready("the interface ends: nothing was done".to_owned()));
         };
-        self.ask(move |crawl| Ok((change(crawl)?, under_way.clone()))).await
+        let status = self.status.clone();
+        self.ask(move |crawl| {
+            let made = change(crawl);
+            // A part of a change that failed may be made.
+            status.forget();
+            Ok((made?, under_way.clone()))
+        })
+        .await
     }
 }

@@ -1,5 +1,6 @@
 //! Where the crawl stands, once a second for all who look at a running crawl.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -49,12 +50,19 @@ impl Stand {
 pub(crate) struct StandingStatus {
     last: Mutex<Option<(Timestamp, Arc<Stand>)>>,
     survey: Kept<Survey>,
+    /// A change was made, which these do not have.
+    is_outdated: AtomicBool,
     clock: Clock,
 }
 
 impl Default for StandingStatus {
     fn default() -> Self {
-        StandingStatus { last: Mutex::default(), survey: Kept::default(), clock: Clock::start() }
+        StandingStatus {
+            last: Mutex::default(),
+            survey: Kept::default(),
+            is_outdated: AtomicBool::new(false),
+            clock: Clock::start(),
+        }
     }
 }
 
@@ -75,6 +83,10 @@ impl StandingStatus {
     /// The crawl cannot be read.
     pub(crate) fn of(&self, crawl: &Standing) -> anyhow::Result<Arc<Stand>> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_outdated.swap(false, Ordering::AcqRel) {
+            last.take();
+            self.survey.forget();
+        }
         if let Some((read, status)) = &*last
             && self.clock.now().since(*read) < HOLDS
             && live::runs(crawl.root())
@@ -88,19 +100,23 @@ impl StandingStatus {
         Ok(status)
     }
 
-    /// A change was made, which the next status has.
+    /// A change was made, which the next status has. This waits for no status that is being read, which may take long.
     pub(crate) fn forget(&self) {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.survey.forget();
+        self.is_outdated.store(true, Ordering::Release);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::sync_channel;
+
     use crawl::CrawlDir;
     use settings::options::Options;
 
     use super::*;
+
+    /// Longer than that takes.
+    const TIME_MAX: Duration = Duration::from_secs(20);
 
     #[tokio::test]
     async fn a_crawl_that_rests_is_read_before_anybody_asks() {
@@ -115,5 +131,18 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         assert!(status.survey.is_there());
+    }
+
+    #[test]
+    fn a_change_waits_for_no_status_that_is_being_read() {
+        let status = Arc::new(StandingStatus::default());
+        let reading = status.last.lock().expect("nobody else");
+        let (changed, (sender, told)) = (status.clone(), sync_channel(1));
+        std::thread::spawn(move || {
+            changed.forget();
+            sender.send(())
+        });
+        told.recv_timeout(TIME_MAX).expect("it waits");
+        drop(reading);
     }
 }

@@ -277,7 +277,6 @@ pub(crate) async fn take_back(State(ui): State<Ui>, form: String) -> Result<Resp
         })
         .await?;
     let Some((undo, made, told)) = made else { return Ok(Place::of(&fields).once_more()) };
-    ui.status.forget();
     Ok(under_way.until_written(match made {
         Made::InForce => Redirect::to(&to("/steer")).into_response(),
         _ => ui.answers.lead_to(Answer::Words(taken_back(&undo, &told))),
@@ -330,7 +329,6 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
                 Ok(make(&dir, &asked)?.in_words(&dir))
             })
             .await?;
-        ui.status.forget();
         return Ok(under_way.until_written(match made.as_str() {
             "in force" if change != Change::Stop => Redirect::to(&to("/steer")).into_response(),
             _ => ui.answers.lead_to(Answer::Words(changed(&change, &made))),
