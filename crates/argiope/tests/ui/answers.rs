@@ -66,6 +66,23 @@ fn a_reload_and_the_way_back_send_no_form_again() {
 }
 
 #[test]
+fn the_way_back_finds_a_form_as_it_was_left() {
+    let crawl = crawled();
+    let ui = shown(&crawl);
+    let mut browser = Browser::start();
+    browser.open(&ui.origin(), "/steer", 1280, false);
+    let field = "form:has(input[value=exclude]) textarea";
+    browser.value(&format!("document.querySelector('{field}').focus()"));
+    // No pattern: it is refused, and has to be mended.
+    browser.write("/x/");
+    browser.click_through("form:has(input[value=exclude]) button");
+    assert!(browser.text("[role=alert]").contains("matches no URL"), "{}", browser.text("main"));
+    go(&mut browser, -1);
+    browser.until(&format!("document.querySelector('{field}')?.value === '/x/'"));
+    browser.assert_quiet();
+}
+
+#[test]
 fn two_people_look_at_two_changes() {
     let crawl = crawled();
     let ui = shown(&crawl);

@@ -98,3 +98,26 @@ fn without_scripts_the_count_is_looked_at_again() {
     assert!(small.contains("URLs in the queue"), "{small}");
     browser.assert_quiet();
 }
+
+#[test]
+fn a_reader_at_a_link_stays_there_while_the_count_goes_on() {
+    /// What the script gets waits until the test releases it.
+    const HELD: &str = "window.released = new Promise((release) => { window.release = release; });
+        const own = window.fetch;
+        window.fetch = async (...given) => { await window.released; window.answer = await own(...given); return window.answer; };";
+    let crawl = large();
+    let ui = shown(&crawl);
+    let mut browser = Browser::start();
+    browser.call("Page.addScriptToEvaluateOnNewDocument", serde_json::json!({ "source": HELD }));
+    look(&mut browser, &ui.origin(), "*/print");
+    browser.value("document.querySelector('#effect a').focus()");
+    browser.value("window.release()");
+    browser.until("window.answer?.bodyUsed === true");
+    browser.value("new Promise((over) => setTimeout(over, 300))");
+    assert_eq!(browser.value("document.activeElement.closest('#effect') !== null"), true, "the focus is lost");
+    browser.value("document.activeElement.blur()");
+    browser.until("document.querySelector('#effect').dataset.reread === undefined");
+    let effect = browser.text("#effect");
+    assert!(effect.starts_with(&format!("it would concern {} URLs in the queue", WAITING / OF_A_SITE)), "{effect}");
+    browser.assert_quiet();
+}

@@ -47,3 +47,18 @@ fn a_point_is_named_and_leads_to_its_story() {
     let links = browser.value("[...document.querySelectorAll('tbody a.url')].map((it) => it.textContent)");
     assert_eq!(links[0], name, "the list begins with the highest rank");
 }
+
+#[test]
+fn a_picture_that_is_drawn_once_more_is_waited_for() {
+    /// The picture does not hold any more when the page asks for it.
+    const DRAWN_AGAIN: &str = "const own = window.fetch; let asked = 0;
+        window.fetch = (...given) => { asked += 1; return asked < 3 ? Promise.resolve(new Response('', { status: 409 })) : own(...given); };";
+    let crawl = crawled();
+    let ui = shown(&crawl);
+    let mut browser = Browser::start();
+    browser.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": DRAWN_AGAIN }));
+    browser.open(&ui.origin(), "/graph?of=pages", 1280, false);
+    assert_eq!(browser.value(DRAWN), true);
+    assert!(browser.value(PAINTED).as_u64() > Some(100), "points and links are drawn");
+    browser.assert_quiet();
+}

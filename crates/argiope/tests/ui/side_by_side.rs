@@ -72,3 +72,31 @@ fn a_row_shows_the_end_of_its_crawl() {
     assert!(plain.text(".state").starts_with("Finished"), "{}", plain.text(".state"));
     plain.assert_quiet();
 }
+
+#[test]
+fn a_reader_who_comes_to_a_row_stays_there_and_the_rows_are_requested_once_at_a_time() {
+    /// Counts the requests of the script, and holds their answers until the test releases them.
+    const HELD: &str = "window.asked = 0; window.released = new Promise((release) => { window.release = release; });
+        const own = window.fetch;
+        window.fetch = async (...given) => {
+            window.asked += 1;
+            await window.released;
+            window.answer = await own(...given);
+            return window.answer;
+        };";
+    /// The script requests the rows again within this time, if at all.
+    const A_WHILE: &str = "new Promise((over) => setTimeout(() => over(window.asked), 6000))";
+    let (one, other) = (crawled(), crawled());
+    let ui = Ui::start_all(&[Path::new(one.dir()), Path::new(other.dir())]);
+    let mut browser = Browser::start();
+    browser.call("Page.addScriptToEvaluateOnNewDocument", serde_json::json!({ "source": HELD }));
+    browser.open(&ui.origin(), "/", 1280, false);
+    browser.until("window.asked === 1");
+    assert_eq!(browser.value(A_WHILE), 1);
+    browser.value("document.querySelector('#crawls tbody a').focus()");
+    browser.value("window.release()");
+    browser.until("window.answer?.bodyUsed === true");
+    browser.value("new Promise((over) => setTimeout(over, 300))");
+    assert_eq!(browser.value("document.activeElement.closest('#crawls') !== null"), true, "the focus is lost");
+    browser.assert_quiet();
+}

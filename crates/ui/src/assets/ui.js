@@ -1,5 +1,30 @@
 "use strict";
-// Keeps the overview up to date while a crawl runs. Every page works without this.
+// Keeps pages up to date. Every page works without this.
+// A page of the interface; null for one that says what went wrong, unless any will do.
+const parsed = async (link, isAny = false) => {
+  const answer = await fetch(link);
+  return answer.ok || isAny ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+};
+
+// A reader is at a link or field of an element, and stays there.
+const isIn = (element) => element !== document.activeElement && element.contains(document.activeElement);
+const leaves = async (element) => {
+  while (isIn(element)) await new Promise((left) => element.addEventListener("focusout", () => setTimeout(left), { once: true }));
+};
+
+// Reads a part of a page again, once at a time.
+const parts = new Set();
+const renew = async (link, id) => {
+  const part = document.getElementById(id);
+  if (!part || parts.has(id) || part.contains(document.activeElement)) return;
+  parts.add(id);
+  const page = await parsed(link).catch(() => null);
+  parts.delete(id);
+  const news = page?.getElementById(id);
+  if (news && !part.contains(document.activeElement)) part.replaceWith(news);
+};
+
+// The overview, while a crawl runs.
 const board = document.getElementById("numbers");
 if (board) {
   const KEPT_MAX = 3600;
@@ -102,17 +127,6 @@ if (board) {
     draw();
   };
 
-  // Outcomes, sites in trouble, pause and changes.
-  const reread = async () => {
-    // Who is at a link in it stays there.
-    if (document.getElementById("rest").contains(document.activeElement)) return;
-    const answer = await fetch(base || "/");
-    if (!answer.ok) return;
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const rest = page.getElementById("rest");
-    if (rest) document.getElementById("rest").replaceWith(rest);
-  };
-
   // The first of the last samples that belong together: within some seconds, or taken one after the other while this page watched.
   const rateFrom = (last, received) => {
     const first = samples.findIndex((sample) => sample.at >= last.at - RATE_OVER);
@@ -164,7 +178,8 @@ if (board) {
       samples.splice(0, Math.max(0, samples.length - KEPT_MAX));
       if (received === 1 || !last.running) return;
       show(last, received);
-      if (received % REREAD_EVERY === 0) reread().catch(() => {});
+      // Outcomes, sites in trouble, pause and changes.
+      if (received % REREAD_EVERY === 0) renew(base || "/", "rest");
       if (received % REREAD_HISTORY_EVERY === 0) readHistory().catch(() => {});
     };
   };
@@ -183,21 +198,9 @@ addEventListener("pageshow", (shown) => {
   if (shown.persisted) location.reload();
 });
 
-// A page of the interface; null for one that says what went wrong, unless any will do.
-const parsed = async (link, isAny = false) => {
-  const answer = await fetch(link);
-  return answer.ok || isAny ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
-};
-
 // The rows of several crawls.
 const CRAWLS_EVERY_MS = 5000;
-const rereadCrawls = async () => {
-  const crawls = document.getElementById("crawls");
-  if (!crawls || document.hidden || crawls.contains(document.activeElement)) return;
-  const news = (await parsed("/"))?.getElementById("crawls");
-  if (news) crawls.replaceWith(news);
-};
-if (document.getElementById("crawls")) setInterval(() => rereadCrawls().catch(() => {}), CRAWLS_EVERY_MS);
+if (document.getElementById("crawls")) setInterval(() => document.hidden || renew("/", "crawls"), CRAWLS_EVERY_MS);
 
 // Follows the count of what a change affects to its end.
 const countOn = async () => {
@@ -205,7 +208,9 @@ const countOn = async () => {
   if (link === undefined) return;
   const news = (await parsed(link))?.getElementById("effect");
   if (!news) return;
-  document.getElementById("effect").replaceWith(news);
+  const effect = document.getElementById("effect");
+  await leaves(effect);
+  effect.replaceWith(news);
   // The answer waited for news.
   await countOn();
 };
@@ -220,21 +225,20 @@ const awaitPage = async () => {
   const page = await parsed(link, true);
   const main = document.querySelector("main");
   const news = page.getElementById("awaited");
-  // A page with a script of its own is opened.
   const whole = page.querySelector("main:not(:has(script))");
+  // A page with a script of its own is opened.
   if (!news && !whole) {
     location.replace(link);
     return;
   }
-  // A reader at a link or field stays there: the page comes when that is left, and nothing is requested until then.
-  const isAt = (element) => element !== document.activeElement && element.contains(document.activeElement);
+  // Nothing is requested while the page waits for a reader.
   if (!news) {
-    while (isAt(main)) await new Promise((left) => main.addEventListener("focusout", () => setTimeout(left), { once: true }));
+    await leaves(main);
     main.replaceWith(whole);
     return;
   }
   const awaited = document.getElementById("awaited");
-  if (!isAt(awaited)) awaited.replaceWith(news);
+  if (!isIn(awaited)) awaited.replaceWith(news);
   await new Promise((over) => setTimeout(over, REREAD_AFTER_MS));
   await awaitPage();
 };
