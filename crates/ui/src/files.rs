@@ -1,6 +1,7 @@
 //! The table of URLs as files: CSV, JSON lines, Parquet. A file is made while it is sent, so that none is held whole.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow_array::builder::{StringBuilder, TimestampMicrosecondBuilder, UInt16Builder, UInt32Builder, UInt64Builder};
 use arrow_array::{ArrayRef, RecordBatch};
@@ -15,6 +16,7 @@ use parquet::file::properties::WriterProperties;
 use printable::{write_csv_line, write_json_line};
 use serde::Serialize;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::rows::Row;
@@ -101,6 +103,11 @@ impl File {
             }
         }
         Ok(std::mem::take(&mut self.out).into())
+    }
+
+    /// Whether its reader takes a piece more within this time, or has gone.
+    pub(crate) async fn is_read_within(&self, time_max: Duration) -> bool {
+        timeout(time_max, self.pieces.reserve()).await.is_ok()
     }
 
     /// Sends rows. False if the reader has gone and wants no more.

@@ -1,6 +1,8 @@
 //! The URLs of a crawl by site, state and pattern: as a table in pages, and as files.
 
+use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ask::links::linking_pages;
 use ask::order::{Column, Order, Sorting};
@@ -21,10 +23,12 @@ use crate::files::{File, Format};
 use crate::filter::{Filter, Next};
 use crate::query::Fields;
 use crate::rows::{Asks, InOrder, Page, Row, URLS_ON_PAGE, table};
-use crate::{FILES_MAX, Ui, blocking, frame, views};
+use crate::{FILES_MAX, Ui, answered, blocking, frame, views};
 
 /// URLs of a file that are read from the state at once.
 const URLS_AT_ONCE: usize = 1_000;
+/// How long the reader of a file may take for a piece, while the state stays open for the next part.
+const READ_WITHIN: Duration = Duration::from_secs(1);
 /// Pages shown that link to a URL.
 const LINKING_PAGES_SHOWN: usize = 3;
 
@@ -165,8 +169,8 @@ pub(crate) async fn parquet(State(ui): State<Ui>, RawQuery(query): RawQuery) -> 
     file(ui, query, Format::Parquet).await
 }
 
-/// Streams all chosen URLs. A part is read when it has its turn, so a slow reader keeps nobody waiting. If the crawl can no longer be read, the
-/// file ends early, and its transfer is broken off.
+/// Streams all chosen URLs. A part is read when it has its turn, so a slow reader keeps nobody waiting, and has no state open. The parts that it
+/// reads later are of the commit that is the last one then. If the crawl can no longer be read, the file ends early, and its transfer is broken off.
 async fn file(ui: Ui, query: Option<String>, format: Format) -> Result<Response, Failure> {
     let filter = Filter::of(&Fields::parse(&query.unwrap_or_default()));
     // What cannot be read is refused, whether or not there is a place.
@@ -180,17 +184,23 @@ async fn file(ui: Ui, query: Option<String>, format: Format) -> Result<Response,
     };
     let (opened, selection) = blocking(open).await?;
     let (mut file, answer) = File::begin(format)?;
-    let (runtime, turns) = (Handle::current(), ui.whole.clone());
+    let (runtime, turns, crawl) = (Handle::current(), ui.whole.clone(), ui.crawl.clone());
     tokio::task::spawn_blocking(move || {
         let _place = place;
-        let mut after = None;
+        let (kept, mut after) = (Cell::new(Some(opened)), None);
         loop {
             let turn = runtime.block_on(turns.acquire());
-            let page = match selection.page(opened.view(), after, URLS_AT_ONCE) {
-                Ok(page) => page,
-                Err(error) => return file.fail_blocking(error.into()),
+            let read = |crawl: &Standing| {
+                let opened = kept.take().map_or_else(|| crawl.now(), Ok)?;
+                let page = selection.page(opened.view(), after, URLS_AT_ONCE)?;
+                Ok((opened, page))
+            };
+            let (opened, page) = match answered(&crawl, read) {
+                Ok(read) => read,
+                Err(error) => return file.fail_blocking(error),
             };
             drop(turn);
+            kept.set(Some(opened).filter(|_| runtime.block_on(file.is_read_within(READ_WITHIN))));
             after = page.next.map(|url| url.key());
             let rows: Vec<Row> = page.urls.into_iter().map(Row::from).collect();
             if !file.send_blocking(&rows, after.is_none()) || after.is_none() {

@@ -12,7 +12,7 @@ use testweb::{Reply, Web, from_fn};
 
 use crate::binary::{self, BINARY, Running};
 use crate::served::Served;
-use crate::ui::{crawled, until, web};
+use crate::ui::{LONG_URLS, crawled, until, web, with_long_urls};
 
 /// A site without end, slowly.
 fn endless() -> Web {
@@ -196,6 +196,40 @@ fn ctrl_c_cuts_no_change_half_made() {
     assert_eq!(ui.end(), Some(0));
     drop(state);
     assert_eq!(made(), ["retry http_error"]);
+}
+
+#[test]
+fn a_file_is_whole_though_the_run_ends_before_it_is_read() {
+    let (served, dirs) = (Served::start(with_long_urls()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let mut command = Command::new(BINARY);
+    command.args([
+        "crawl",
+        "http://ui.test/",
+        "--delay",
+        "20ms",
+        "--ip-delay",
+        "0",
+        "--no-sitemaps",
+        "--progress",
+        "none",
+    ]);
+    let crawl = Running::start(command.args(served.flags()).arg("-o").arg(&dir));
+    until("the crawl can be asked", || dir.join("live.socket").exists());
+    let ui = Ui::start(&dir);
+    let known = format!("<dd data-live=\"urls\">{LONG_URLS}</dd>");
+    until("all URLs are known", || ui.page("/").contains(&known));
+    let mut reader = TcpStream::connect(&ui.address).unwrap();
+    write!(reader, "GET /urls.csv HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", ui.address).unwrap();
+    let mut status = [0; 12];
+    reader.read_exact(&mut status).unwrap();
+    assert_eq!(&status, b"HTTP/1.1 200");
+    assert_eq!(ui.post(&ui.own(), "what=stop&sure=yes").status, 200);
+    crawl.end().expect_code(3);
+    let mut file = Vec::new();
+    reader.read_to_end(&mut file).unwrap();
+    assert!(file.ends_with(b"\r\n0\r\n\r\n"), "it was broken off after {} bytes", file.len());
+    assert_eq!(String::from_utf8(file).unwrap().matches("http://ui.test/").count(), LONG_URLS);
 }
 
 /// A process that does not outlive its test.
