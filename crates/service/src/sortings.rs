@@ -25,6 +25,8 @@ const TABLES_MAX: usize = 4;
 const WAIT_MAX: Duration = Duration::from_millis(40);
 /// A table holds so long at least, also if the crawl goes on: who follows links from page to page finds it sorted.
 const HOLDS_FOR_MIN: Duration = Duration::from_secs(60);
+/// Its pages behind the first hold so long at least: a reader goes on from page to page. Later, an old address shows no old rows.
+const PAGED_FOR_MIN: Duration = Duration::from_secs(3_600);
 /// It holds this many times as long as it took. So viewers read a crawl for a small part of the time only.
 const HOLDS_TIMES: u32 = 10;
 
@@ -221,10 +223,10 @@ impl<Q: Clone + PartialEq, R: Send + Sync + 'static, S: Source> Sortings<Q, R, S
         let (_, table) = tables.iter().rev().find(|(asked, _)| asked == question)?;
         let holds = match &*table.state() {
             State::Looking(_) | State::Failed(_) => true,
-            State::Sorted(..) if goes_on => true,
             // Of a state in a database it is not known whether it is another by now.
             State::Sorted(_, ended) => {
-                let holds_for = (ended.since(table.began) * HOLDS_TIMES).max(HOLDS_FOR_MIN);
+                let holds_for_min = if goes_on { PAGED_FOR_MIN } else { HOLDS_FOR_MIN };
+                let holds_for = (ended.since(table.began) * HOLDS_TIMES).max(holds_for_min);
                 let is_of_this = || table.of.upgrade().is_some_and(|of| Arc::ptr_eq(&of, crawl));
                 self.clock.now() < *ended + holds_for || is_of_this()
             }
@@ -304,10 +306,14 @@ impl<R, S> Table<R, S> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::sync::Barrier;
+    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::Ordering::SeqCst;
     use std::sync::mpsc::sync_channel;
 
     use crawl::CrawlDir;
+    use engine::clock::Readings;
     use settings::options::Options;
     use tempfile::TempDir;
     use tokio::runtime::Runtime;
@@ -347,6 +353,32 @@ mod tests {
             First { rows: Vec::new(), of: 0 }
         }
     }
+
+    /// Looks for a row that is in the second part.
+    struct Soon(u64);
+
+    impl Looking for Soon {
+        type Row = ();
+
+        fn look_on(&mut self, _: &dyn CrawlView) -> Result<(), StoreError> {
+            self.0 += 1;
+            Ok(())
+        }
+
+        fn is_complete(&self) -> bool {
+            self.0 > 1
+        }
+
+        fn so_far(&self) -> SoFar {
+            SoFar { looked_at: self.0, found: 0 }
+        }
+
+        fn into_first(self) -> First<()> {
+            First { rows: vec![()], of: 1 }
+        }
+    }
+
+    static AWAKE: AtomicU64 = AtomicU64::new(0);
 
     /// A crawl, and its tables.
     struct Lab {
@@ -425,5 +457,30 @@ mod tests {
         // One is ours.
         assert_eq!(Arc::strong_count(&lab.token), 2);
         drop(lab.tables);
+    }
+
+    #[test]
+    fn pages_behind_the_first_are_of_its_table_for_a_while() {
+        let lab = Lab::new();
+        let readings = Readings { date: Timestamp::default, awake: || Duration::from_secs(AWAKE.load(SeqCst)) };
+        let tables = Sortings::new(Arc::new(Semaphore::new(1)));
+        let tables = Sortings { clock: Arc::new(Clock::reading(readings)), ..tables };
+        // How many tables are begun until this page is there, of a state that may be another each time.
+        let begun = |goes_on| {
+            let begun = Cell::new(0);
+            let begin = || {
+                begun.set(begun.get() + 1);
+                Soon(0)
+            };
+            let crawl = Arc::new(Opened::new(lab.crawl.dir.root()).expect("a crawl"));
+            let _within = lab.runtime.enter();
+            while !matches!(tables.of(&crawl, &1, goes_on, begin), Ok(Stage::Sorted(_))) {}
+            begun.get()
+        };
+        assert_eq!([begun(false), begun(false), begun(true)], [1, 0, 0]);
+        AWAKE.fetch_add(HOLDS_FOR_MIN.as_secs(), SeqCst);
+        assert_eq!([begun(true), begun(false)], [0, 1]);
+        AWAKE.fetch_add(PAGED_FOR_MIN.as_secs(), SeqCst);
+        assert_eq!([begun(true), begun(true)], [1, 0]);
     }
 }
