@@ -75,6 +75,13 @@ impl Standing {
         Ok(opened)
     }
 
+    /// Whether each question gets this one until there is another commit. Of a run, and of a state in a database, each gets its own.
+    #[must_use]
+    pub fn keeps(&self, opened: &Arc<Opened>) -> bool {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().is_some_and(|(_, kept)| Arc::ptr_eq(kept, opened))
+    }
+
     /// The same, with the files of the dataset complete.
     ///
     /// # Errors

@@ -111,7 +111,7 @@ impl Ui {
         let (ui, pictures) = (self.clone(), self.pictures.clone());
         let draw = move |crawl: &Standing| {
             let opened = crawl.now()?;
-            pictures.0[shown as usize].kept.answer(&opened, |opened| {
+            pictures.0[shown as usize].kept.answer(crawl, &opened, |opened| {
                 Picture::of(&QueriedCrawl::of(opened)?, shown.grouping(), shown.vertices_max())
             })
         };
@@ -421,13 +421,13 @@ mod tests {
         // One is counted until this test has looked; another request for it has its turn and waits.
         let (counts, is_counted) = oneshot::channel();
         let (end, ends) = sync_channel::<()>(1);
-        let (statistics, opened) = (ui.statistics.clone(), ui.crawl.now().expect("a crawl"));
+        let (statistics, crawl) = (ui.statistics.clone(), ui.crawl.clone());
         let counted = tokio::task::spawn_blocking(move || {
             let count = |_: &_| {
                 let _ = (counts.send(()), ends.recv());
                 anyhow::bail!("not counted")
             };
-            statistics.answer(&opened, count).is_err()
+            statistics.answer(&crawl, &crawl.now().expect("a crawl"), count).is_err()
         });
         is_counted.await.expect("it is counted");
         let waiting = tokio::spawn(report_page::file(State(ui.clone())));

@@ -41,7 +41,7 @@ pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> 
             Some(pages) => Arc::new(Ok(pages.clone())),
             // Of a crawl that runs there is one view a second, which has told them if it can.
             None if is_running(&stand.status) => Arc::new(Ok(Vec::new())),
-            None => latest.answer(&crawl.now()?, at_rest)?,
+            None => latest.answer(crawl, &crawl.now()?, at_rest)?,
         };
         Ok((stand, latest, disk.of(crawl.root())))
     };

@@ -36,7 +36,7 @@ impl Ui {
         let kept = self.statistics.clone();
         let read = move |crawl: &Standing| {
             let opened = crawl.with_dataset()?;
-            kept.answer(&opened, |opened| {
+            kept.answer(crawl, &opened, |opened| {
                 let (view, layout) = (opened.view(), Layout::at(opened.dir.dataset()));
                 let (root, is_running) = (opened.dir.root().display().to_string(), opened.completes_dataset()?);
                 let mut statistics = Statistics::of(view, &layout, &root, is_running)?;

@@ -70,7 +70,7 @@ impl Query {
                 Rows::InOrder(Page { sites, next })
             }
             (By::State, true) => {
-                let troubled = troubled.answer(&opened, |opened| Ok(Troubled::of(opened.view())?))?;
+                let troubled = troubled.answer(crawl, &opened, |opened| Ok(Troubled::of(opened.view())?))?;
                 Rows::InOrder(troubled.page(view, &held, self.after, SITES_ON_PAGE)?)
             }
             (by, _) => {

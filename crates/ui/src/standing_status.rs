@@ -94,7 +94,7 @@ impl StandingStatus {
             return Ok(status.clone());
         }
         let opened = crawl.now()?;
-        let survey = self.survey.answer(&opened, Survey::of)?;
+        let survey = self.survey.answer(crawl, &opened, Survey::of)?;
         let status = Arc::new(Stand::of(&opened, Survey::clone(&survey))?);
         *last = opened.is_running().then(|| (self.clock.now(), status.clone()));
         Ok(status)
