@@ -78,6 +78,13 @@ impl Effects {
         std::thread::Builder::new().name("effect".to_owned()).spawn(move || counted.count(&opened, counting))?;
         Ok(effect)
     }
+
+    /// Ends the count: a change is made now. It needs the state, and the numbers are of the crawl before.
+    pub(crate) fn end(&self) {
+        if let Some(last) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            last.is_unwanted.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Effect {
@@ -109,7 +116,7 @@ impl Effect {
         self.advanced.notify_all();
         while failed.is_none() && !counting.is_complete() {
             if self.is_unwanted.load(Ordering::Relaxed) {
-                failed = Some("another change is looked at now".to_owned());
+                failed = Some("another change was looked at, or a change was made".to_owned());
             } else if let Err(error) = counting.look_on(opened.view()) {
                 failed = Some(error.to_string());
             } else if clock.now().since(shown) >= SHOWN_EVERY {
@@ -147,5 +154,40 @@ impl SoFar {
     /// The sites with the most affected URLs in the sample, with an estimate for each.
     pub(crate) fn estimated_by_site(&self) -> Vec<(String, [Estimated; 3])> {
         self.estimate.as_ref().map(|estimate| estimate.by_site(SITES_SHOWN)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crawl::{CrawlDir, Options};
+    use model::Candidate;
+    use store::Batch;
+    use weburl::CanonicalUrl;
+
+    use super::*;
+
+    /// URLs that wait: more than are counted before the page is there.
+    const WAITING: u32 = 30_000;
+
+    #[test]
+    fn a_change_that_is_made_finds_the_state_free() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dir = CrawlDir::at(root.path());
+        dir.create().expect("made");
+        dir.write_options(&Options::default()).expect("written");
+        let store = dir.open_store(&Options::default()).expect("a state");
+        let url = |n: u32| CanonicalUrl::from_canonical(&format!("http://s{}.test/{n}", n % 1_000)).expect("a URL");
+        let found = (0..WAITING).map(|n| Candidate::seed(url(n))).collect();
+        store.commit(&Batch { found, ..Batch::default() }).expect("a commit");
+        drop(store);
+        // As it is open where a process that commits can have no state beside it.
+        let opened = Arc::new(Opened::new(root.path()).expect("a crawl"));
+        let effects = Effects::default();
+        let change = Change::Exclude(vec!["*/1".to_owned()]);
+        let effect = effects.of(opened, &change, Vec::new()).expect("it is counted");
+        effects.end();
+        let so_far = effect.so_far();
+        assert!(so_far.is_over && so_far.failed.is_some() && !so_far.is_exact(), "{so_far:?}");
+        assert!(dir.open_store(&Options::default()).is_ok(), "the state is in use");
     }
 }

@@ -256,6 +256,7 @@ pub(crate) async fn undo(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
 pub(crate) async fn take_back(State(ui): State<Ui>, form: String) -> Result<Response, Failure> {
     let fields = Fields::parse(&form);
     let [at, change, seen] = ["at", "change", "seen"].map(|name| fields.get(name).to_owned());
+    ui.effects.end();
     let (made, under_way) = ui
         .change(move |crawl| {
             let dir = CrawlDir::existing(crawl.root())?;
@@ -322,6 +323,7 @@ pub(crate) async fn change(State(ui): State<Ui>, form: String) -> Result<Respons
     let change = asked(&fields)?;
     let asked = change.clone();
     if !fields.get("sure").is_empty() {
+        ui.effects.end();
         let (made, under_way) = ui
             .change(move |crawl| {
                 refuse_files(crawl.root(), &asked)?;
