@@ -137,6 +137,14 @@ impl Server {
         F: Future<Output = Result<Response<T>, Status>>,
     {
         let _turn = self.large.acquire().await;
+        self.ask_long(question).await
+    }
+
+    /// The same without a turn, for what is asked once at a time anyway, and takes longest: it keeps no other question waiting.
+    async fn ask_long<T, F>(&self, question: impl FnOnce(Client) -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<Response<T>, Status>>,
+    {
         let answer = question(self.client.clone()).await;
         answer.map(Response::into_inner).map_err(|status| failure((&self.name, ""), &status))
     }
@@ -194,7 +202,7 @@ impl Server {
     /// What the crawl came to.
     pub(super) async fn statistics(&self) -> Result<Arc<Statistics>, Failure> {
         let count = async {
-            let answer = self.ask_all(async |mut client| client.report(ReportRequest {}).await).await?;
+            let answer = self.ask_long(async |mut client| client.report(ReportRequest {}).await).await?;
             let statistics = serde_json::from_str(&answer.statistics);
             statistics.map_err(|error| Failure::Unanswered(format!("the server at {}: its report: {error}", self.name)))
         };
@@ -297,7 +305,27 @@ fn failure((name, if_none): (&str, &str), status: &Status) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
+    use service::access::Proof;
+    use service::client::connect;
+
     use super::*;
+
+    /// Longer than any of these takes.
+    const TIME_MAX: Duration = Duration::from_secs(20);
+
+    #[tokio::test]
+    async fn a_report_waits_for_no_turn_of_other_questions() {
+        // It answers nobody.
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let name = listener.local_addr().expect("an address").to_string();
+        std::thread::spawn(move || listener.incoming().for_each(drop));
+        let server = Server::new(connect(&name, &Proof::default()).await.expect("a connection"), &name);
+        let _turns = server.large.acquire_many(LARGE_QUESTIONS_MAX as u32).await.expect("all turns");
+        let report = timeout(TIME_MAX, server.statistics()).await.expect("it waits for a turn");
+        assert!(report.is_err_and(|failure| matches!(failure, Failure::Unanswered(_))));
+    }
 
     #[tokio::test]
     async fn an_order_without_an_answer_may_be_carried_out_still() {
