@@ -199,6 +199,20 @@ fn why_a_table_was_not_sorted_is_shown_though_it_is_told_once() {
 }
 
 #[test]
+fn a_page_goes_on_waiting_where_nobody_answers_for_a_moment() {
+    /// The first request of the script finds nobody.
+    const AWAY: &str = "const own = window.fetch;
+        window.fetch = async () => { window.fetch = own; throw new TypeError('nobody answers'); };";
+    let crawl = large();
+    let ui = shown(&crawl);
+    let mut browser = Browser::start();
+    browser.call("Page.addScriptToEvaluateOnNewDocument", serde_json::json!({ "source": AWAY }));
+    browser.open(&ui.origin(), "/urls?depth=0&sort=-size", 1280, false);
+    browser.until("document.querySelectorAll('main tbody tr').length === 1");
+    browser.assert_quiet();
+}
+
+#[test]
 fn sites_and_urls_are_in_order_over_all_pages() {
     let crawl = many();
     let ui = shown(&crawl);

@@ -218,11 +218,18 @@ countOn().catch(() => {});
 
 // Shows a picture, a report or a sorted table when that is there. Until then, it shows how far that is.
 const REREAD_AFTER_MS = 300;
+// Where nobody answers, somebody may later.
+const REREAD_LATER_MS = 3000;
 const awaitPage = async () => {
   const link = document.getElementById("awaited")?.dataset.reread;
   if (link === undefined) return;
   // Also one that says what went wrong, which is told once.
-  const page = await parsed(link, true);
+  const page = await parsed(link, true).catch(() => null);
+  if (page === null) {
+    await new Promise((over) => setTimeout(over, REREAD_LATER_MS));
+    await awaitPage();
+    return;
+  }
   const main = document.querySelector("main");
   const news = page.getElementById("awaited");
   const whole = page.querySelector("main:not(:has(script))");
