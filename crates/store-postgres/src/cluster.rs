@@ -77,13 +77,19 @@ impl PostgresWorker {
         let doing = "joining the workers";
         let (committing, crawl_id) = Session::open(address, schema, Role::Work)?;
         let crawl_id = crawl_id.ok_or_else(|| damaged("meta", "no crawl id"))?;
-        let rows =
-            committing.query(doing, statements::JOIN, vec![Box::new(name.to_owned()) as _, seconds(ttl) as _])?;
-        let row = rows.first().ok_or_else(|| damaged("worker", "it cannot be written to"))?;
-        let mut columns = Columns::of("worker", row);
-        let (id, process, lease_until) = (columns.next()?, columns.next()?, columns.next()?);
         let (session, _) = Session::open(address, schema, Role::Read)?;
         let (renewing, _) = Session::open(address, schema, Role::Read)?;
+        let reader = Reader::open(address, schema)?;
+        // Last: the others would count on a worker that has no connections, as long as its lease lasts.
+        let rows = committing.query(doing, statements::IDENTITY, Vec::new())?;
+        let row = rows.first().ok_or_else(|| damaged("worker", "no identity"))?;
+        let mut columns = Columns::of("worker", row);
+        let (id, process): (i64, String) = (columns.next()?, columns.next()?);
+        let parameters: Parameters =
+            vec![Box::new(id), Box::new(name.to_owned()), seconds(ttl), Box::new(process.clone())];
+        let rows = committing.query(doing, statements::JOIN, parameters)?;
+        let row = rows.first().ok_or_else(|| damaged("worker", "it cannot be written to"))?;
+        let lease_until = Columns::of("worker", row).next()?;
         Ok(PostgresWorker {
             id: WorkerId(id),
             crawl_id,
@@ -92,7 +98,7 @@ impl PostgresWorker {
             session,
             renewing,
             lease_until: Mutex::new(lease_until),
-            reader: Reader::open(address, schema)?,
+            reader,
         })
     }
 

@@ -1,11 +1,13 @@
 //! What a worker says to the database. Times go in and out as seconds.
 
+pub(super) const IDENTITY: &str = "SELECT hashtextextended(gen_random_uuid()::text, 0), gen_random_uuid()::text";
+// A worker that is there is this one: its answer was lost.
 pub(super) const JOIN: &str = "WITH me AS (
-        INSERT INTO worker (worker, name, lease_until)
-            VALUES (hashtextextended(gen_random_uuid()::text, 0), $1, clock_timestamp() + $2::float8 * interval '1 second')
-            RETURNING worker, lease_until)
-    INSERT INTO writer (writer, process, number) SELECT worker, gen_random_uuid(), 0 FROM me
-    RETURNING writer, process::text, (SELECT extract(epoch FROM lease_until)::float8 FROM me)";
+        INSERT INTO worker AS w (worker, name, lease_until) VALUES ($1, $2, clock_timestamp() + $3::float8 * interval '1 second')
+            ON CONFLICT (worker) DO UPDATE SET lease_until = excluded.lease_until WHERE w.state <> 'dead'
+            RETURNING lease_until),
+    its AS (INSERT INTO writer (writer, process, number) VALUES ($1, $4::text::uuid, 0) ON CONFLICT DO NOTHING)
+    SELECT extract(epoch FROM lease_until)::float8 FROM me";
 pub(super) const RENEW: &str = "UPDATE worker SET lease_until = clock_timestamp() + $2::float8 * interval '1 second'
     WHERE worker = $1 AND state <> 'dead' RETURNING state = 'leaving', extract(epoch FROM lease_until)::float8";
 pub(super) const LEAVE: &str = "UPDATE worker SET state = 'leaving' WHERE worker = $1 AND state = 'alive'";

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use coordination::{Epoch, GroupName, Worker, WorkerError, WorkerId};
+use database::Address;
 use model::{Candidate, Distance, Outcome, SiteRecord, Timestamp, Via, Visit};
 use store::{Batch, CrawlView};
 use store_postgres::cluster::PostgresWorker;
@@ -319,6 +320,26 @@ fn who_has_no_lease_any_more_calls_nobody_dead() {
     other.renew().expect("it is alive");
     place.execute(&lapse);
     assert_eq!(join(&place, LONG).reap(Duration::from_secs(60)).expect("reap"), [other.id()]);
+}
+
+#[test]
+fn who_gets_too_few_connections_has_not_joined() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    drop(place.open().expect("open"));
+    place.execute(&format!(
+        "CREATE ROLE poor LOGIN CONNECTION LIMIT 3; GRANT ALL ON SCHEMA {0} TO poor; GRANT ALL ON ALL TABLES IN SCHEMA {0} TO poor",
+        place.schema
+    ));
+    let address = Address::parse(&server.url_of("poor")).expect("an address");
+    let error = PostgresWorker::join(&address, &place.schema, "w:1", LONG).err().expect("one is missing").to_string();
+    assert!(error.contains("too many connections"), "{error}");
+    let joined: i64 = server
+        .client()
+        .query_one(&format!("SELECT count(*) FROM {}.worker", place.schema), &[])
+        .expect("a count")
+        .get(0);
+    assert_eq!(joined, 0, "the others would give it groups");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use store_postgres::cluster::Control;
 use testdb::{Postgres, until};
 
 use crate::cluster::{LONG, QUIET, group, join, page};
-use crate::place::Place;
+use crate::place::{ALL_SEEDS, Place};
 use testkit::batches::{content, expected, numbered};
 
 fn commit(store: &PostgresStore, number: u64) {
@@ -121,6 +121,17 @@ fn a_group_that_is_given_away_stays_so_though_the_answer_was_lost() {
     assert_eq!(one.owned().expect("owned").len(), 2, "what it got back under another epoch it keeps");
     interrupted(&server, || one.give_up((second, *second_epoch)).expect("asked"));
     assert_eq!(one.ownerless(9).expect("ownerless").swap_remove(0).group, *second);
+}
+
+#[test]
+fn a_worker_joins_once_though_the_answer_was_lost() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    drop(place.open().expect("open"));
+    let worker = interrupted(&server, || join(&place, LONG));
+    let members = worker.members().expect("read").into_iter().map(|member| member.id).collect::<Vec<_>>();
+    assert_eq!(members, [worker.id()]);
+    worker.commit(&[], ALL_SEEDS, &numbered(1)).expect("it may commit");
 }
 
 #[test]
