@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use coordination::{Epoch, GroupName, LeaseStatus, Worker, WorkerError, WorkerId};
+use coordination::{Epoch, GroupName, Renewed, Worker, WorkerError, WorkerId};
 use engine::Control;
 use store::StoreError;
 use tokio::sync::oneshot::error::TryRecvError;
@@ -253,14 +253,19 @@ impl Life {
 
     fn renew(&self) -> Result<(), WorkerError> {
         let asked = lease::now();
-        if self.worker.renew()? == LeaseStatus::Leaving {
+        let Renewed { is_leaving, had_ended } = self.worker.renew()?;
+        if is_leaving {
             self.leave();
+        }
+        if had_ended {
+            self.lease.begin_again();
         }
         self.lease.extend(asked + self.times.ttl);
         Ok(())
     }
 
-    /// Calls workers dead. While the database was away no worker could renew its lease: after a gap, the others have time to come back first.
+    /// Calls workers dead. While the database was away no worker could renew its lease, and where its clock was set forward all leases have
+    /// ended: after a gap, the others have time to come back first.
     fn reap(&self) -> Result<(), WorkerError> {
         if self.lease.has_held_for(self.times.ttl.min(BACK_WITHIN)) {
             let dead = self.worker.reap(self.times.grace)?;
@@ -575,33 +580,74 @@ mod tests {
 
     const TIMES: Times = Times { ttl: Duration::from_millis(600), grace: Duration::from_millis(200) };
 
+    /// Two workers whose leases are not renewed by themselves, and those that were called dead.
+    struct Two {
+        server: Postgres,
+        first: Life,
+        other: Life,
+        died: Arc<Mutex<Vec<WorkerId>>>,
+    }
+
+    impl Two {
+        fn join() -> Self {
+            let server = Postgres::start();
+            let address = Address::parse(&server.url()).expect("an address");
+            let schema = "crawl".parse().expect("a schema");
+            let died: Arc<Mutex<Vec<WorkerId>>> = Arc::default();
+            let [first, other] = ["w:1", "w:2"].map(|name| {
+                let died = died.clone();
+                let tell = move |happening| {
+                    if let Happening::Died(dead) = happening {
+                        died.lock().expect("nobody panicked").extend(dead);
+                    }
+                };
+                let join = |ttl| PostgresWorker::join(&address, &schema, name, ttl);
+                Life::join(join, TIMES, Placement::Hash, Box::new(tell)).expect("joined")
+            });
+            Two { server, first, other, died }
+        }
+
+        /// The first worker renews its lease, and calls those dead that did not.
+        fn renew_and_reap(&self) {
+            self.first.renew().expect("it answers");
+            self.first.reap().expect("it answers");
+        }
+
+        fn died(&self) -> Vec<WorkerId> {
+            self.died.lock().expect("nobody panicked").clone()
+        }
+
+        fn until(&self, what: &str, test: impl Fn() -> bool) {
+            until(what, || {
+                std::thread::sleep(TIMES.ttl / 10);
+                self.renew_and_reap();
+                test()
+            });
+        }
+    }
+
     #[test]
     fn after_an_outage_the_first_worker_back_gives_the_others_the_time_of_a_lease() {
-        let server = Postgres::start();
-        let address = Address::parse(&server.url()).expect("an address");
-        let schema = "crawl".parse().expect("a schema");
-        let died: Arc<Mutex<Vec<WorkerId>>> = Arc::default();
-        let [first, other] = ["w:1", "w:2"].map(|name| {
-            let died = died.clone();
-            let tell = move |happening| {
-                if let Happening::Died(dead) = happening {
-                    died.lock().expect("nobody panicked").extend(dead);
-                }
-            };
-            let join = |ttl| PostgresWorker::join(&address, &schema, name, ttl);
-            Life::join(join, TIMES, Placement::Hash, Box::new(tell)).expect("joined")
-        });
+        let two = Two::join();
         // As if no renewal reached the database.
         std::thread::sleep(TIMES.ttl + TIMES.grace * 2);
-        first.renew().expect("it answers again");
-        first.reap().expect("it answers");
-        other.renew().expect("it was given the time");
-        assert_eq!(died.lock().expect("nobody panicked")[..], []);
-        until("who does not come back is called dead", || {
-            std::thread::sleep(TIMES.ttl / 10);
-            first.renew().expect("it answers");
-            first.reap().expect("it answers");
-            died.lock().expect("nobody panicked")[..] == [other.id()]
+        two.renew_and_reap();
+        two.other.renew().expect("it was given the time");
+        assert_eq!(two.died(), []);
+        two.until("who does not come back is called dead", || two.died() == [two.other.id()]);
+    }
+
+    #[test]
+    fn a_clock_of_the_database_that_is_set_forward_calls_nobody_dead() {
+        let two = Two::join();
+        two.until("it to have lasted", || {
+            two.other.renew().expect("it is alive");
+            two.first.lease.has_held_for(TIMES.ttl)
         });
+        // By that clock.
+        two.server.client().batch_execute("UPDATE crawl.worker SET lease_until = '-infinity'").expect("changed");
+        two.renew_and_reap();
+        two.other.renew().expect("it was given the time");
+        assert_eq!(two.died(), []);
     }
 }

@@ -144,11 +144,12 @@ pub struct News {
 
 /// What a worker learns when it renews its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeaseStatus {
-    /// It continues.
-    Alive,
+pub struct Renewed {
     /// A client asked it to leave.
-    Leaving,
+    pub is_leaving: bool,
+    /// The lease had ended by the clock of the state. Either nothing could be renewed, or that clock was set forward: so the others may have had no
+    /// time to renew theirs.
+    pub had_ended: bool,
 }
 
 /// Why a worker cannot go on as it is.

@@ -8,7 +8,7 @@ use store::{Batch, Committed, CrawlView, Entry, StoreError};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
 use crate::{
-    Bids, Epoch, GroupName, InForce, LeaseStatus, Member, News, Owned, Placed, SeedSite, WorkerError, WorkerId,
+    Bids, Epoch, GroupName, InForce, Member, News, Owned, Placed, Renewed, SeedSite, WorkerError, WorkerId,
     WrittenSegment,
 };
 
@@ -36,7 +36,7 @@ pub trait Worker: Send + Sync {
     ///
     /// # Errors
     /// [`WorkerError::Lost`]: it is over.
-    fn renew(&self) -> Result<LeaseStatus, WorkerError>;
+    fn renew(&self) -> Result<Renewed, WorkerError>;
 
     /// Requests to leave: the worker gets no more groups. It hands over its groups, and then calls [`Worker::gone`].
     ///

@@ -27,7 +27,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use coordination::{
-    Bid, Bids, Epoch, GroupName, InForce, LeaseStatus, Member, News, Owned, Placed, SeedSite, Worker, WorkerError,
+    Bid, Bids, Epoch, GroupName, InForce, Member, News, Owned, Placed, Renewed, SeedSite, Worker, WorkerError,
     WorkerId, WrittenSegment,
 };
 use database::Address;
@@ -138,14 +138,14 @@ impl Worker for PostgresWorker {
         self.ttl
     }
 
-    fn renew(&self) -> Result<LeaseStatus, WorkerError> {
+    fn renew(&self) -> Result<Renewed, WorkerError> {
         let parameters = self.with(vec![seconds(self.ttl)]);
         let rows = self.renewing.query("renewing the lease", statements::RENEW, parameters)?;
         let Some(row) = rows.first() else { return Err(WorkerError::Lost) };
         let mut columns = Columns::of("worker", row);
-        let is_leaving: bool = columns.next()?;
-        *self.lease_until() = columns.next()?;
-        Ok(if is_leaving { LeaseStatus::Leaving } else { LeaseStatus::Alive })
+        let (is_leaving, lease_until, had_ended) = (columns.next()?, columns.next()?, columns.next()?);
+        *self.lease_until() = lease_until;
+        Ok(Renewed { is_leaving, had_ended })
     }
 
     fn leave(&self) -> Result<(), WorkerError> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use coordination::{GroupName, LeaseStatus, News, Owned, Worker};
+use coordination::{GroupName, News, Owned, Worker};
 use database::Address;
 use frontier::Filter;
 use model::{Candidate, Distance, Outcome, Queued, Timestamp, Via, Visit};
@@ -102,7 +102,7 @@ impl Working {
 
     fn run(self) {
         while !self.shared.stop.load(SeqCst) {
-            if self.worker.renew().expect("renewed") == LeaseStatus::Leaving {
+            if self.worker.renew().expect("renewed").is_leaving {
                 self.worker.gone().expect("gone");
                 self.shared.is_gone.store(true, SeqCst);
                 return;

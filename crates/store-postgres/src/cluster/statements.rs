@@ -8,8 +8,10 @@ pub(super) const JOIN: &str = "WITH me AS (
             RETURNING lease_until),
     its AS (INSERT INTO writer (writer, process, number) VALUES ($1, $4::text::uuid, 0) ON CONFLICT DO NOTHING)
     SELECT extract(epoch FROM lease_until)::float8 FROM me";
-pub(super) const RENEW: &str = "UPDATE worker SET lease_until = clock_timestamp() + $2::float8 * interval '1 second'
-    WHERE worker = $1 AND state <> 'dead' RETURNING state = 'leaving', extract(epoch FROM lease_until)::float8";
+pub(super) const RENEW: &str = "UPDATE worker w SET lease_until = clock_timestamp() + $2::float8 * interval '1 second'
+    FROM (SELECT lease_until FROM worker WHERE worker = $1 FOR UPDATE) before
+    WHERE w.worker = $1 AND w.state <> 'dead'
+    RETURNING w.state = 'leaving', extract(epoch FROM w.lease_until)::float8, before.lease_until < clock_timestamp()";
 pub(super) const LEAVE: &str = "UPDATE worker SET state = 'leaving' WHERE worker = $1 AND state = 'alive'";
 pub(super) const GONE: &str = "WITH dead AS (
         UPDATE worker SET state = 'dead', lease_until = clock_timestamp() WHERE worker = $1 RETURNING worker),
