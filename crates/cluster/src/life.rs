@@ -149,15 +149,23 @@ impl Life {
         &self.owned
     }
 
-    /// Starts the threads. They end when the life does.
+    /// Starts the thread that renews the lease, which ends when the life does. What comes before [`Life::start`] may take longer than a
+    /// lease: the archive is looked through.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub fn keep(self: &Arc<Self>) -> std::io::Result<JoinHandle<()>> {
+        let life = self.clone();
+        spawn("lease", move || life.keep_lease())
+    }
+
+    /// Starts the other threads. They end when the life does.
     ///
     /// # Errors
     /// No thread can be started.
     pub fn start(self: &Arc<Self>, engine: Engine) -> std::io::Result<Vec<JoinHandle<()>>> {
-        let spawn =
-            |name: &str, run: Box<dyn FnOnce() + Send>| std::thread::Builder::new().name(name.to_owned()).spawn(run);
         let Engine { orders, store, fetcher, by_address, runtime, seal } = engine;
-        let (renewing, placing, ruling) = (self.clone(), self.clone(), self.clone());
+        let (placing, ruling) = (self.clone(), self.clone());
         let surveyor = placing::Surveyor::new(self.worker.clone(), fetcher, by_address, self.placement, runtime);
         let rule = move || {
             let rule = Rule {
@@ -175,11 +183,7 @@ impl Life {
             };
             rule.run();
         };
-        Ok(vec![
-            spawn("lease", Box::new(move || renewing.keep_lease()))?,
-            spawn("placing", Box::new(move || placing.keep_placing(surveyor)))?,
-            spawn("ownership", Box::new(rule))?,
-        ])
+        Ok(vec![spawn("placing", move || placing.keep_placing(surveyor))?, spawn("ownership", rule)?])
     }
 
     /// Called by the engine when it has released a site, with the site's new address if that was the
@@ -295,6 +299,10 @@ impl Life {
             std::thread::sleep(STEP.min(until.saturating_sub(lease::now())));
         }
     }
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(run)
 }
 
 /// Keeps the engine in line with the shared state.

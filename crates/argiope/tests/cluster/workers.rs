@@ -221,6 +221,23 @@ fn a_worker_that_is_lost_while_it_leaves_does_not_end_as_if_all_were_well() {
 }
 
 #[test]
+fn a_worker_renews_its_lease_however_long_it_takes_to_begin() {
+    let lab = Lab::new(Laid::out(1, 1, 1), &SHORT_LEASE);
+    let mut client = lab.database.lock().expect("nobody panicked").client();
+    // What is sealed is looked through first, and there may be much of it.
+    let mut holding = client.transaction().expect("begun");
+    holding.batch_execute("LOCK TABLE argiope.segment IN ACCESS EXCLUSIVE MODE").expect("locked");
+    std::thread::scope(|scope| {
+        let joining = scope.spawn(|| lab.worker());
+        let renewed = "SELECT count(*) FROM argiope.worker WHERE lease_until > joined_at + interval '3 s'";
+        until("its lease to be renewed", || lab.number(renewed) == 1);
+        holding.rollback().expect("unlocked");
+        let worker = joining.join().expect("no panic");
+        assert!(!worker.said().contains("joining again"), "{}", worker.said());
+    });
+}
+
+#[test]
 fn a_life_that_fails_leaves_no_other_worker_behind() {
     let lab = Lab::new(Laid::out(1, 1, 1), &[]);
     let worker = lab.worker();

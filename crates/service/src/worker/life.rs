@@ -71,6 +71,7 @@ impl Working {
         has_joined: &mut bool,
     ) -> anyhow::Result<LifeOutcome> {
         let crew = &self.crew;
+        let keeping = life.keep()?;
         if life.worker().crawl_id() != crew.crawl_id {
             return Err(OtherCrawl { place: format!("schema {} of {}", crew.schema, crew.address.name()) }.into());
         }
@@ -143,7 +144,7 @@ impl Working {
         };
         let is_left = matches!(ended, Ok(LifeOutcome::Left));
         life.end(if is_left { cluster::LifeEnd::Left } else { cluster::LifeEnd::Lost });
-        for thread in threads {
+        for thread in threads.into_iter().chain([keeping]) {
             thread.join().ok().context("internal error: a worker's thread panicked")?;
         }
         ended
