@@ -24,6 +24,9 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 /// Bytes of an answer, at most: settings may hold many patterns.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
+/// The shortest lease that makes sense: a shorter one ends while a worker waits for the database.
+pub const LEASE_MIN: Duration = Duration::from_secs(1);
+
 /// What a worker must know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Joining {

@@ -34,7 +34,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 use crate::access::Guard;
-use crate::joining::{self, Joining};
+use crate::joining::{self, Joining, LEASE_MIN};
 use crate::metrics::{Tally, Watched};
 use crate::queries::{self, Endpoint, fetch_from};
 use crate::reach::tell_of_database;
@@ -77,6 +77,7 @@ impl Crew {
     /// # Errors
     /// It cannot be used; the archive cannot be written.
     pub fn new(joining: &Joining, browser: Option<PathBuf>) -> anyhow::Result<Self> {
+        let lease = lease_of(joining)?;
         // What cannot be used here is said before this worker joins the others, who would wait for the end of its lease.
         let plan = plan(&joining.settings, browser.as_deref(), &Secrets::default())?;
         Fetcher::new(plan.fetch, Arc::new(|| Timestamp(0)))?;
@@ -85,7 +86,6 @@ impl Crew {
         }
         let archive = SharedArchive::open(&joining.archive)?;
         archive.check()?;
-        let lease = Duration::from_secs_f64(joining.lease_seconds);
         Ok(Crew {
             address: Address::parse(&joining.store)?,
             schema: joining.store_schema.parse()?,
@@ -101,6 +101,12 @@ impl Crew {
             archive: Arc::new(archive),
         })
     }
+}
+
+/// How long a lease is.
+fn lease_of(joining: &Joining) -> anyhow::Result<Duration> {
+    let lease = Duration::try_from_secs_f64(joining.lease_seconds).ok().filter(|lease| *lease >= LEASE_MIN);
+    lease.with_context(|| format!("the server names a lease of {} seconds", joining.lease_seconds))
 }
 
 /// The plan of the settings of the crawl, with secrets, and with the browser on this machine.
@@ -202,6 +208,26 @@ impl Working {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lease_that_makes_no_sense_is_refused() {
+        let of = |lease_seconds| {
+            lease_of(&Joining {
+                store: String::new(),
+                store_schema: String::new(),
+                crawl_id: String::new(),
+                settings: String::new(),
+                archive: String::new(),
+                lease_seconds,
+                placement: joining::Placement::Hash,
+            })
+        };
+        for seconds in [-1.0, 0.0, 0.9, 1e300] {
+            let error = of(seconds).expect_err("refused").to_string();
+            assert!(error.starts_with("the server names a lease of "), "{error}");
+        }
+        assert_eq!(of(15.0).ok(), Some(Duration::from_secs(15)));
+    }
 
     #[test]
     fn a_worker_that_fails_again_and_again_waits_longer_each_time_up_to_a_lease() {

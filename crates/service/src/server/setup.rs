@@ -13,7 +13,7 @@ use store_postgres::cluster::{Control, Setup, Shared};
 use super::published::{self, publish, stored};
 use super::unchangeable;
 use crate::in_line;
-use crate::joining::Placement;
+use crate::joining::{LEASE_MIN, Placement};
 use crawl::dir;
 use settings::deny_private::DenyPrivateOption;
 use settings::login::LoginOption;
@@ -30,8 +30,7 @@ const DEPTH_DEFAULT: u32 = 100;
 /// How long a lease lasts, and by what groups are placed, unless told otherwise.
 const LEASE_DEFAULT: Duration = Duration::from_secs(15);
 const PLACEMENT_DEFAULT: Placement = Placement::Latency;
-/// Leases that make sense: a shorter one ends while a worker waits for the database, a longer one keeps sites of a lost worker idle.
-const LEASE_MIN: Duration = Duration::from_secs(1);
+/// The longest lease that makes sense: a longer one keeps sites of a lost worker idle.
 const LEASE_MAX: Duration = Duration::from_secs(3_600);
 
 /// The defaults of a server that differ from those of a crawl by one process, where these options are given.
