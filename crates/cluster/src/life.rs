@@ -203,6 +203,12 @@ impl Life {
         }
     }
 
+    /// Whether it was asked to leave.
+    #[must_use]
+    pub fn is_leaving(&self) -> bool {
+        self.is_leaving.load(SeqCst)
+    }
+
     /// Waits until it has handed over everything, after [`Life::leave`]. Its lease is renewed until its [`Life::end`].
     pub async fn handed_over(&self) {
         // The sender lives as long as this.
@@ -282,7 +288,7 @@ impl Life {
 
     fn keep_placing(&self, mut surveyor: placing::Surveyor) {
         while !self.is_over() {
-            let found = if self.is_leaving.load(SeqCst) { Ok(false) } else { surveyor.look() };
+            let found = if self.is_leaving() { Ok(false) } else { surveyor.look() };
             match found {
                 Ok(true) => self.sleep(TICK),
                 Ok(false) => self.sleep(TICK * TICKS_RARE),
@@ -447,7 +453,7 @@ impl Rule<'_> {
     fn place(&mut self) -> Result<(), WorkerError> {
         let Life { worker, placement, .. } = self.life;
         let members = worker.members()?;
-        let is_leaving = self.life.is_leaving.load(SeqCst);
+        let is_leaving = self.life.is_leaving();
         if is_leaving {
             worker.leave()?;
         } else {

@@ -142,6 +142,15 @@ struct OtherCrawl {
     place: String,
 }
 
+/// What is known of the lives before.
+#[derive(Default)]
+struct Past {
+    /// One of them has joined.
+    has_joined: bool,
+    /// The last one was asked to leave: the worker, not that life alone.
+    was_leaving: bool,
+}
+
 /// How a life ended.
 enum LifeOutcome {
     /// It has handed over everything and is gone.
@@ -185,24 +194,31 @@ impl Working {
             leave.send_replace(true);
             leave.closed().await;
         });
-        let (mut has_joined, mut wait) = (false, REJOIN_AFTER / 2);
+        let (mut past, mut wait) = (Past::default(), REJOIN_AFTER / 2);
         loop {
             let began = lease::now();
-            let lost = match self.live(runtime, leaving.clone(), &mut has_joined) {
+            let lost = match self.live(runtime, leaving.clone(), &mut past) {
                 Ok(LifeOutcome::Left) => return Ok(()),
                 Ok(LifeOutcome::Lost(why)) => anyhow!(why),
-                Err(error) if !has_joined || error.is::<OtherCrawl>() => return Err(error),
+                Err(error) if !past.has_joined || error.is::<OtherCrawl>() => return Err(error),
                 Err(error) => error,
             };
             self.tally.lives_lost.fetch_add(1, Ordering::Relaxed);
-            if *leaving.borrow() {
+            if past.was_leaving || *leaving.borrow() {
                 return Err(lost.context("this worker was lost while it left: its unsealed pages are crawled again"));
             }
             console::say!("{lost:#}: joining again");
             wait = rejoin_after(wait, lease::now().saturating_sub(began), self.crew.times.ttl);
-            std::thread::sleep(wait);
+            if runtime.block_on(is_asked_within(wait, leaving.clone())) {
+                return Ok(());
+            }
         }
     }
+}
+
+/// Waits so long, or until this worker is asked to leave: then true. It owns nothing meanwhile.
+async fn is_asked_within(wait: Duration, mut leaving: watch::Receiver<bool>) -> bool {
+    matches!(tokio::time::timeout(wait, leaving.wait_for(|leaving| *leaving)).await, Ok(Ok(_)))
 }
 
 #[cfg(test)]
@@ -227,6 +243,17 @@ mod tests {
             assert!(error.starts_with("the server names a lease of "), "{error}");
         }
         assert_eq!(of(15.0).ok(), Some(Duration::from_secs(15)));
+    }
+
+    #[test]
+    fn a_worker_that_waits_to_join_again_leaves_as_soon_as_it_is_asked_to() {
+        let runtime = Runtime::new().expect("threads");
+        let (leave, leaving) = watch::channel(false);
+        let is_asked = |wait| runtime.block_on(is_asked_within(wait, leaving.clone()));
+        assert!(!is_asked(Duration::from_millis(1)));
+        leave.send_replace(true);
+        // Longer than any test may take.
+        assert!(is_asked(Duration::from_secs(3_600)));
     }
 
     #[test]

@@ -351,8 +351,13 @@ impl Worker {
     }
 
     /// Asks it to leave, and waits for that. Gives its exit code, and what it has said.
-    pub fn leave(mut self) -> (Option<i32>, String) {
+    pub fn leave(self) -> (Option<i32>, String) {
         self.signal("TERM");
+        self.ended()
+    }
+
+    /// Waits until it leaves. Gives its exit code, and what it has said.
+    pub fn ended(mut self) -> (Option<i32>, String) {
         until("a worker to leave", || self.process.try_wait().expect("a child of ours").is_some());
         let code = self.process.wait().expect("a child of ours").code();
         (code, self.said())

@@ -221,6 +221,19 @@ fn a_worker_that_is_lost_while_it_leaves_does_not_end_as_if_all_were_well() {
 }
 
 #[test]
+fn a_worker_that_is_drained_does_not_join_again_where_it_is_lost_meanwhile() {
+    let lab = Lab::new(Laid::out(2, 400, 2), &["--lease", "6s"]);
+    let worker = lab.worker();
+    lab.execute(FAIL);
+    lab.served.add(crate::lab::SEED);
+    until("a visit", || lab.number("SELECT count(*) FROM argiope.visit") > 0);
+    assert_eq!(lab.served.client(&["drain", &worker.name()]).code, 0);
+    let (code, said) = worker.ended();
+    assert!(code != Some(0) && !said.contains("joining again"), "{code:?}: {said}");
+    assert!(said.contains("this worker was lost while it left"), "{said}");
+}
+
+#[test]
 fn a_worker_renews_its_lease_however_long_it_takes_to_begin() {
     let lab = Lab::new(Laid::out(1, 1, 1), &SHORT_LEASE);
     let mut client = lab.database.lock().expect("nobody panicked").client();

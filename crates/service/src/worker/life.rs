@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
 
 use super::sealing::Sealer;
-use super::{LifeOutcome, OtherCrawl, Working, plan};
+use super::{LifeOutcome, OtherCrawl, Past, Working, plan};
 use crate::in_line;
 
 /// Orders waiting for the engine.
@@ -39,7 +39,7 @@ impl Working {
         &self,
         runtime: &Runtime,
         leaving: watch::Receiver<bool>,
-        has_joined: &mut bool,
+        past: &mut Past,
     ) -> anyhow::Result<LifeOutcome> {
         let crew = &self.crew;
         let dir = self.scratch.emptied()?;
@@ -50,7 +50,8 @@ impl Working {
             Box::new(|happening| console::say!("{happening}")),
         )?;
         let life = Arc::new(life);
-        let ended = self.spend(&life, dir, runtime, leaving, has_joined);
+        let ended = self.spend(&life, dir, runtime, leaving, past);
+        past.was_leaving = life.is_leaving();
         // Whatever it failed with: the others need not wait for the end of its lease, and do not count it any more.
         life.end(cluster::LifeEnd::Lost);
         let is_gone = life.worker().gone();
@@ -68,7 +69,7 @@ impl Working {
         dir: CrawlDir,
         runtime: &Runtime,
         mut leaving: watch::Receiver<bool>,
-        has_joined: &mut bool,
+        past: &mut Past,
     ) -> anyhow::Result<LifeOutcome> {
         let crew = &self.crew;
         let keeping = life.keep()?;
@@ -86,7 +87,7 @@ impl Working {
         if let Some(missing) = plan.options.missing_secrets().first() {
             anyhow::bail!("the database has no value for {missing}: start the server with it");
         }
-        *has_joined = true;
+        past.has_joined = true;
         life.worker().goes_by(changes)?;
         console::say!("worker {} at {} has joined", life.id(), self.name);
 
