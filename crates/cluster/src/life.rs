@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use coordination::{Epoch, GroupName, Renewed, Worker, WorkerError, WorkerId};
+use coordination::{Epoch, GroupName, Hint, Renewed, Worker, WorkerError, WorkerId};
 use engine::Control;
 use store::StoreError;
 use tokio::sync::oneshot::error::TryRecvError;
@@ -176,6 +176,7 @@ impl Life {
                 arriving: HashMap::new(),
                 moving: HashMap::new(),
                 departing: BTreeSet::new(),
+                rereading: BTreeSet::new(),
                 sealing: Sealing::default(),
                 handed_over: BTreeMap::new(),
                 changing: None,
@@ -323,6 +324,9 @@ struct Rule<'l> {
     moving: HashMap<GroupName, (Option<WorkerId>, BTreeSet<SiteKey>)>,
     /// Sites with nothing under way that move to another address.
     departing: BTreeSet<SiteKey>,
+    /// Sites whose records others have changed. The engine lets go of them, since it would go by its own record and write that. Then they are
+    /// its own again.
+    rereading: BTreeSet<SiteKey>,
     sealing: Sealing,
     /// Groups given away since that was told last, by their next owners.
     handed_over: BTreeMap<Option<WorkerId>, usize>,
@@ -367,9 +371,20 @@ impl Rule<'_> {
         for (to, count) in std::mem::take(&mut self.handed_over) {
             (self.life.tell)(Happening::HandedOver(count, to));
         }
-        let told = hints.into_iter().filter(|(site, group)| self.life.owned.add(*site, group)).map(|(site, _)| site);
-        self.tell(told.collect(), false);
+        self.heed(&hints);
         Ok(())
+    }
+
+    /// Passes to the engine what others did to its sites.
+    fn heed(&mut self, hints: &[Hint]) {
+        let own: Vec<&Hint> = hints.iter().filter(|hint| self.life.owned.add(hint.site, &hint.group)).collect();
+        let changed: Vec<SiteKey> = own.iter().filter(|hint| hint.of_record).map(|hint| hint.site).collect();
+        self.rereading.extend(&changed);
+        if !changed.is_empty() {
+            self.send(Control::Release(changed));
+        }
+        let told = own.into_iter().map(|hint| hint.site).filter(|site| !self.rereading.contains(site));
+        self.tell(told.collect(), false);
     }
 
     /// Passes changed settings to the engine, and reports once it goes by them.
@@ -441,8 +456,8 @@ impl Rule<'_> {
     /// Finds queues without a hint.
     fn look_again(&mut self) -> Result<(), WorkerError> {
         let waiting = self.life.worker.waiting()?;
-        let own = waiting.into_iter().filter(|(site, group)| self.life.owned.add(*site, group));
-        let sites: Vec<SiteKey> = own.map(|(site, _)| site).collect();
+        let own = waiting.into_iter().filter(|(site, group)| self.life.owned.add(*site, group)).map(|(site, _)| site);
+        let sites: Vec<SiteKey> = own.filter(|site| !self.rereading.contains(site)).collect();
         if !sites.is_empty() {
             self.send(Control::SitesWaiting(sites));
         }
@@ -490,6 +505,7 @@ impl Rule<'_> {
     }
 
     fn released(&mut self, site: SiteKey) {
+        self.rereading.remove(&site);
         let Some(group) = self.life.owned.group(site) else { return };
         if self.life.owned.moving_to(site).is_some() {
             // Its group does not go before it.
@@ -497,7 +513,7 @@ impl Rule<'_> {
         } else if let Some((_, waiting)) = self.moving.get_mut(&group) {
             waiting.remove(&site);
         } else {
-            // It became its own again while it was let go of.
+            // It was only to be read again, or became its own again while it was let go of.
             self.tell(vec![site], false);
         }
     }

@@ -5,7 +5,7 @@ mod values;
 mod worker;
 
 pub use values::{
-    Bid, Bids, Epoch, GroupName, InForce, Member, News, Owned, Placed, Renewed, SeedSite, WorkerError, WorkerId,
+    Bid, Bids, Epoch, GroupName, Hint, InForce, Member, News, Owned, Placed, Renewed, SeedSite, WorkerError, WorkerId,
     WrittenSegment,
 };
 pub use worker::Worker;

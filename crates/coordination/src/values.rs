@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use model::{Candidate, Network};
 use store::{Segment, StoreError};
-use weburl::Site;
+use weburl::{Site, SiteKey};
 
 /// A worker's identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,6 +82,17 @@ pub struct Placed {
     pub group: GroupName,
     /// The owner of the group, if there is one.
     pub owner: Option<WorkerId>,
+}
+
+/// What others did to a site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// The site.
+    pub site: SiteKey,
+    /// The group it is pinned to.
+    pub group: GroupName,
+    /// They changed its record, not its queue alone: the counts of its visits, or that it was given up.
+    pub of_record: bool,
 }
 
 /// The distance of a group from a worker: the round-trip time.

@@ -8,7 +8,7 @@ use store::{Batch, Committed, CrawlView, Entry, StoreError};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
 use crate::{
-    Bids, Epoch, GroupName, InForce, Member, News, Owned, Placed, Renewed, SeedSite, WorkerError, WorkerId,
+    Bids, Epoch, GroupName, Hint, InForce, Member, News, Owned, Placed, Renewed, SeedSite, WorkerError, WorkerId,
     WrittenSegment,
 };
 
@@ -154,7 +154,7 @@ pub trait Worker: Send + Sync {
     ///
     /// # Errors
     /// The store failed.
-    fn hints(&self, max: usize) -> Result<Vec<(SiteKey, GroupName)>, WorkerError>;
+    fn hints(&self, max: usize) -> Result<Vec<Hint>, WorkerError>;
 
     /// The sites of its own groups that have a queue, with their groups.
     ///

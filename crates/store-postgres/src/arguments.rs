@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{ArchiveLocation, Candidate, Outcome, RobotsAnswer, SiteRecord, Timestamp, Visit};
+use model::{ArchiveLocation, Candidate, Outcome, Purpose, RobotsAnswer, SiteRecord, Timestamp, Visit};
 use postgres::types::ToSql;
 use store::{Batch, Change, Writes, way_to_new};
-use weburl::UrlKey;
+use weburl::{SiteKey, UrlKey};
 
 use crate::known::Applied;
 use crate::numbers::{key, ordered, plain};
@@ -21,6 +21,35 @@ pub(crate) struct Who {
     /// The opening of the store, a UUID.
     pub(crate) process: String,
     pub(crate) number: i64,
+}
+
+impl Who {
+    /// It has the store to itself.
+    fn is_alone(&self) -> bool {
+        self.id == 0
+    }
+}
+
+/// The counts of a site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counted {
+    pages: i64,
+    sitemaps: i64,
+}
+
+/// What visits add to the counts of their sites: pages fetched and sitemaps requested, each by its first visit. The schema's function `undo`
+/// takes away what is lost of them.
+fn counted(Applied { writes, before, .. }: &Applied<'_>) -> BTreeMap<SiteKey, Counted> {
+    let mut counts: BTreeMap<SiteKey, Counted> = BTreeMap::new();
+    for visit in writes.visits.values().filter(|visit| visit.past.visits == 0) {
+        let of_site = counts.entry(visit.key.site).or_default();
+        match before.purpose(visit.key) {
+            Some(Purpose::Page) => of_site.pages += i64::from(visit.outcome.is_fetched()),
+            Some(Purpose::Sitemap) => of_site.sitemaps += i64::from(visit.attempts > 0),
+            _ => {}
+        }
+    }
+    counts
 }
 
 /// Named arguments.
@@ -59,7 +88,7 @@ pub(crate) fn ending(who: &Who, seeds_known: i64, batch: &Batch, applied: &Appli
     arguments.attempts(applied);
     arguments.consequences(applied);
     arguments.holders(batch);
-    arguments.sites(batch);
+    arguments.sites(who, batch, applied);
     arguments.shapes(batch);
     arguments.robots(batch);
     arguments.seeds(batch);
@@ -281,7 +310,13 @@ impl Arguments {
         self.keys("h", &rows, |(_, holder)| *holder);
     }
 
-    fn sites(&mut self, batch: &Batch) {
+    fn sites(&mut self, who: &Who, batch: &Batch, applied: &Applied<'_>) {
+        let added = if who.is_alone() { BTreeMap::new() } else { counted(applied) };
+        // What a worker has counted may have been undone, and another may write the record meanwhile.
+        let counts = |record: &SiteRecord| match who.is_alone() {
+            true => Counted { pages: plain(record.pages_fetched), sitemaps: i64::from(record.sitemaps_read) },
+            false => added.get(&record.site.key()).copied().unwrap_or_default(),
+        };
         let last: BTreeMap<_, _> = batch.sites.iter().map(|record| (record.site.key(), record)).collect();
         let rows: Vec<&SiteRecord> = last.into_values().collect();
         self.column("s_site", &rows, |record| ordered(record.site.key().0));
@@ -289,8 +324,8 @@ impl Arguments {
         self.column("s_failures", &rows, |record| i64::from(record.failures_in_a_row));
         self.column("s_response_seconds", &rows, |record| plain(record.response_time.as_secs()));
         self.column("s_response_nanos", &rows, |record| record.response_time.subsec_nanos().cast_signed());
-        self.column("s_pages", &rows, |record| plain(record.pages_fetched));
-        self.column("s_sitemaps", &rows, |record| i64::from(record.sitemaps_read));
+        self.column("s_pages_counted", &rows, |record| counts(record).pages);
+        self.column("s_sitemaps_counted", &rows, |record| counts(record).sitemaps);
         self.column("s_address", &rows, |record| record.address);
         self.column("s_given_up", &rows, |record| record.given_up.as_ref().map(|failure| failure_word(failure.kind)));
         self.column("s_given_up_detail", &rows, |record| {

@@ -27,7 +27,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use coordination::{
-    Bid, Bids, Epoch, GroupName, InForce, Member, News, Owned, Placed, Renewed, SeedSite, Worker, WorkerError,
+    Bid, Bids, Epoch, GroupName, Hint, InForce, Member, News, Owned, Placed, Renewed, SeedSite, Worker, WorkerError,
     WorkerId, WrittenSegment,
 };
 use database::Address;
@@ -260,10 +260,10 @@ impl Worker for PostgresWorker {
         Ok(rows.iter().map(|row| site(&mut Columns::of("unplaced", row))).collect::<Result<_, _>>()?)
     }
 
-    fn hints(&self, max: usize) -> Result<Vec<(SiteKey, GroupName)>, WorkerError> {
+    fn hints(&self, max: usize) -> Result<Vec<Hint>, WorkerError> {
         let parameters = self.with(vec![Box::new(limit(max))]);
         let rows = self.session.query("reading hints", statements::HINTS, parameters)?;
-        Ok(rows.iter().map(site_and_group).collect::<Result<_, _>>()?)
+        Ok(rows.iter().map(hint).collect::<Result<_, _>>()?)
     }
 
     fn waiting(&self) -> Result<Vec<(SiteKey, GroupName)>, WorkerError> {
@@ -450,6 +450,12 @@ fn site(columns: &mut Columns<'_>) -> Result<Site, StoreError> {
 fn site_and_group(row: &Row) -> Result<(SiteKey, GroupName), StoreError> {
     let mut columns = Columns::of("hint", row);
     Ok((SiteKey(from_ordered(columns.next()?)), GroupName(columns.next()?)))
+}
+
+fn hint(row: &Row) -> Result<Hint, StoreError> {
+    let mut columns = Columns::of("hint", row);
+    let (site, group) = (SiteKey(from_ordered(columns.next()?)), GroupName(columns.next()?));
+    Ok(Hint { site, group, of_record: columns.next()? })
 }
 
 fn placed(row: &Row) -> Result<Placed, StoreError> {

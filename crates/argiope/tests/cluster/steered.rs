@@ -96,6 +96,22 @@ fn every_worker_goes_by_a_change_when_it_is_confirmed() {
     assert!(lab.web.log().iter().all(|entry| !entry.target.starts_with("/1")), "they are excluded");
 }
 
+#[test]
+fn an_owner_goes_by_the_record_of_a_site_that_others_have_changed() {
+    let lab = Lab::new(Laid::apart(web(), &HOSTS), &["--max-pages-per-site", "8"]);
+    let _worker = lab.worker();
+    steer(&lab, &["seeds", "http://a.test/"]);
+    until("its budget to be spent", || outcome(&lab, "html") == 8);
+    // As if three of its pages were undone: a worker is lost that had the site before.
+    lab.execute(
+        "UPDATE argiope.site SET pages_fetched = pages_fetched - 3;
+         INSERT INTO argiope.hint (owner, site_key, of_record) SELECT g.owner, s.site_key, true
+             FROM argiope.site s JOIN argiope.politeness_group g ON g.name = s.politeness_group",
+    );
+    until("three others", || outcome(&lab, "html") == 11);
+    assert_eq!(lab.number("SELECT pages_fetched FROM argiope.site"), 8);
+}
+
 /// More URLs than an answer of the server has.
 #[test]
 fn all_urls_are_listed_with_as_many_answers_as_it_takes() {

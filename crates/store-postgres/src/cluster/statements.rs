@@ -99,9 +99,9 @@ pub(super) const UNPLACED: &str = "SELECT site FROM unplaced
     WHERE (site_key % $1 + $1) % $1 = $2 ORDER BY site_key LIMIT $3";
 pub(super) const HINTS: &str = "WITH told AS (
         DELETE FROM hint WHERE owner = $1 AND number = ANY (ARRAY(
-            SELECT number FROM hint WHERE owner = $1 ORDER BY number LIMIT $2)) RETURNING site_key)
-    SELECT DISTINCT s.site_key, s.politeness_group FROM told t JOIN site s ON s.site_key = t.site_key
-        WHERE s.politeness_group IS NOT NULL";
+            SELECT number FROM hint WHERE owner = $1 ORDER BY number LIMIT $2)) RETURNING site_key, of_record)
+    SELECT s.site_key, s.politeness_group, bool_or(t.of_record) FROM told t JOIN site s ON s.site_key = t.site_key
+        WHERE s.politeness_group IS NOT NULL GROUP BY s.site_key, s.politeness_group";
 pub(super) const WAITING: &str = "SELECT s.site_key, s.politeness_group
     FROM politeness_group g JOIN site s ON s.politeness_group = g.name
     WHERE g.owner = $1 AND EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)";

@@ -147,7 +147,8 @@ END $$;
 --   k_  what else is to be done for a URL: 'fresh' (found), 'back' (in the queue again), 'nearer' (known by a shorter path), 'root' (a seed
 --       that has come to be one without a depth), 'settled'
 --   o_  sites of which this worker has left out visits
---   h_  contents and their holders; s_ sites; c_ counters of shapes; r_ robots.txt; b_ seeds; g_ segments
+--   h_  contents and their holders; s_ sites, with what a worker's commit adds to their counts (it may have been undone what the worker has
+--       counted before); c_ counters of shapes; r_ robots.txt; b_ seeds; g_ segments
 CREATE FUNCTION end_commit(
     me bigint, commit_number bigint, seeds_known bigint,
     n_round integer, n_began_at bigint, n_is_choosing boolean,
@@ -167,7 +168,7 @@ CREATE FUNCTION end_commit(
     o_site bigint[],
     h_digest bytea[], h_site bigint[], h_url bigint[],
     s_site bigint[], s_due_at bigint[], s_failures bigint[], s_response_seconds bigint[], s_response_nanos integer[],
-    s_pages bigint[], s_sitemaps bigint[], s_address inet[], s_given_up text[], s_given_up_detail text[], s_text text[],
+    s_pages_counted bigint[], s_sitemaps_counted bigint[], s_address inet[], s_given_up text[], s_given_up_detail text[], s_text text[],
     s_aside_until bigint[], s_aside_round bigint[], s_aside_reason text[], s_aside_detail text[], s_misleads boolean[],
     s_asked_until bigint[],
     c_site bigint[], c_shape bigint[], c_count bigint[],
@@ -273,16 +274,17 @@ BEGIN
             FROM unnest(l_site, l_url, f_site, f_url) AS l(site, url, f_site, f_url)
             WHERE v.duplicate_of_site = l.site AND v.duplicate_of_url = l.url;
     END IF;
-    INSERT INTO site (site_key, due_at, failures_in_a_row, response_seconds, response_nanos, pages_fetched, sitemaps_read,
+    INSERT INTO site AS s (site_key, due_at, failures_in_a_row, response_seconds, response_nanos, pages_fetched, sitemaps_read,
             address, given_up, given_up_detail, site, aside_until, aside_round, aside_reason, aside_detail, misleads,
             asked_until)
-        SELECT * FROM unnest(s_site, s_due_at, s_failures, s_response_seconds, s_response_nanos, s_pages, s_sitemaps,
+        SELECT * FROM unnest(s_site, s_due_at, s_failures, s_response_seconds, s_response_nanos, s_pages_counted, s_sitemaps_counted,
             s_address, s_given_up, s_given_up_detail, s_text, s_aside_until, s_aside_round, s_aside_reason, s_aside_detail, s_misleads,
             s_asked_until)
         ON CONFLICT (site_key) DO UPDATE SET
             due_at = excluded.due_at, failures_in_a_row = excluded.failures_in_a_row,
             response_seconds = excluded.response_seconds, response_nanos = excluded.response_nanos,
-            pages_fetched = excluded.pages_fetched, sitemaps_read = excluded.sitemaps_read, address = excluded.address,
+            pages_fetched = excluded.pages_fetched + CASE WHEN me = 0 THEN 0 ELSE s.pages_fetched END,
+            sitemaps_read = excluded.sitemaps_read + CASE WHEN me = 0 THEN 0 ELSE s.sitemaps_read END, address = excluded.address,
             given_up = excluded.given_up, given_up_detail = excluded.given_up_detail, site = excluded.site,
             aside_until = excluded.aside_until, aside_round = excluded.aside_round,
             aside_reason = excluded.aside_reason, aside_detail = excluded.aside_detail, misleads = excluded.misleads,
@@ -328,13 +330,13 @@ BEGIN
             ON CONFLICT (serial) DO UPDATE SET name = excluded.name, length = excluded.length;
     END IF;
     IF me <> 0 THEN
-        INSERT INTO hint (owner, site_key)
-            SELECT g.owner, s.site_key
+        INSERT INTO hint (owner, site_key, of_record)
+            SELECT g.owner, s.site_key, k.is_back AND g.owner <> me AND k.site = ANY (s_site)
             FROM (SELECT k.site, bool_or(k.kind = 'back') AS is_back FROM unnest(k_site, k_kind) AS k(site, kind)
                 WHERE k.kind IN ('fresh', 'nearer', 'back') GROUP BY k.site) k
             JOIN site s ON s.site_key = k.site JOIN politeness_group g ON g.name = s.politeness_group
             WHERE g.owner <> me OR k.is_back AND g.owner IS NOT NULL
-            UNION SELECT me, o.site FROM unnest(o_site) AS o(site);
+            UNION SELECT me, o.site, true FROM unnest(o_site) AS o(site);
         INSERT INTO unplaced (site_key, site)
             SELECT DISTINCT ON (u.site_key) u.site_key, substring(u.url FROM '^[a-z]+://[^/]+')
             FROM unnest(k_site, k_url, k_kind) AS k(site, url, kind)

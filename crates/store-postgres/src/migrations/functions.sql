@@ -150,11 +150,11 @@ BEGIN
     WITH gone AS (
         DELETE FROM visit v USING unnest(x_site, x_url, x_at) AS k(site, url, fetched_at)
             WHERE v.site_key = k.site AND v.url_key = k.url AND v.fetched_at = k.fetched_at
-            RETURNING v.site_key, v.url_key, v.outcome, v.round, v.segment, v.record_offset),
+            RETURNING v.site_key, v.url_key, v.outcome, v.more, v.segment, v.record_offset),
     gone_before AS (
         DELETE FROM earlier_visit v USING unnest(x_site, x_url, x_at) AS k(site, url, fetched_at)
             WHERE v.site_key = k.site AND v.url_key = k.url AND v.fetched_at = k.fetched_at
-            RETURNING v.site_key, v.url_key, v.outcome, v.round, v.segment, v.record_offset),
+            RETURNING v.site_key, v.url_key, v.outcome, v.more, v.segment, v.record_offset),
     undone AS (SELECT * FROM gone UNION ALL SELECT * FROM gone_before),
     queued AS (
         INSERT INTO queue SELECT u.site_key, rank_of(u.purpose, u.depth), u.url_key
@@ -166,10 +166,11 @@ BEGIN
     no_holder AS (
         DELETE FROM holder h USING undone n
             WHERE h.site_key = n.site_key AND h.url_key = n.url_key),
+    -- What a commit counts (`counted` in arguments.rs).
     counted AS (
         SELECT n.site_key,
-                count(*) FILTER (WHERE u.purpose = 'page' AND n.round = 1 AND n.outcome IN ('html', 'binary', 'duplicate')) AS pages,
-                count(*) FILTER (WHERE u.purpose = 'sitemap' AND n.round = 1) AS sitemaps
+                count(*) FILTER (WHERE u.purpose = 'page' AND visit_number(n.more) = 0 AND n.outcome IN ('html', 'binary', 'duplicate')) AS pages,
+                count(*) FILTER (WHERE u.purpose = 'sitemap' AND visit_number(n.more) = 0) AS sitemaps
             FROM undone n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key GROUP BY n.site_key),
     locked AS (
         SELECT s.site_key, c.pages, c.sitemaps, s.politeness_group
@@ -178,8 +179,9 @@ BEGIN
         UPDATE site s SET pages_fetched = greatest(s.pages_fetched - l.pages, 0),
                 sitemaps_read = greatest(s.sitemaps_read - l.sitemaps, 0)
             FROM locked l WHERE s.site_key = l.site_key)
-    INSERT INTO hint (owner, site_key)
-        SELECT g.owner, l.site_key FROM locked l JOIN politeness_group g ON g.name = l.politeness_group
+    -- Who owns such a site by now counts on from what it has read.
+    INSERT INTO hint (owner, site_key, of_record)
+        SELECT g.owner, l.site_key, l.pages > 0 OR l.sitemaps > 0 FROM locked l JOIN politeness_group g ON g.name = l.politeness_group
             JOIN worker w ON w.worker = g.owner AND w.state <> 'dead';
 
     -- Where there were visits before, the last of them is the last again.

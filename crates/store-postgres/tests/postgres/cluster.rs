@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use coordination::{Epoch, GroupName, Worker, WorkerError, WorkerId};
+use coordination::{Epoch, GroupName, Hint, Worker, WorkerError, WorkerId};
 use database::Address;
 use model::{Candidate, Distance, Outcome, SiteRecord, Timestamp, Via, Visit};
 use store::{Batch, CrawlView};
@@ -407,7 +407,8 @@ fn a_site_moves_from_its_owner_to_whoever_has_the_other_group_and_nobody_else_mo
         assert!(moves(&one, epoch, group(1)), "as often as it is asked, if the answer is lost");
     }
     assert_eq!(sites_of(group(0)), [sites[1].key()]);
-    assert_eq!(other.hints(9).expect("hints"), [(sites[0].key(), group(1))], "told once");
+    let hint = Hint { site: sites[0].key(), group: group(1), of_record: false };
+    assert_eq!(other.hints(9).expect("hints"), [hint], "told once");
     // To a group that nobody has yet.
     let epoch = other.owned().expect("owned")[0].epoch;
     assert!(other.move_site(sites[0].key(), (&group(1), epoch), &group(2)).expect("asked"));
@@ -454,7 +455,8 @@ fn several_that_adopt_share_what_there_is_and_hints_reach_the_owner() {
     if !fence.is_empty() {
         let batch = Batch { found: vec![found(page(105, 7), 1)], ..Batch::default() };
         finder.commit(&fence, ALL_SEEDS, &batch).expect("commit");
-        assert_eq!(workers[owner].hints(10).expect("hints"), [(page(105, 7).site().key(), site_105.clone())]);
+        let hint = Hint { site: page(105, 7).site().key(), group: site_105.clone(), of_record: false };
+        assert_eq!(workers[owner].hints(10).expect("hints"), [hint]);
         assert_eq!(workers[owner].hints(10).expect("hints"), [], "once");
     }
 }
@@ -536,7 +538,8 @@ fn the_owner_of_a_site_learns_of_urls_that_are_reopened_and_a_site_without_a_gro
     let reopened = candidates.iter().map(|candidate| candidate.url.key()).collect();
     let batch = Batch { reopened, ..Batch::default() };
     other.commit(&[], ALL_SEEDS, &batch).expect("commit");
-    assert_eq!(owner.hints(10).expect("hints"), [(mine.site().key(), group(1))]);
+    let hint = Hint { site: mine.site().key(), group: group(1), of_record: false };
+    assert_eq!(owner.hints(10).expect("hints"), [hint]);
     assert_eq!(owner.waiting().expect("waiting"), [(mine.site().key(), group(1))]);
     assert_eq!(owner.unplaced((0, 1), 10).expect("unplaced"), [unplaced.site()]);
     assert_eq!(owner.pending(mine.site().key(), None, 10).expect("pending").len(), 1);

@@ -10,6 +10,7 @@ use testdb::{Postgres, until};
 use weburl::{CanonicalRules, CanonicalUrl};
 
 use crate::place::{ALL_SEEDS, Place};
+use crate::sealed::hinted;
 
 fn url(text: &str) -> CanonicalUrl {
     CanonicalUrl::parse(text, &CanonicalRules::default()).expect("a URL")
@@ -102,7 +103,8 @@ fn a_crawl_that_an_earlier_program_paused_stays_paused() {
     open(&place).set_up(&setup("depth = 3", 20)).expect("set up");
     let earlier = "SET search_path = {};
         ALTER TABLE robots DROP renewal; ALTER TABLE crawl DROP in_force, DROP changes, ADD is_paused boolean NOT NULL DEFAULT true;
-        ALTER TABLE worker DROP changes, DROP is_lost; ALTER TABLE writer DROP committed_at; ALTER TABLE site DROP asked_until; DROP INDEX site_aside;
+        ALTER TABLE worker DROP changes, DROP is_lost; ALTER TABLE writer DROP committed_at; ALTER TABLE site DROP asked_until;
+        ALTER TABLE hint DROP of_record; DROP INDEX site_aside;
         DROP TABLE taken_back, change; UPDATE meta SET version = 13";
     server.client().batch_execute(&earlier.replace("{}", place.schema.as_str())).expect("the schema");
     let in_force = open(&place).in_force(None).expect("read").expect("set up");
@@ -262,16 +264,16 @@ fn the_owner_of_a_site_learns_of_seeds_that_were_known_and_are_nearer_now() {
     control.add(&[seed(9)]).expect("added");
     assert_eq!(worker.unplaced((0, 1), 9).expect("unplaced"), std::slice::from_ref(&site));
     worker.place(&[(site.clone(), group.clone())]).expect("placed");
-    worker.assign(&[(group.clone(), worker.id())], Duration::ZERO).expect("assigned");
+    worker.assign(&[(group, worker.id())], Duration::ZERO).expect("assigned");
     worker.hints(9).expect("those of placing");
     control.add(&[seed(9)]).expect("added");
-    assert_eq!(worker.hints(9).expect("hints"), [], "nothing is new");
+    assert_eq!(hinted(&worker), [], "nothing is new");
     control.add(&[seed(5)]).expect("added");
-    assert_eq!(worker.hints(9).expect("hints"), [(site.key(), group.clone())]);
+    assert_eq!(hinted(&worker), [site.key()]);
     let settled = vec![excluded("http://a.test/x")];
     worker.commit(&[], ALL_SEEDS, &Batch { settled, ..Batch::default() }).expect("committed");
     assert_eq!(control.admit(&[("a.test".to_owned(), false)], &[], |_| true).expect("admitted"), 1);
-    assert_eq!(worker.hints(9).expect("hints"), [(site.key(), group)]);
+    assert_eq!(hinted(&worker), [site.key()]);
     let placed = control.placed(site.key()).expect("read").expect("placed");
     assert_eq!(placed.owner, Some(worker.id()));
     assert_eq!(

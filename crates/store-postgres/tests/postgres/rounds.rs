@@ -1,8 +1,8 @@
 //! Rounds of several workers: URLs to be visited again reach their owners, and what is lost of a visit is lost of its URL alone.
 
-use coordination::{Epoch, GroupName, Worker};
+use coordination::{Epoch, GroupName, Hint, Worker};
 use model::{Aside, Failure, FailureKind, Outcome, Round, SiteRecord, Timestamp, Visit};
-use store::{Batch, CrawlView};
+use store::{Batch, CrawlView, Store};
 use store_postgres::PostgresStore;
 use store_postgres::cluster::{Control, PostgresWorker, SiteStanding, SitesAsked};
 use testdb::Postgres;
@@ -83,6 +83,31 @@ fn the_owner_of_a_site_learns_of_urls_to_be_visited_again_and_its_pages_count_as
     let domains = control.domains(owner.id(), &SitesAsked { max: 10, ..SitesAsked::default() }).expect("domains");
     let counts: Vec<_> = domains.iter().map(|domain| (domain.waiting, domain.fetched)).collect();
     assert_eq!(counts, [(1, 2)]);
+}
+
+#[test]
+fn the_owner_of_a_site_learns_that_a_round_has_changed_its_record_and_its_counts_stay() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let owner = join(&place, LONG);
+    let control = Control::open(&place.address, &place.schema).expect("opened");
+    let pages = begin(&owner, 0, 2);
+    let fence = own(&owner);
+    let site = pages[0].site();
+    let record = |pages_fetched| SiteRecord { pages_fetched, ..SiteRecord::new(site.clone()) };
+    let failure = Failure { kind: FailureKind::NameNotFound, detail: String::new() };
+    let given_up = SiteRecord { given_up: Some(failure), ..record(1) };
+    let visit = vec![first(&pages[0], 0, 1)];
+    commit(&owner, &fence, &Batch { sites: vec![given_up], ..visits(visit) });
+    owner.hints(100).expect("those of placing");
+    // By a server, which has read the record before that.
+    let round = Some(Round { number: 2, began_at: SECOND, is_choosing: false });
+    let again = vec![pages[0].key()];
+    control.commit(&Batch { round, again, sites: vec![record(0)], ..Batch::default() }).expect("commit");
+    let hint = Hint { site: site.key(), group: group(0), of_record: true };
+    assert_eq!(owner.hints(100).expect("hints"), [hint]);
+    let known = owner.own_site(site.key()).expect("site").expect("known");
+    assert_eq!((known.pages_fetched, known.given_up), (1, None));
 }
 
 #[test]

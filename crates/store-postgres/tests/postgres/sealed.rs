@@ -101,7 +101,7 @@ pub fn own(worker: &PostgresWorker) -> Vec<(GroupName, Epoch)> {
 }
 
 pub fn hinted(worker: &PostgresWorker) -> Vec<SiteKey> {
-    worker.hints(100).expect("hints").into_iter().map(|(site, _)| site).collect()
+    worker.hints(100).expect("hints").into_iter().map(|hint| hint.site).collect()
 }
 
 fn lapse(place: &Place, worker: &PostgresWorker) {
@@ -142,7 +142,8 @@ fn when_a_worker_is_lost_exactly_what_it_did_not_seal_is_to_be_visited_again() {
         (one.next_serial().expect("serial"), one.next_serial().expect("serial"), other.next_serial().expect("serial"));
     assert_eq!(BTreeSet::from([sealed, open, others]).len(), 3, "serial numbers are unique");
 
-    one.commit(&fence, ALL_SEEDS, &visits(vec![recorded(&mine[0], sealed, 0)])).expect("commit");
+    let sites = vec![SiteRecord { pages_fetched: 1, ..SiteRecord::new(mine[0].site()) }];
+    one.commit(&fence, ALL_SEEDS, &Batch { sites, ..visits(vec![recorded(&mine[0], sealed, 0)]) }).expect("commit");
     one.seal(sealed).expect("sealed");
     one.seal(sealed).expect("sealed is sealed");
     assert!(matches!(other.seal(open), Err(WorkerError::Lost)), "it is not its own");
@@ -198,6 +199,34 @@ fn when_a_worker_is_lost_exactly_what_it_did_not_seal_is_to_be_visited_again() {
         (site.pages_fetched, site.sitemaps_read)
     };
     assert_eq!((counted(&mine[0]), counted(&theirs[0])), ((1, 0), (1, 0)));
+}
+
+#[test]
+fn counts_that_are_taken_back_stay_so_though_an_owner_has_counted_on_from_them() {
+    let server = Postgres::start();
+    let Two { one, other, mine, fence, .. } = two(&server, 4, 1);
+    let (lost, open) = (one.next_serial().expect("serial"), other.next_serial().expect("serial"));
+    let visited = |worker: &PostgresWorker, fence: &[_], pages_fetched, visit: Visit| {
+        let sites = vec![SiteRecord { pages_fetched, ..SiteRecord::new(mine[0].site()) }];
+        worker.commit(fence, ALL_SEEDS, &Batch { sites, ..visits(vec![visit]) }).expect("commit");
+    };
+    let counted = || other.own_site(mine[0].site().key()).expect("site").expect("known").pages_fetched;
+    visited(&one, &fence, 1, recorded(&mine[0], lost, 1));
+    // One that was found in a later round counts as well.
+    visited(&one, &fence, 2, Visit { round: 2, ..recorded(&mine[1], lost, 2) });
+    assert!(one.hand_over((&fence[0].0, fence[0].1), other.id(), QUIET).expect("asked"));
+    let fence = own(&other);
+    assert_eq!(counted(), 2);
+    other.hints(100).expect("those of placing");
+    one.gone().expect("gone");
+    assert_eq!(counted(), 0);
+    // It does not know yet.
+    visited(&other, &fence, 3, recorded(&mine[2], open, 3));
+    assert_eq!(counted(), 1);
+    let hints = other.hints(100).expect("hints");
+    assert!(hints.iter().any(|hint| hint.site == mine[0].site().key() && hint.of_record), "{hints:?}");
+    visited(&other, &fence, 2, recorded(&mine[3], open, 4));
+    assert_eq!(counted(), 2);
 }
 
 #[test]
