@@ -594,7 +594,11 @@ impl Control {
     /// Servers or workers of the crawl are running; the store failed.
     pub fn forget(address: &Address, schema: &Schema, crawl_id: &str) -> Result<bool, StoreError> {
         let (session, _) = Session::open(address, schema, Role::Commit)?;
-        let rows = session.query("forgetting the crawl", statements::FORGET, vec![Box::new(crawl_id.to_owned())])?;
+        let doing = "forgetting the crawl";
+        let rows = session.query(doing, statements::NEW_CRAWL, Vec::new())?;
+        let row = rows.first().ok_or_else(|| damaged("meta", "no crawl id"))?;
+        let other: String = Columns::of("meta", row).next()?;
+        let rows = session.query(doing, statements::FORGET, vec![Box::new(crawl_id.to_owned()), Box::new(other)])?;
         rows.first().map_or(Ok(false), |row| Columns::of("meta", row).next())
     }
 

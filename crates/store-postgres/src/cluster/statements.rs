@@ -28,8 +28,9 @@ pub(super) const REAP: &str = "WITH dead AS (
     SELECT worker FROM dead";
 // One that has a commit in flight is closed next time.
 pub(super) const CLOSE: &str = "WITH dead AS (
-        SELECT c.writer FROM writer c JOIN worker w ON w.worker = c.writer WHERE w.state = 'dead' FOR UPDATE OF c SKIP LOCKED)
-    DELETE FROM writer c USING dead WHERE c.writer = dead.writer";
+        SELECT c.writer FROM writer c JOIN worker w ON w.worker = c.writer WHERE w.state = 'dead' FOR UPDATE OF c SKIP LOCKED),
+    gone AS (DELETE FROM writer c USING dead WHERE c.writer = dead.writer RETURNING c.committed_at)
+    UPDATE meta SET committed_at = g.last FROM (SELECT max(committed_at) AS last FROM gone) g WHERE g.last > coalesce(committed_at, 0)";
 pub(super) const UNDO: &str = "SELECT undo($1)";
 pub(super) const FREE: &str = "WITH free AS (
         SELECT g.name FROM politeness_group g JOIN worker w ON w.worker = g.owner

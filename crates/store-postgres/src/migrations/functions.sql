@@ -292,13 +292,14 @@ END $$;
 
 -- Forgets the crawl and gives the schema the id of another. False if the crawl is not the one meant. The caller has the schema to
 -- itself. Tables stay, so that the rights of others on them do.
-CREATE FUNCTION forget(my_crawl text) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION forget(my_crawl text, other_crawl text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE tables text;
 BEGIN
-    UPDATE meta SET crawl_id = gen_random_uuid()::text, round = DEFAULT, round_began_at = DEFAULT, is_choosing = DEFAULT
+    UPDATE meta SET crawl_id = other_crawl, round = DEFAULT, round_began_at = DEFAULT, is_choosing = DEFAULT, committed_at = DEFAULT
         WHERE crawl_id = my_crawl;
     IF NOT FOUND THEN
-        RETURN false;
+        -- Where it has the other id, this very call was made before, and its answer lost.
+        RETURN EXISTS (SELECT FROM meta WHERE crawl_id = other_crawl);
     END IF;
     SELECT string_agg(format('%I', c.relname), ', ') INTO tables FROM pg_class c
         WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> 'meta';

@@ -104,11 +104,36 @@ fn a_crawl_that_an_earlier_program_paused_stays_paused() {
     let earlier = "SET search_path = {};
         ALTER TABLE robots DROP renewal; ALTER TABLE crawl DROP in_force, DROP changes, ADD is_paused boolean NOT NULL DEFAULT true;
         ALTER TABLE worker DROP changes, DROP is_lost; ALTER TABLE writer DROP committed_at; ALTER TABLE site DROP asked_until;
-        ALTER TABLE hint DROP of_record; DROP INDEX site_aside;
+        ALTER TABLE meta DROP committed_at; ALTER TABLE hint DROP of_record; DROP INDEX site_aside;
         DROP TABLE taken_back, change; UPDATE meta SET version = 13";
     server.client().batch_execute(&earlier.replace("{}", place.schema.as_str())).expect("the schema");
     let in_force = open(&place).in_force(None).expect("read").expect("set up");
     assert_eq!(in_force.settings, "paused = true\ndepth = 3");
+}
+
+#[test]
+fn the_date_of_the_last_commit_stays_though_its_worker_is_gone() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let control = open(&place);
+    let committed_at = || control.counts().expect("counted").committed_at;
+    assert_eq!(committed_at(), None);
+    let workers = [join(&place), join(&place)];
+    for worker in &workers {
+        worker.commit(&[], ALL_SEEDS, &Batch::default()).expect("committed");
+    }
+    let last = committed_at();
+    assert!(last.is_some());
+    // The last one first: what the other leaves is earlier.
+    for worker in workers.iter().rev() {
+        worker.gone().expect("gone");
+        assert_eq!(committed_at(), last);
+    }
+    drop(join(&place));
+    drop((control, workers));
+    let id = open(&place).crawl_id().to_owned();
+    assert!(Control::forget(&place.address, &place.schema, &id).expect("forgotten"));
+    assert_eq!(open(&place).counts().expect("counted").committed_at, None, "of another crawl");
 }
 
 #[test]

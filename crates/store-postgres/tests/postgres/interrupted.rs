@@ -135,6 +135,16 @@ fn a_worker_joins_once_though_the_answer_was_lost() {
 }
 
 #[test]
+fn a_crawl_that_is_forgotten_though_the_answer_was_lost_was_the_one_meant() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let id = place.open().expect("open").crawl_id().expect("an id");
+    assert!(interrupted(&server, || Control::forget(&place.address, &place.schema, &id).expect("asked")));
+    assert_ne!(place.open().expect("open").crawl_id().expect("an id"), id);
+    assert!(!Control::forget(&place.address, &place.schema, &id).expect("asked"), "another is not");
+}
+
+#[test]
 fn a_change_that_is_made_though_the_answer_was_lost_is_made_once() {
     let server = Postgres::start();
     let place = Place::on(&server);

@@ -48,7 +48,7 @@ fn who_lost_the_lock_cannot_overwrite_what_another_wrote() {
 
 /// Makes of a store one of the tenth format, which had one visit of each URL.
 const WITHOUT_ROUNDS: &str = "UPDATE meta SET version = 10;
-    DROP VIEW any_visit; ALTER TABLE meta DROP round, DROP round_began_at, DROP is_choosing; ALTER TABLE url DROP again;
+    DROP VIEW any_visit; ALTER TABLE meta DROP round, DROP round_began_at, DROP is_choosing, DROP committed_at; ALTER TABLE url DROP again;
     ALTER TABLE visit DROP round, DROP content_at, DROP more; DROP TABLE earlier_visit; ALTER TABLE site DROP misleads, DROP asked_until;
     ALTER TABLE robots DROP renewal;
     CREATE TABLE nearer (writer bigint); ALTER TABLE writer ADD fresh_site bigint[], ADD fresh_url bigint[];

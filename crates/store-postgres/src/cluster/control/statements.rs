@@ -5,7 +5,8 @@ pub(super) const WRITER: &str = "INSERT INTO writer (writer, process, number)
     RETURNING writer, process::text";
 pub(super) const SHARED: &str = "SELECT settings, archive, lease_seconds, placement FROM crawl";
 pub(super) const SET_UP: &str = "SELECT set_up($1, $2, $3, $4, $5)";
-pub(super) const FORGET: &str = "SELECT forget($1)";
+pub(super) const NEW_CRAWL: &str = "SELECT gen_random_uuid()::text";
+pub(super) const FORGET: &str = "SELECT forget($1, $2)";
 pub(super) const BEAT: &str = "SELECT 1";
 pub(super) const COUNT_SEEDS: &str = "SELECT count(*) FROM unnest($1::bigint[], $2::bigint[]) AS k(site, url)
     JOIN seed s ON s.site_key = k.site AND s.url_key = k.url";
@@ -71,7 +72,7 @@ pub(super) const COUNTS: &str = "SELECT (SELECT count(*) FROM politeness_group W
     (SELECT count(*) FROM segment WHERE is_sealed), (SELECT count(*) FROM segment WHERE NOT is_sealed),
     (SELECT coalesce(sum(length), 0)::bigint FROM segment WHERE NOT is_sealed AND NOT is_lost),
     (SELECT count(*) FROM site WHERE aside_until IS NOT NULL), (SELECT count(*) FROM worker WHERE is_lost),
-    (SELECT max(committed_at) FROM writer)";
+    (SELECT max(committed_at) FROM (SELECT committed_at FROM writer UNION ALL SELECT committed_at FROM meta) c)";
 // One statement, and so of one moment: the name or the segments of a worker that goes are still there.
 pub(super) const ANSWERING: &str = "WITH alive AS MATERIALIZED (
         SELECT worker, name FROM worker WHERE state <> 'dead' AND lease_until > statement_timestamp())
