@@ -30,6 +30,11 @@ impl State {
             let looks_through = self.looks_through(*site);
             match self.sites.get_mut(site) {
                 Some(Slot::Loading(loading)) => (loading.changed, loading.leaving) = (true, false),
+                // Its record in the store may say by now that it is to be tried again: a round chooses its URLs.
+                Some(Slot::Here(front)) if front.state.is_given_up() && !front.is_busy() => {
+                    self.leave_front(*site);
+                    self.bring_to_front(*site);
+                }
                 Some(Slot::Here(front)) => {
                     // What is under way is known to the state of the site: it is not read twice.
                     if front.leaving == Leaving::Ordered {

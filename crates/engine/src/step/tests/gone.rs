@@ -1,4 +1,4 @@
-//! Sites that are let go of with URLs that failed, and come back.
+//! Sites that are let go of with URLs that failed, and come back; and those that were given up.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -50,4 +50,21 @@ fn a_site_that_goes_to_and_fro_between_addresses_goes_on_with_its_other_urls() {
     }
     asked.sort_unstable();
     assert_eq!(asked, PAGES);
+}
+
+#[test]
+fn a_site_that_was_given_up_is_asked_again_where_its_record_says_so_by_now() {
+    let mut crawl = Driven::start(Start::Shared, settings(), &[]);
+    crawl.stored(record(NOW), &[PAGES[0]]);
+    let changed = || Event::SitesChanged { sites: vec![url(SITE).site().key()], taken_over: false };
+    crawl.happen(changed());
+    crawl.resolved(SITE, Err(FailureKind::NameNotFound));
+    let records = crawl.recorded.iter().filter_map(|record| record.site_record.as_ref());
+    assert!(records.last().is_some_and(|record| record.given_up.is_some()));
+    // As a round does it.
+    crawl.stored(record(NOW), &[PAGES[1]]);
+    crawl.happen(changed());
+    crawl.resolved(SITE, Ok(&[1]));
+    crawl.wait(A_WHILE);
+    assert_eq!(crawl.asked(), ["http://one.test/robots.txt"]);
 }
