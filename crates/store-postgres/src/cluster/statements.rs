@@ -32,11 +32,13 @@ pub(super) const CLOSE: &str = "WITH dead AS (
     gone AS (DELETE FROM writer c USING dead WHERE c.writer = dead.writer RETURNING c.committed_at)
     UPDATE meta SET committed_at = g.last FROM (SELECT max(committed_at) AS last FROM gone) g WHERE g.last > coalesce(committed_at, 0)";
 pub(super) const UNDO: &str = "SELECT undo($1)";
+// With the hints that others gave to the owner while its visits were undone: nobody else would delete them.
 pub(super) const FREE: &str = "WITH free AS (
-        SELECT g.name FROM politeness_group g JOIN worker w ON w.worker = g.owner
+        SELECT g.name, g.owner FROM politeness_group g JOIN worker w ON w.worker = g.owner
             WHERE w.state = 'dead' AND NOT EXISTS (SELECT FROM writer c WHERE c.writer = w.worker)
                 AND NOT EXISTS (SELECT FROM segment s WHERE s.worker = w.worker AND NOT s.is_sealed AND NOT s.is_lost)
-            ORDER BY g.name FOR UPDATE OF g SKIP LOCKED)
+            ORDER BY g.name FOR UPDATE OF g SKIP LOCKED),
+    hints AS (DELETE FROM hint h USING (SELECT DISTINCT owner FROM free) f WHERE h.owner = f.owner)
     UPDATE politeness_group g SET owner = NULL, ownerless_since = clock_timestamp() FROM free WHERE g.name = free.name";
 pub(super) const MEMBERS: &str = "SELECT w.worker, w.name, w.state = 'leaving',
         (SELECT count(*) FROM politeness_group g WHERE g.owner = w.worker)

@@ -371,6 +371,28 @@ fn a_renewal_does_not_wait_for_what_else_the_worker_does() {
 }
 
 #[test]
+fn no_hints_stay_behind_for_a_worker_that_is_gone() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let (one, other) = (join(&place, LONG), join(&place, LONG));
+    one.place(&[(page(0, 0).site(), group(0))]).expect("placed");
+    assert_eq!(take(&one, 1).expect("taken"), 1);
+    one.hints(9).expect("those of placing");
+    // It is called dead, and owns its group until its visits are undone.
+    place.execute(&format!("UPDATE worker SET state = 'dead' WHERE worker = {}", one.id().0));
+    let found = vec![found(page(0, 7), 1)];
+    other.commit(&[], ALL_SEEDS, &Batch { found, ..Batch::default() }).expect("commit");
+    let hints = || -> i64 {
+        let count = format!("SELECT count(*) FROM {}.hint", place.schema);
+        server.client().query_one(&count, &[]).expect("a count").get(0)
+    };
+    assert_eq!(hints(), 1);
+    other.reap(GRACE).expect("reap");
+    assert_eq!(hints(), 0);
+    assert_eq!(other.ownerless(9).expect("ownerless").len(), 1, "it is free");
+}
+
+#[test]
 fn a_group_that_lost_its_owner_in_the_future_has_just_lost_it() {
     let server = Postgres::start();
     let place = Place::on(&server);
