@@ -293,7 +293,9 @@ impl CallState {
             None => true,
             Some(entry) => is_spent(control, entry.candidate.url.key().site, pages_max)?,
         };
-        let is_done = is_known && !control.is_waiting(&area.reach, pages_max)? && area.admit(control)? == 0;
+        let waits = || control.is_waiting(&area.reach, pages_max);
+        // Once more behind that: where its answer is lost and it is repeated, it finds nothing any more.
+        let is_done = is_known && !waits()? && area.admit(control)? == 0 && !waits()?;
         let visit = first.and_then(|entry| entry.visit);
         Ok(CallState { is_done, visit, reach: area.reach })
     }
