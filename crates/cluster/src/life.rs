@@ -150,7 +150,7 @@ impl Life {
     }
 
     /// Starts the thread that renews the lease, which ends when the life does. What comes before [`Life::start`] may take longer than a
-    /// lease: the archive is looked through.
+    /// lease.
     ///
     /// # Errors
     /// No thread can be started.

@@ -237,11 +237,18 @@ fn a_worker_that_is_drained_does_not_join_again_where_it_is_lost_meanwhile() {
 fn a_worker_renews_its_lease_however_long_it_takes_to_begin() {
     let lab = Lab::new(Laid::out(1, 1, 1), &SHORT_LEASE);
     let mut client = lab.database.lock().expect("nobody panicked").client();
-    // What is sealed is looked through first, and there may be much of it.
-    let mut holding = client.transaction().expect("begun");
-    holding.batch_execute("LOCK TABLE argiope.segment IN ACCESS EXCLUSIVE MODE").expect("locked");
+    // Before it joins, it looks through what is sealed, and there may be much of that.
+    let mut looking = client.transaction().expect("begun");
+    looking.batch_execute("LOCK TABLE argiope.segment IN ACCESS EXCLUSIVE MODE").expect("locked");
+    let mut other = lab.database.lock().expect("nobody panicked").client();
+    let mut holding = other.transaction().expect("begun");
+    holding.batch_execute("LOCK TABLE argiope.secret IN ACCESS EXCLUSIVE MODE").expect("locked");
     std::thread::scope(|scope| {
         let joining = scope.spawn(|| lab.worker());
+        let waits = "SELECT count(*) FROM pg_locks WHERE relation = 'argiope.segment'::regclass AND NOT granted";
+        until("it to look", || lab.number(waits) == 1);
+        assert_eq!(lab.number("SELECT count(*) FROM argiope.worker"), 0, "nobody counts on it yet");
+        looking.rollback().expect("unlocked");
         let renewed = "SELECT count(*) FROM argiope.worker WHERE lease_until > joined_at + interval '3 s'";
         until("its lease to be renewed", || lab.number(renewed) == 1);
         holding.rollback().expect("unlocked");

@@ -43,6 +43,7 @@ impl Working {
     ) -> anyhow::Result<LifeOutcome> {
         let crew = &self.crew;
         let dir = self.scratch.emptied()?;
+        self.refuse_lost()?;
         let life = Life::join(
             |lease| PostgresWorker::join(&crew.address, &crew.schema, &self.name, lease),
             crew.times,
@@ -62,6 +63,24 @@ impl Working {
         ended
     }
 
+    /// Refuses an archive that lacks what is sealed. That may take long, so it comes before joining: nobody gives groups to this worker
+    /// meanwhile.
+    fn refuse_lost(&self) -> anyhow::Result<()> {
+        let crew = &self.crew;
+        let Some(state) = store_postgres::read(&crew.address, &crew.schema)? else { return Ok(()) };
+        let (crawl_id, sealed) = (state.crawl_id()?, state.segments()?);
+        // The database keeps what it was at that moment no longer.
+        drop(state);
+        if crawl_id != crew.crawl_id {
+            return Err(self.other_crawl().into());
+        }
+        in_line::refuse_lost(&crew.archive, &sealed, &crew.crawl_id)
+    }
+
+    fn other_crawl(&self) -> OtherCrawl {
+        OtherCrawl { place: format!("schema {} of {}", self.crew.schema, self.crew.address.name()) }
+    }
+
     /// From joining to its end.
     fn spend(
         &self,
@@ -74,11 +93,8 @@ impl Working {
         let crew = &self.crew;
         let keeping = life.keep()?;
         if life.worker().crawl_id() != crew.crawl_id {
-            return Err(OtherCrawl { place: format!("schema {} of {}", crew.schema, crew.address.name()) }.into());
+            return Err(self.other_crawl().into());
         }
-        let written = life.worker().segments()?.into_iter();
-        let sealed: Vec<_> = written.filter(|written| written.is_sealed).map(|written| written.segment).collect();
-        in_line::refuse_lost(&crew.archive, &sealed, &crew.crawl_id)?;
         let set_up = InForce { changes: InForce::SET_UP, settings: crew.settings.clone() };
         let InForce { changes, settings } = life.worker().in_force(Some(set_up.changes))?.unwrap_or(set_up);
         // The server tells no secret; they are read again in each life.
