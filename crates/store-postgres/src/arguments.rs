@@ -86,7 +86,7 @@ pub(crate) fn ending(who: &Who, seeds_known: i64, batch: &Batch, applied: &Appli
     arguments.visits(&applied.writes);
     arguments.amended(&applied.writes);
     arguments.attempts(applied);
-    arguments.consequences(applied);
+    arguments.consequences(batch, applied);
     arguments.holders(batch);
     arguments.sites(who, batch, applied);
     arguments.shapes(batch);
@@ -278,7 +278,7 @@ impl Arguments {
         self.column("a_attempts", &rows, |(_, attempts)| attempts.map(i16::from));
     }
 
-    fn consequences(&mut self, Applied { writes, committed, before }: &Applied<'_>) {
+    fn consequences(&mut self, batch: &Batch, Applied { writes, committed, before }: &Applied<'_>) {
         let mut rows: Vec<(UrlKey, &'static str)> = Vec::new();
         rows.extend(committed.fresh.iter().map(|candidate| (candidate.url.key(), "fresh")));
         let nearer = committed.relaxed.iter().map(|relaxed| &relaxed.key).chain(&committed.outrun);
@@ -299,8 +299,10 @@ impl Arguments {
         rows.dedup();
         self.keys("k", &rows, |(key, _)| *key);
         self.column("k_kind", &rows, |(_, kind)| *kind);
-        let orphans: Vec<UrlKey> = before.orphans.iter().copied().collect();
-        self.column("o_site", &orphans, |url| key(*url).0);
+        // Orphans, and those of URLs that are known for another purpose by now.
+        let visited = batch.visits.iter().map(|visit| visit.key).filter(|url| !writes.visits.contains_key(url));
+        let left_out: BTreeSet<SiteKey> = visited.chain(before.orphans.iter().copied()).map(|url| url.site).collect();
+        self.column("o_site", &left_out.into_iter().collect::<Vec<_>>(), |site| ordered(site.0));
     }
 
     fn holders(&mut self, batch: &Batch) {

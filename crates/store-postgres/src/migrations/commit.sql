@@ -146,7 +146,7 @@ END $$;
 --   a_  attempts that are not those of the last visit; null where they are by now
 --   k_  what else is to be done for a URL: 'fresh' (found), 'back' (in the queue again), 'nearer' (known by a shorter path), 'root' (a seed
 --       that has come to be one without a depth), 'settled'
---   o_  sites of which this worker has left out visits
+--   o_  sites of which this worker has left out visits: it has counted them
 --   h_  contents and their holders; s_ sites, with what a worker's commit adds to their counts (it may have been undone what the worker has
 --       counted before); c_ counters of shapes; r_ robots.txt; b_ seeds; g_ segments
 CREATE FUNCTION end_commit(

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::Duration;
 
-use coordination::{Epoch, GroupName, Worker, WorkerError};
+use coordination::{Epoch, GroupName, Hint, Worker, WorkerError};
 use model::{
     ArchiveLocation, Candidate, ContentDigest, Outcome, PayloadDigest, Purpose, RobotsAnswer, RobotsRecord, SiteRecord,
     Timestamp, Visit,
@@ -227,6 +227,23 @@ fn counts_that_are_taken_back_stay_so_though_an_owner_has_counted_on_from_them()
     assert!(hints.iter().any(|hint| hint.site == mine[0].site().key() && hint.of_record), "{hints:?}");
     visited(&other, &fence, 2, recorded(&mine[3], open, 4));
     assert_eq!(counted(), 2);
+}
+
+#[test]
+fn an_owner_reads_the_record_of_a_site_again_where_a_visit_that_it_counted_is_left_out() {
+    let server = Postgres::start();
+    let Two { one, mine, fence, .. } = two(&server, 1, 1);
+    let serial = one.next_serial().expect("serial");
+    // A page when it was asked for, and a requisite by now.
+    let requisite = Candidate { purpose: Purpose::Requisite, ..found(page(0, 50), 1) };
+    one.commit(&[], ALL_SEEDS, &Batch { found: vec![requisite.clone()], ..Batch::default() }).expect("found");
+    one.hints(100).expect("those of placing");
+    let sites = vec![SiteRecord { pages_fetched: 1, ..SiteRecord::new(mine[0].site()) }];
+    let batch = Batch { sites, ..visits(vec![recorded(&requisite.url, serial, 1)]) };
+    one.commit(&fence, ALL_SEEDS, &batch).expect("commit");
+    let hint = Hint { site: mine[0].site().key(), group: group(0), of_record: true };
+    assert_eq!(one.hints(100).expect("hints"), [hint]);
+    assert_eq!(one.own_site(mine[0].site().key()).expect("site").expect("known").pages_fetched, 0);
 }
 
 #[test]
