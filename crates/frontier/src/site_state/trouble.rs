@@ -88,6 +88,8 @@ pub(super) struct Sweep {
     pub(super) chance: Chance,
     /// The last failure that counts as the site's.
     pub(super) failure: Option<Failure>,
+    /// When a URL failed last.
+    pub(super) failed_at: Timestamp,
 }
 
 /// The kinds of URLs that a site answered. Sitemaps, images and the like may be files of a server whose application for pages is down.
@@ -253,6 +255,7 @@ impl SiteState {
         failed: &Failed<'_>,
         politeness: &Politeness,
     ) -> u8 {
+        self.sweep.failed_at = failed.at;
         let is_own = match failed.trouble {
             Trouble::Unreached => false,
             // Since it was asked last, others were answered; or there are none but a few that fail always.
@@ -461,6 +464,7 @@ impl SiteState {
             answered,
             answered_ever,
             failure,
+            failed_at,
             left,
             fruitless,
             chance,
@@ -480,11 +484,13 @@ impl SiteState {
                 self.put_aside(&failure, now, politeness);
                 is_aside_for_page |= pages_failed > 0;
             }
+            // What the site was left alone for meanwhile counts.
             Some(_) => {
-                self.wait_until(now + politeness.backoff_after(Trouble::Unreached, failures, None), Reason::BackOff);
+                let wait = politeness.backoff_after(Trouble::Unreached, failures, None);
+                self.wait_until(failed_at + wait, Reason::BackOff);
             }
             None if attempts == 0 => {}
-            None => self.wait_until(now + politeness.wait_before_sweep(fruitless + 1), Reason::BackOff),
+            None => self.wait_until(failed_at + politeness.wait_before_sweep(fruitless + 1), Reason::BackOff),
         }
         self.sweep.is_repeated = true;
         (self.sweep.answered_before, self.sweep.answered_ever) = (answered, answered_ever);

@@ -116,6 +116,25 @@ fn runs_that_ask_before_the_wait_is_over_do_not_bring_a_site_nearer_to_being_giv
 }
 
 #[test]
+fn urls_left_behind_wait_since_they_failed_and_not_since_their_site_has_come_back() {
+    let politeness = Politeness::default();
+    for (attempts, has_answered) in [(0, false), (1, false), (1, true)] {
+        for begins in [10, 11, 400] {
+            let mut site = state();
+            if has_answered {
+                site.reached((Purpose::Page, 0), Duration::ZERO, S(9), &politeness);
+            }
+            let failure = failed(Trouble::Answer, None, 10);
+            let attempts = site.url_failed((Purpose::Page, attempts), &failure, &politeness);
+            site.leave_behind(1, attempts);
+            site.loaded(Vec::new(), true);
+            assert!(site.begin_sweep(S(begins), &politeness));
+            assert_eq!(site.due_at(), S(11), "{attempts} {has_answered} {begins}");
+        }
+    }
+}
+
+#[test]
 fn a_site_comes_back_from_aside_with_the_first_answer() {
     let politeness = Politeness::default();
     let mut site = state();
