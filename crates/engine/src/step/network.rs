@@ -162,6 +162,9 @@ impl State {
             // Neither says anything of the network.
             FailureKind::Internal | FailureKind::NameNotFound | FailureKind::AddressDenied => return false,
             _ => {
+                if self.network.down_since().is_some() {
+                    self.patience.begins(now);
+                }
                 self.network.reached();
                 return false;
             }

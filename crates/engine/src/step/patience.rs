@@ -128,7 +128,8 @@ impl State {
     }
 
     fn gives_up_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let may_end = self.start != Start::Shared && !self.settings.paused;
+        // Without a network nothing counts as a failure, and its probes decide.
+        let may_end = self.start != Start::Shared && !self.settings.paused && self.network.down_since().is_none();
         // Sites are looked at only where it may be so.
         let is_long_enough = self.patience.since + self.patience_with_failing() <= now;
         if may_end && is_long_enough { self.patience_ends(now) } else { None }

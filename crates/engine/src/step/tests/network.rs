@@ -330,3 +330,50 @@ fn a_site_that_asks_to_be_left_alone_for_a_minute_is_asked_again_before_a_run_wi
         assert!(seconds.contains(&took), "{fails:?} {status} {wait}: {took}");
     }
 }
+
+/// How long a run goes on whose sites all fall silent at once: each request fails after so many seconds, until this one. From then on the first is broken
+/// off, and the others are answered. Gives the seconds and the answers.
+fn run_cut_off(silent_for: u64, until: u64) -> (Option<u64>, usize) {
+    let mut crawl = three_sites();
+    let (mut under_way, mut answered, mut is_back) = (BTreeMap::<String, u64>::new(), 0, false);
+    for second in 0..1_000 {
+        if crawl.end.is_some() {
+            return (Some(second), answered);
+        }
+        for name in crawl.names.iter().map(|name| format!("{name}/")).collect::<Vec<_>>() {
+            let at = SITES.iter().position(|site| *site == name).expect("one of them") as u8;
+            crawl.resolved(&name, Ok(&[at + 1]));
+        }
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            if second >= until {
+                answered += usize::from(is_back);
+                match std::mem::replace(&mut is_back, true) {
+                    true => crawl.answered(&asked, 200, &[], ""),
+                    false => crawl.failed(&asked, FailureKind::Disconnected),
+                }
+                continue;
+            }
+            let seconds = under_way.entry(asked.clone()).or_default();
+            *seconds += 1;
+            if *seconds == silent_for {
+                under_way.remove(&asked);
+                crawl.failed(&asked, FailureKind::Timeout);
+            }
+        }
+        crawl.wait(SECOND);
+    }
+    (None, answered)
+}
+
+#[test]
+fn a_run_without_a_network_ends_however_long_requests_take() {
+    let ends: Vec<_> = (1..30).map(|silent_for| (silent_for, run_cut_off(silent_for, u64::MAX).0)).collect();
+    assert!(ends.iter().all(|(_, end)| end.is_some_and(|end| end < 200)), "{ends:?}");
+}
+
+#[test]
+fn a_network_that_is_back_has_sites_asked_again_however_late_it_comes() {
+    // The last probe of the run is sent a minute after the last answer.
+    let answers: Vec<_> = (60..70).map(|until| (until, run_cut_off(10, until).1)).collect();
+    assert!(answers.iter().all(|(_, answered)| *answered == SITES.len()), "{answers:?}");
+}
