@@ -47,7 +47,9 @@ impl State {
             }
             return;
         }
-        if front.state.is_aside(now) {
+        let is_aside = front.state.is_aside(now);
+        // What has nothing left to do is not waited for.
+        if is_aside && !front.is_finished() {
             if front.is_busy() {
                 self.bench.withdraw(site);
             } else {
@@ -67,7 +69,7 @@ impl State {
         }
         let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return };
         front.state.begin_sweep(now, &self.settings.site_rules.politeness);
-        if front.state.is_aside(now) {
+        if front.state.is_aside(now) && !is_aside {
             // It leaves when that is committed.
             return self.record_site(site);
         }
@@ -130,11 +132,13 @@ impl State {
         if self.ending.is_none() {
             // What was just begun may have made room.
             self.shed(now);
-            self.return_from_aside(now);
+            if may_begin {
+                self.return_from_aside(now);
+            }
             self.fill_places(now);
             self.search_sites();
         }
-        self.set_alarm(now);
+        self.set_alarm(now, may_begin);
         self.notice_end(now);
     }
 
@@ -197,8 +201,8 @@ impl State {
     }
 
     /// The next time at which something is due without anything happening before.
-    fn set_alarm(&mut self, now: Timestamp) {
-        let may_begin = self.has_room() && self.ending.is_none();
+    fn set_alarm(&mut self, now: Timestamp, has_patience: bool) {
+        let may_begin = has_patience && self.has_room() && self.ending.is_none();
         // Where nothing is due, an end is waited for.
         let due = self.next_turn().filter(|_| may_begin);
         let back = self.asides.next_due().filter(|due| may_begin && *due > now);

@@ -161,7 +161,8 @@ impl State {
             self.places.enter(site, front.domain);
             self.sites.insert(site, Slot::Here(Box::new(front)));
             self.weigh(site);
-            if self.front(site).is_some_and(|front| front.state.is_aside(now)) {
+            let has_urls = !queue.is_empty() || !all;
+            if has_urls && self.front(site).is_some_and(|front| front.state.is_aside(now)) {
                 return self.put_aside(site);
             }
         }

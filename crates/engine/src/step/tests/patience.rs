@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use model::FailureKind;
+use model::{Aside, Failure, FailureKind, SiteRecord};
 
-use super::driven::Driven;
+use super::driven::{Driven, url};
 use super::settings;
 use crate::content::Page;
-use crate::{End, Finding, Settings};
+use crate::{End, Event, Finding, Settings};
 
 const SECOND: Duration = Duration::from_secs(1);
 const GOOD: &str = "http://good.test/";
@@ -187,4 +187,69 @@ fn a_site_that_does_not_fail_is_waited_for_however_long_its_delay_is() {
         crawl.wait(SECOND);
     }
     assert_eq!(fetched, 2);
+}
+
+#[test]
+fn what_is_under_way_is_waited_for_and_nothing_is_due_meanwhile() {
+    let mut crawl = Driven::begin(patient(0), &[GOOD, "http://hangs.test/", "http://refuses.test/"]);
+    let mut has_failed = false;
+    for second in 0..1_000 {
+        for (n, name) in crawl.names.iter().map(|name| format!("{name}/")).enumerate().collect::<Vec<_>>() {
+            crawl.resolved(&name, Ok(&[n as u8]));
+        }
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            match asked.as_str() {
+                asked if asked.starts_with(GOOD) && asked.ends_with("robots.txt") => {
+                    crawl.answered(asked, 404, &[], "");
+                }
+                GOOD => crawl.found(GOOD, Finding::Page(Page::default())),
+                // The second request to it never ends.
+                asked if asked.starts_with("http://hangs") && has_failed => {}
+                asked => {
+                    has_failed |= asked.starts_with("http://hangs");
+                    crawl.failed(asked, FailureKind::Connect);
+                }
+            }
+        }
+        crawl.alarm = None;
+        crawl.wait(SECOND);
+        assert!(crawl.alarm.is_none_or(|alarm| alarm > crawl.now), "after {second} s: it would be woken at once again");
+    }
+    assert_eq!((&crawl.end, crawl.asked()), (&None, vec!["http://hangs.test/robots.txt"]));
+    crawl.failed("http://hangs.test/robots.txt", FailureKind::Timeout);
+    assert!(matches!(crawl.end, Some(End::Waiting(_))), "{:?}", crawl.end);
+}
+
+#[test]
+fn a_site_in_trouble_without_urls_is_not_waited_for() {
+    let mut settings = patient(10);
+    settings.site_rules.politeness.attempts_max = 1;
+    let busy = "http://busy.test/";
+    let mut crawl = Driven::begin(settings, &[GOOD, busy]);
+    for _ in 0..5 {
+        for (n, name) in crawl.names.iter().map(|name| format!("{name}/")).enumerate().collect::<Vec<_>>() {
+            crawl.resolved(&name, Ok(&[n as u8]));
+        }
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            match asked.as_str() {
+                asked if asked.ends_with("robots.txt") => crawl.answered(asked, 404, &[], ""),
+                asked if asked == busy => crawl.answered(asked, 503, &[("retry-after", "300")], ""),
+                _ => crawl.found(&asked, Finding::Page(Page::default())),
+            }
+        }
+        crawl.wait(SECOND);
+    }
+    assert_eq!((&crawl.end, crawl.state.sites_aside()), (&Some(End::Done), 0));
+}
+
+#[test]
+fn a_site_in_trouble_that_comes_without_urls_is_not_waited_for() {
+    let mut crawl = Driven::begin(patient(10), &[GOOD]);
+    let site = url("http://busy.test/").site();
+    let until = super::NOW + SECOND * 300;
+    let reason = Failure { kind: FailureKind::Busy, detail: String::new() };
+    let aside = Some(Aside { until, round: 2, reason });
+    crawl.stored(SiteRecord { due_at: until, aside, failures_in_a_row: 8, ..SiteRecord::new(site.clone()) }, &[]);
+    crawl.happen(Event::SitesChanged { sites: vec![site.key()], taken_over: false });
+    assert_eq!((crawl.loads.last(), crawl.state.sites_aside()), (Some(&site.key()), 0));
 }
