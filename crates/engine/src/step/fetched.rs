@@ -396,8 +396,33 @@ fn failure_of(fetched: &Fetched, reason: &str) -> Failure {
     match fetched {
         Fetched::Failed(failure) => failure.clone(),
         Fetched::Response(response) => {
-            let detail = if reason.is_empty() { format!("status {}", response.status) } else { reason.to_owned() };
+            let detail = match (response.status, reason) {
+                (status, "") => format!("status {status}"),
+                (status @ 400.., reason) => format!("status {status}; {reason}"),
+                (_, reason) => reason.to_owned(),
+            };
             Failure { kind: FailureKind::Busy, detail }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Headers, Response};
+
+    use super::*;
+
+    #[test]
+    fn the_failure_of_a_site_that_answers_names_the_status() {
+        for (status, reason, expect) in [
+            (503, "", "status 503"),
+            (503, "Retry-After `soon` cannot be read", "status 503; Retry-After `soon` cannot be read"),
+            (200, "truncated: disconnected", "truncated: disconnected"),
+        ] {
+            let headers = Headers::default();
+            let response =
+                Response { status, headers, body: Bytes::new(), truncated: None, is_undecoded: false, note: None };
+            assert_eq!(failure_of(&Fetched::Response(response), reason).detail, expect);
         }
     }
 }
