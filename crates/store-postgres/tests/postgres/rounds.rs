@@ -234,7 +234,10 @@ fn sites_of_a_worker_come_by_name_or_those_in_trouble_first() {
     let server = Postgres::start();
     let place = Place::on(&server);
     let one = join(&place, LONG);
-    let sites: Vec<_> = (0..5).map(|site| begin(&one, site, 3)[0].site()).collect();
+    let mut sites: Vec<_> = (0..5).map(|site| begin(&one, site, 3)[0].site()).collect();
+    // The last URL of this one has failed for good.
+    let failed = begin(&one, 5, 1).remove(0);
+    sites.push(failed.site());
     let fence = own(&one);
     let failure = |detail: &str| Failure { kind: FailureKind::NameServer, detail: detail.to_owned() };
     let aside = |due: u64| SiteRecord {
@@ -246,13 +249,20 @@ fn sites_of_a_worker_come_by_name_or_those_in_trouble_first() {
         SiteRecord { site: sites[3].clone(), ..aside(9) },
         SiteRecord { site: sites[4].clone(), ..aside(7) },
         SiteRecord { given_up: Some(failure("no answer")), ..SiteRecord::new(sites[1].clone()) },
+        SiteRecord { site: sites[5].clone(), ..aside(5) },
     ];
-    commit(&one, &fence, &Batch { sites: records, ..Batch::default() });
+    let visits = vec![Visit::without_fetch(failed.key(), Outcome::HttpError, String::new(), FIRST)];
+    commit(&one, &fence, &Batch { sites: records, visits, ..Batch::default() });
 
     let control = Control::open(&place.address, &place.schema).expect("opened");
     let named: Vec<_> =
         control.in_trouble(1).expect("sites").into_iter().map(|site| (site.site, site.due_at)).collect();
-    assert_eq!(named, [(sites[4].to_string(), Timestamp(7))], "the one that may be asked first");
+    assert_eq!(
+        named,
+        [(sites[4].to_string(), Timestamp(7))],
+        "the one that may be asked first and has something to do"
+    );
+    assert_eq!(control.counts().expect("counted").sites_aside, 2);
     assert_eq!(control.waiting_on(sites[2].key(), 100).expect("counted"), 3);
     assert_eq!(control.waiting_on(sites[2].key(), 2).expect("counted"), 2, "no more are counted");
 
@@ -274,6 +284,7 @@ fn sites_of_a_worker_come_by_name_or_those_in_trouble_first() {
         site(4, SiteStanding::Aside, slow),
         site(1, SiteStanding::GivenUp, Some("no answer")),
         site(0, SiteStanding::Active, None),
+        site(5, SiteStanding::Active, slow),
     ];
     for max in [1, 2, 10] {
         assert_eq!(listed(true, max), expect, "{max}");

@@ -50,7 +50,7 @@ pub(super) const SITES_OWNED: &str = "SELECT g.owner, count(*) FROM politeness_g
 // another state by now, the next page begins there.
 pub(super) const DOMAINS: &str = r#"WITH owned AS MATERIALIZED (
         SELECT s.site, s.site_key, s.due_at, coalesce(s.given_up_detail, s.aside_detail) AS trouble,
-            CASE WHEN s.site_key = ANY ($5) THEN 0 WHEN s.given_up IS NOT NULL THEN 2 WHEN s.aside_until IS NOT NULL THEN 1 ELSE 3 END AS state
+            CASE WHEN s.site_key = ANY ($5) THEN 0 WHEN s.given_up IS NOT NULL THEN 2 WHEN s.aside_until IS NOT NULL AND EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key) THEN 1 ELSE 3 END AS state
         FROM politeness_group g JOIN site s ON s.politeness_group = g.name WHERE g.owner = $1),
     placed AS (SELECT o.*, CASE WHEN $4 THEN o.state ELSE 0 END AS place FROM owned o)
     SELECT s.site, (SELECT count(*) FROM queue q WHERE q.site_key = s.site_key),
@@ -61,8 +61,10 @@ pub(super) const DOMAINS: &str = r#"WITH owned AS MATERIALIZED (
     FROM (SELECT * FROM placed WHERE (place, site COLLATE "C") > (coalesce((SELECT place FROM placed WHERE site = $2), 0), $2)
         ORDER BY place, site COLLATE "C" LIMIT $3) s
     ORDER BY s.place, s.site COLLATE "C""#;
-pub(super) const IN_TROUBLE: &str =
-    "SELECT site, due_at, aside_detail FROM site WHERE aside_until IS NOT NULL ORDER BY due_at, site_key LIMIT $1";
+// A site without URLs that wait is not asked again, and so its trouble never ends.
+pub(super) const IN_TROUBLE: &str = "SELECT site, due_at, aside_detail FROM site s
+    WHERE aside_until IS NOT NULL AND EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)
+    ORDER BY due_at, site_key LIMIT $1";
 // Of a long queue no more than so many are counted.
 pub(super) const WAITING_ON: &str = "SELECT count(*) FROM (SELECT FROM queue WHERE site_key = $1 LIMIT $2) q";
 pub(super) const PLACED: &str = "SELECT s.politeness_group, g.owner FROM site s
@@ -71,7 +73,8 @@ pub(super) const COUNTS: &str = "SELECT (SELECT count(*) FROM politeness_group W
     (SELECT count(*) FROM unplaced),
     (SELECT count(*) FROM segment WHERE is_sealed), (SELECT count(*) FROM segment WHERE NOT is_sealed),
     (SELECT coalesce(sum(length), 0)::bigint FROM segment WHERE NOT is_sealed AND NOT is_lost),
-    (SELECT count(*) FROM site WHERE aside_until IS NOT NULL), (SELECT count(*) FROM worker WHERE is_lost),
+    (SELECT count(*) FROM site s WHERE aside_until IS NOT NULL AND EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)),
+    (SELECT count(*) FROM worker WHERE is_lost),
     (SELECT max(committed_at) FROM (SELECT committed_at FROM writer UNION ALL SELECT committed_at FROM meta) c)";
 // One statement, and so of one moment: the name or the segments of a worker that goes are still there.
 pub(super) const ANSWERING: &str = "WITH alive AS MATERIALIZED (
