@@ -69,6 +69,8 @@ pub struct Content {
     pub more_links: Vec<CanonicalUrl>,
     /// The images that a browser has loaded with it; none unless images are fetched.
     pub loaded: Box<[Loaded]>,
+    /// Bytes that its texts and links take in memory until it is recorded, about.
+    pub bytes: usize,
 }
 
 /// An image that a browser has loaded with its page, or a redirect to one: no request is needed for it.
@@ -235,6 +237,7 @@ pub(crate) fn look_into_answer(outcome: &FetchOutcome, purpose: Purpose, setting
     if let (Some(details), Some(rendering)) = (&mut content.details, &outcome.rendering) {
         details.rendered = Some(RenderedDetails { evidence: rendering.evidence.clone(), gained: content.gained });
     }
+    content.bytes = content.heap_bytes();
     content
 }
 
@@ -559,6 +562,8 @@ fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Setting
         _ => Finding::Sitemap { pages: resolver.urls, sitemaps: Vec::new(), announced },
     }
 }
+
+mod weight;
 
 #[cfg(test)]
 mod tests;

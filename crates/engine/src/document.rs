@@ -47,6 +47,7 @@ impl Content {
         if text.is_cut {
             self.limits.insert(Limit::Document);
         }
+        self.bytes += text.text.len();
         if let Some(details) = &mut self.details {
             details.document = Some(text);
         }

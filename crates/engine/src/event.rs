@@ -293,6 +293,8 @@ pub struct Record {
     pub ends: Option<u64>,
     /// What went over the wire.
     pub exchanges: Vec<Exchange>,
+    /// Bytes that the texts and links of the last answer's content take, about.
+    pub content_bytes: usize,
     /// The digest of the last answer's content, if it may be a duplicate.
     pub content: Option<ContentDigest>,
     /// The digest of the last answer's block, if it was computed already.
@@ -337,6 +339,7 @@ impl Record {
             site,
             ends: None,
             exchanges: Vec::new(),
+            content_bytes: 0,
             content: None,
             block_digest: None,
             rendering: None,

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use archive::Seal;
 use bytes::Bytes;
-use fetch::Fetcher;
+use fetch::{Division, Fetcher};
 use login::{LoginFailed, Logins};
 use model::{FetchTask, Timestamp};
 use stages::{Stage, time};
@@ -238,7 +238,7 @@ impl Shell {
             Ok(recorder)
         });
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let beside = Turns::new(cores, settings.limits.in_flight_bytes_max);
+        let beside = Turns::new(cores, Division::of(settings.limits.in_flight_bytes_max));
         let reading_rules = Arc::new(Semaphore::new(cores.div_ceil(2)));
         let settings = Arc::new(settings);
         let mut hands = Executor {
@@ -364,6 +364,7 @@ impl Shell {
                 state.answer_has_begun();
             }
             let commands = time(Stage::Decide, || state.step(clock.now(), clock.date(), event));
+            hands.fetching.beside.set_contents(state.content_bytes());
             hands.carry_out(commands);
         }
         reports.send_replace(progress(&state, last_commit, clock.now().since(began)));

@@ -174,6 +174,8 @@ pub enum Start {
 struct Weight {
     /// Payload bytes.
     bytes: u64,
+    /// Bytes of the texts and links of contents.
+    contents: u64,
     /// URLs found.
     found: usize,
 }
@@ -333,6 +335,13 @@ impl State {
         self.in_flight.len()
     }
 
+    /// Bytes that the texts and links of fetched contents take that are not recorded yet, about.
+    #[must_use]
+    pub fn content_bytes(&self) -> u64 {
+        let in_parts: usize = self.in_parts.iter().map(InParts::content_bytes).sum();
+        self.open_weight.contents + in_parts as u64
+    }
+
     /// Sites in front that want a visit.
     #[must_use]
     pub fn sites_waiting(&self) -> usize {
@@ -398,9 +407,10 @@ impl State {
         record.pages_are_few = self.pages_are_few();
         let fetched: u64 = record.exchanges.iter().map(|exchange| exchange.payload.len() as u64).sum();
         let bytes = fetched + record.rendering.as_ref().map_or(0, |rendering| rendering.bytes());
-        let weight = Weight { bytes, found: record.found_count() };
+        let weight = Weight { bytes, contents: record.content_bytes as u64, found: record.found_count() };
         self.open.push_back(weight);
         self.open_weight.bytes += weight.bytes;
+        self.open_weight.contents += weight.contents;
         self.open_weight.found += weight.found;
         if let Some(front) = self.front(record.site) {
             front.state.uncommitted += 1;
@@ -468,8 +478,9 @@ impl State {
 
     fn committed(&mut self, now: Timestamp, records: &[(SiteKey, Option<u64>)], committed: Committed) {
         for (site, url) in records {
-            let Weight { bytes, found } = self.open.pop_front().unwrap_or_default();
+            let Weight { bytes, contents, found } = self.open.pop_front().unwrap_or_default();
             self.open_weight.bytes -= bytes;
+            self.open_weight.contents -= contents;
             self.open_weight.found -= found;
             if let Some(front) = self.front(*site) {
                 front.state.uncommitted = front.state.uncommitted.saturating_sub(1);

@@ -1,4 +1,5 @@
-//! The memory that bodies may take at once, over all fetches: `in_flight_bytes_max`.
+//! The memory that bodies, and what is read from them, may take at once, over all fetches: `in_flight_bytes_max`. [`Division`] says which part
+//! is for what.
 //!
 //! Each fetch holds a [`Share`] which grows with its body and lives as long as the body's bytes do, in whatever stage
 //! they are. When nothing is left, one fetch may go on without (the overdraft), so fetches that grow never all wait for
@@ -18,6 +19,32 @@ const UNIT_BYTES: usize = 1024;
 
 /// A share grows by at least this much, so that small frames do not mean many requests.
 const GROWTH_UNITS: usize = 64;
+
+/// `in_flight_bytes_max` is divided into so many parts.
+const PARTS: u64 = 16;
+
+/// A page that is being read takes so many times its bytes: its tree four times, and what is found as much again.
+const READ_TIMES: u64 = 5;
+
+/// How [`model::Limits::in_flight_bytes_max`] is divided. One body, one page and what is found in it may be larger than their part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Division {
+    /// Bytes of bodies, from the first that comes until they are recorded.
+    pub bodies: u64,
+    /// Bytes of large pages that are read at once. Reading takes several times as much, which is not for bodies.
+    pub pages_read: u64,
+    /// Bytes of the texts and links of pages until they are recorded. With as many, no further large page is read.
+    pub contents: u64,
+}
+
+impl Division {
+    /// How so many bytes are divided.
+    #[must_use]
+    pub fn of(in_flight_bytes_max: u64) -> Self {
+        let part = in_flight_bytes_max / PARTS;
+        Division { bodies: in_flight_bytes_max - part * (READ_TIMES + 1), pages_read: part, contents: part }
+    }
+}
 
 /// What all fetches share.
 #[derive(Debug)]
@@ -114,6 +141,15 @@ impl Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bodies_and_what_is_read_from_them_take_no_more_than_there_is() {
+        for (bytes, bodies, part) in [(256_000_000, 160_000_000, 16_000_000), (100, 64, 6), (15, 15, 0), (0, 0, 0)] {
+            let division = Division::of(bytes);
+            assert_eq!(division, Division { bodies, pages_read: part, contents: part }, "{bytes}");
+            assert_eq!(division.bodies + division.pages_read * READ_TIMES + division.contents, bytes);
+        }
+    }
 
     #[tokio::test]
     async fn a_finished_share_keeps_what_its_bytes_take_until_they_are_dropped() {

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use weburl::CanonicalUrl;
 
 use crate::body::{Collected, Collector};
-use crate::budget::Budget;
+use crate::budget::{Budget, Division};
 use crate::connect::{Connector, Target};
 use crate::connection::Connection;
 use crate::failure::failure;
@@ -81,7 +81,7 @@ impl Exchanger {
             connector: Connector::new(config)?,
             pool: Pool::new(config.idle_connections_max),
             requests: Requests::new(config)?,
-            budget: part(1),
+            budget: Budget::new(Division::of(config.limits.in_flight_bytes_max).bodies),
             page_budget: part(PAGES_PART).lenient(),
             robots_hops_budget: robots_budget.lenient(),
             robots_budget,

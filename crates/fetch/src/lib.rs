@@ -46,6 +46,7 @@ mod trust;
 mod wanted;
 
 pub use address::is_globally_routable;
+pub use budget::Division;
 pub use config::{ConfigError, FetchConfig, ROBOTS_REDIRECTS_MAX};
 pub use decode::{decode, is_coded};
 pub use fetcher::{Fetcher, robots_elsewhere};

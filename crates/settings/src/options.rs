@@ -385,7 +385,7 @@ pub struct Options {
     /// Bytes of the requisites of one page, after which no further one is requested
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_requisite_bytes_per_page: Option<Bytes>,
-    /// Memory for bodies, over all fetches
+    /// Memory for bodies and what is read from them, over all fetches
     #[arg(long, value_name = "B", hide_short_help = true, help_heading = "Limits")]
     pub max_in_flight_bytes: Option<Bytes>,
     /// Memory for the sites in front and those that wait for a place; further sites wait in the state

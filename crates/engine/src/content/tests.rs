@@ -59,3 +59,20 @@ fn a_part_of_a_page_has_neither_identity_nor_words_and_what_a_limit_cut_has_its_
     let cut = Some(Truncation::Length);
     assert_eq!([numbers(cut, false), numbers(cut, true)], [(None, None), (None, words)]);
 }
+
+#[test]
+fn the_memory_of_a_content_is_that_of_its_texts_and_links() {
+    const LINKS: usize = 1_000;
+    let words = "word ".repeat(20);
+    let body: String = (0..LINKS).map(|n| format!("<a href=/a-page-with-a-name/{n}>{words}</a> ")).collect();
+    let body: &'static str = body.leak();
+    let bytes = |details| {
+        let settings = Settings { details, ..settings() };
+        look_into_answer(&page(body, None), Purpose::Page, &settings).bytes / LINKS
+    };
+    let url = "http://a.test/a-page-with-a-name/".len();
+    let (followed, all) = (bytes(false), bytes(true));
+    assert!((url..=url + 100).contains(&followed), "{followed}");
+    let texts = 2 * words.len();
+    assert!((url + texts..=url + texts + 200).contains(&all), "{all}");
+}

@@ -229,7 +229,7 @@ mod tests {
             logins: None,
             browsing: None,
             hooks: Hooks::default(),
-            beside: Turns::new(1, 1),
+            beside: Turns::new(1, fetch::Division::of(1)),
             reading_rules: permits(),
             reading_documents: permits(),
             documents_at_once: 1,

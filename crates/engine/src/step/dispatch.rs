@@ -171,7 +171,7 @@ impl State {
             && self.in_flight.len() < self.settings.concurrency
             && self.open.len() < RECORDS_OPEN_MAX
             && self.open_weight.found < FOUND_OPEN_MAX
-            && self.open_weight.bytes < self.settings.limits.in_flight_bytes_max
+            && self.open_weight.bytes + self.open_weight.contents < self.settings.limits.in_flight_bytes_max
             && !self.is_budget_under_way()
     }
 

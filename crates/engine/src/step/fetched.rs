@@ -289,6 +289,7 @@ impl State {
         }
         self.count(site, source, &visit, is_again);
         record.exchanges = fetch.exchanges;
+        record.content_bytes = content.bytes;
         record.content = content.digest_of_content;
         record.block_digest = content.block_digest;
         record.rendering = fetch.rendering;

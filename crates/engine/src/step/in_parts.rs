@@ -39,6 +39,13 @@ pub(super) enum Rest {
     Entries(IntoIter<CanonicalUrl>, IntoIter<CanonicalUrl>),
 }
 
+impl InParts {
+    /// Bytes that the texts and links of its content take, about.
+    pub(super) fn content_bytes(&self) -> usize {
+        self.record.content_bytes
+    }
+}
+
 impl Rest {
     fn len(&self) -> usize {
         match self {

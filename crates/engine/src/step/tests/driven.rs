@@ -15,6 +15,9 @@ use super::super::{Start, State};
 use super::NOW;
 use crate::{Command, Content, End, Event, Fetch, Finding, Record, Settings};
 
+/// Bytes that the texts and links of what is found take.
+pub const CONTENT_BYTES: usize = 1_000;
+
 /// How long the addresses of a name hold.
 pub const HOLDS: Duration = Duration::from_secs(120);
 
@@ -38,6 +41,8 @@ pub struct Driven {
     pub rules_read: Vec<SiteKey>,
     /// The sites whose queues were read.
     pub loads: Vec<SiteKey>,
+    /// The most that texts and links took that were not recorded.
+    pub content_bytes_peak: u64,
     /// How the run ended.
     pub end: Option<End>,
     /// Reading rules breaks.
@@ -89,6 +94,7 @@ impl Driven {
             recorded: Vec::new(),
             rules_read: Vec::new(),
             loads: Vec::new(),
+            content_bytes_peak: 0,
             end: None,
             breaks_rules: false,
             holds_rules: false,
@@ -120,7 +126,9 @@ impl Driven {
     pub fn happen(&mut self, event: Event) {
         let mut events = VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
-            for command in self.state.step(self.now, self.now, event) {
+            let commands = self.state.step(self.now, self.now, event);
+            self.content_bytes_peak = self.content_bytes_peak.max(self.state.content_bytes());
+            for command in commands {
                 events.extend(self.carry_out(command));
             }
         }
@@ -250,7 +258,11 @@ impl Driven {
             is_undecoded: false,
             note: None,
         };
-        self.fetched(target, Fetched::Response(response), Content { finding, ..Content::default() });
+        self.fetched(
+            target,
+            Fetched::Response(response),
+            Content { finding, bytes: CONTENT_BYTES, ..Content::default() },
+        );
     }
 
     /// Ends a fetch without one.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::driven::{Driven, url};
+use super::driven::{CONTENT_BYTES, Driven, url};
 use super::settings;
 use crate::content::Page;
 use crate::{Finding, Settings};
@@ -36,6 +36,8 @@ fn check(finding: Finding, out_degree: Option<u32>, outlinks: usize) {
     }
     let found: Vec<usize> = crawl.recorded.iter().map(|record| record.found.len()).filter(|found| *found > 0).collect();
     assert_eq!(found, [10, 10, 10, 5]);
+    let content_bytes = (crawl.content_bytes_peak, crawl.state.content_bytes());
+    assert_eq!(content_bytes, (CONTENT_BYTES as u64, 0), "they count once, until all of it is recorded");
     let mut visits = crawl.recorded.iter().filter_map(|record| record.visit.as_ref());
     let visit = visits.next().expect("a visit");
     assert_eq!((visit.out_degree, visit.outlinks.len(), visits.next().is_some()), (out_degree, outlinks, false));
