@@ -1,7 +1,8 @@
 //! What a page says, as a number: two visits of a page with the same wording found the same content.
 //!
 //! Words count, in their order, in lower case. Those with a digit do not: clocks, dates, counters, prices and tokens differ on pages that say the
-//! same. Markup, attributes and hidden fields are no words.
+//! same. Markup, attributes and hidden fields are no words. A digit belongs to the letters beside it in alphabets whose words are separated by
+//! spaces (`12th`, `a8f3`). In `2026年`, `3명` and `5บาท` it is a word of its own.
 
 /// FNV-1a, 64 bits. The state keeps the result, so it must stay as it is.
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
@@ -27,8 +28,38 @@ pub fn of_page(title: Option<&str>, text: &str) -> Option<u64> {
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|character: char| !character.is_alphanumeric());
-    words.filter(|word| !word.is_empty() && !word.contains(char::is_numeric))
+    let runs = text.split(|character: char| !character.is_alphanumeric() && !is_mark(character));
+    runs.flat_map(parted).filter(|word| !word.contains(char::is_numeric))
+}
+
+/// The parts of a run of letters and digits: those that digits belong to, and those between.
+fn parted(run: &str) -> impl Iterator<Item = &str> {
+    let mut rest = run;
+    std::iter::from_fn(move || {
+        let is_apart = stands_beside_digits(rest.chars().next()?);
+        let end = rest.find(|character| stands_beside_digits(character) != is_apart).unwrap_or(rest.len());
+        let (part, behind) = rest.split_at(end);
+        rest = behind;
+        Some(part)
+    })
+}
+
+/// Marks that tell words apart, although they are no letters of their own: accents, tones of Thai and Lao, sound marks of kana.
+fn is_mark(character: char) -> bool {
+    matches!(character,
+        '\u{300}'..='\u{36f}' | '\u{e47}'..='\u{e4e}' | '\u{ec8}'..='\u{ece}' | '\u{3099}'..='\u{309a}')
+}
+
+/// Letters that are not of the same word as a digit beside them: ideographs, kana, and the scripts of South East Asia (UAX #29, WB999).
+/// Hangul is added to them: counters and particles follow numbers without a space, and no token has a letter of it.
+fn stands_beside_digits(character: char) -> bool {
+    !character.is_numeric()
+        && matches!(character,
+            '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
+            | '\u{1950}'..='\u{19df}' | '\u{1a20}'..='\u{1aaf}' | '\u{3000}'..='\u{9fff}' | '\u{a960}'..='\u{a97f}'
+            | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}' | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}'
+            | '\u{ff66}'..='\u{ffdc}' | '\u{11700}'..='\u{1174f}' | '\u{16fe0}'..='\u{18dff}'
+            | '\u{1aff0}'..='\u{1b2ff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 #[cfg(test)]
@@ -54,5 +85,37 @@ mod tests {
         assert_eq!((of_page(None, ""), of_page(Some("12"), "3 / 4")), (None, None));
         // The state keeps it.
         assert_eq!(of_page(None, "a"), Some(0x089b_c907_b544_c769));
+    }
+
+    #[test]
+    fn a_digit_hides_no_text_that_is_written_without_spaces() {
+        for (before, now, is_same) in [
+            ("2026年公司宣布裁员三百人", "2026年公司宣布增聘五百人", false),
+            ("2026年公司宣布裁员三百人", "２０２７年公司宣布裁员三百人", true),
+            ("第3回大会は東京で開催されます", "第3回大会は中止になりました", false),
+            ("第3回大会は東京で開催されます", "第4回大会は東京で開催されます", true),
+            ("チケット5枚", "パンフレット5枚", false),
+            ("か\u{3099}", "か\u{309a}", false),
+            ("ราคา5บาทขึ้น", "ราคา5บาทลดลง", false),
+            ("ราคา5บาทขึ้น", "ราคา๗๐บาทขึ้น", true),
+            ("ไม่5", "ไม้5", false),
+            ("ລາຄາ5ກີບ", "ລາຄາ5ບາດ", false),
+            ("តម្លៃ5រៀល", "តម្លៃ5ដុល្លារ", false),
+            ("စျေး5ကျပ်", "စျေး5ဒေါ်လာ", false),
+            ("제3회대회는열립니다", "제3회대회는취소됩니다", false),
+            ("12시 30분, 300명", "1시 5분, 7명", true),
+            // Numbers in ideographs are words, but the zero is a digit.
+            ("三百人", "五百人", false),
+            ("二〇", "二〇〇", true),
+            // A token beside ideographs is a token.
+            ("编号a8f3完", "编号b7完", true),
+            ("编号abc完", "编号abd完", false),
+            // What a digit belongs to in an alphabet.
+            ("B2B, covid19, 12th", "B2C, mp3, 1st", true),
+            ("на 2й", "на 3й", true),
+            ("e\u{301}t", "e\u{300}t", false),
+        ] {
+            assert_eq!(of_page(None, before) == of_page(None, now), is_same, "{before} {now}");
+        }
     }
 }
