@@ -81,7 +81,7 @@ impl Change {
             (Presence::Gone | Presence::Moved, Presence::There) if before.content_at.is_some() => Change::Back,
             (Presence::Failed, Presence::There) if before.content_at.is_some() => {
                 // Of visits of earlier versions it is not known.
-                let is_another = before.identity.is_some() && now.identity.is_some() && !now.has_identity_of(before);
+                let is_another = now.has_kept_content_of(before) == Some(false);
                 if is_another { Change::Changed } else { Change::Unchanged }
             }
             (_, Presence::There) => Change::New,
@@ -204,6 +204,11 @@ mod tests {
                 Some(Visit { identity: Some(1), wording: Some(3), ..failed(1) }),
                 Visit { identity: Some(2), wording: Some(3), ..page(2) },
                 Change::Unchanged,
+            ),
+            (
+                Some(Visit { identity: Some(1), wording: Some(3), ..failed(1) }),
+                Visit { identity: Some(1), wording: Some(4), ..page(2) },
+                Change::Changed,
             ),
             (Some(failed(0)), page(1), Change::New),
             (Some(failed(1)), gone(1), Change::Gone),

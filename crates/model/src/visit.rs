@@ -138,17 +138,27 @@ impl Visit {
         self.outcome = Outcome::Duplicate;
     }
 
-    /// Whether the content equals that of `earlier`: in what counts of both, or in each byte that was sent.
+    /// Whether the content equals that of `earlier`: in the words where both have them, or else in the body without its content coding, or in each
+    /// byte that was sent.
     #[must_use]
     pub fn has_content_of(&self, earlier: &Visit) -> bool {
-        self.has_identity_of(earlier) || self.outcome == Outcome::NotModified || self.payload().is(earlier.payload())
+        let is_the_same = || self.has_identity_of(earlier) == Some(true) || self.payload().is(earlier.payload());
+        self.outcome == Outcome::NotModified || self.has_wording_of(earlier).unwrap_or_else(is_the_same)
     }
 
-    /// Whether the words are the same, where they count, or the bodies without their content coding.
+    /// As [`Visit::has_content_of`], where the payload of `earlier` is not known; `None` where nothing can be compared.
     #[must_use]
-    pub fn has_identity_of(&self, earlier: &Visit) -> bool {
-        let is_the_same = |one: Option<u64>, other| one.is_some() && one == other;
-        is_the_same(self.wording, earlier.wording) || is_the_same(self.identity, earlier.identity)
+    pub fn has_kept_content_of(&self, earlier: &Visit) -> Option<bool> {
+        self.has_wording_of(earlier).or_else(|| self.has_identity_of(earlier))
+    }
+
+    /// The same bytes have other words if they are decoded or rendered in another way.
+    fn has_wording_of(&self, earlier: &Visit) -> Option<bool> {
+        Some(self.wording? == earlier.wording?)
+    }
+
+    fn has_identity_of(&self, earlier: &Visit) -> Option<bool> {
+        Some(self.identity? == earlier.identity?)
     }
 
     /// What identifies the payload that the visit found.
@@ -234,6 +244,34 @@ mod tests {
         ] {
             assert_eq!((one.is(other), other.is(one)), (is_the_same, is_the_same), "{one:?} {other:?}");
         }
+    }
+
+    #[test]
+    fn words_decide_where_both_visits_have_them() {
+        let key = UrlKey { site: SiteKey(1), url: 1 };
+        let visit = |wording, identity, digest: u8| Visit {
+            wording,
+            identity,
+            digest: Some(PayloadDigest([digest; 20])),
+            ..Visit::without_fetch(key, Outcome::Html, String::new(), Timestamp(1))
+        };
+        for (one, other, is_the_same, is_kept) in [
+            (visit(Some(1), Some(1), 1), visit(Some(1), Some(2), 2), true, Some(true)),
+            (visit(Some(1), Some(1), 1), visit(Some(2), Some(1), 1), false, Some(false)),
+            (visit(Some(1), None, 1), visit(Some(2), None, 1), false, Some(false)),
+            (visit(Some(1), Some(1), 1), visit(None, Some(1), 2), true, Some(true)),
+            (visit(Some(1), Some(1), 1), visit(None, Some(2), 2), false, Some(false)),
+            (visit(None, Some(1), 1), visit(None, Some(2), 1), true, Some(false)),
+            (visit(Some(1), None, 1), visit(None, Some(1), 1), true, None),
+            (visit(None, None, 1), visit(None, None, 2), false, None),
+        ] {
+            for (one, other) in [(&one, &other), (&other, &one)] {
+                let found = (one.has_content_of(other), one.has_kept_content_of(other));
+                assert_eq!(found, (is_the_same, is_kept), "{one:?} {other:?}");
+            }
+        }
+        let confirmed = Visit { outcome: Outcome::NotModified, ..visit(Some(1), Some(1), 1) };
+        assert!(confirmed.has_content_of(&visit(Some(2), Some(2), 2)));
     }
 
     #[test]
