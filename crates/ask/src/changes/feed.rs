@@ -68,18 +68,15 @@ fn entry(xml: &mut Writer<&mut dyn Write>, crawl_id: &str, changed: &Changed) ->
             text(xml, "updated", &changed.at.to_rfc3339())?;
             xml.create_element("link").with_attribute(("href", changed.url.as_str())).write_empty()?;
             xml.create_element("category").with_attribute(("term", changed.change.as_str())).write_empty()?;
-            xml.create_element("content")
-                .with_attribute(("type", "text"))
-                .write_text_content(BytesText::new(&said(changed)))
-                .map(drop)
+            // Without a type it is text (RFC 4287 §4.1.3.1).
+            text(xml, "content", &said(changed))
         })
         .map(drop)
 }
 
 fn text(xml: &mut Writer<&mut dyn Write>, name: &str, value: &str) -> std::io::Result<()> {
-    // Characters that no XML document may have (XML 1.0 §2.2).
-    let is_char =
-        |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    // Controls are left out, and what else no XML document may have (XML 1.0 §2.2).
+    let is_char = |c: &char| matches!(c, '\t' | '\n' | ' '..='~' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..);
     let value: String = value.chars().filter(is_char).collect();
     xml.create_element(name).write_text_content(BytesText::new(&value)).map(drop)
 }
@@ -105,7 +102,7 @@ fn said(changed: &Changed) -> String {
         links_removed.iter().for_each(|link| said.push_str(&format!("- link {link}\n")));
         links_added.iter().for_each(|link| said.push_str(&format!("+ link {link}\n")));
     }
-    said.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    said
 }
 
 fn shortened(block: &str) -> String {

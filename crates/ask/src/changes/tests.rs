@@ -291,12 +291,13 @@ fn what_is_different_is_told_by_blocks() {
 
 #[test]
 fn a_feed_has_the_newest_changes_first_and_no_character_that_xml_forbids() {
+    const NO_CHARS: &str = "\u{0}\u{1}\u{b}\u{7f}\u{9b}\u{fffe}\u{ffff}";
     let store = store(&[]);
     let changed = |n: u64| Changed {
-        title: Some(format!("<{n}>\u{0}")),
-        title_before: Some("old".to_owned()),
+        title: Some(format!("<{n}>{NO_CHARS}")),
+        title_before: Some(format!("old{NO_CHARS}")),
         difference: Some(Difference {
-            text: vec![Block::Added("\u{1}new & \"better\"".to_owned())],
+            text: vec![Block::Added(format!("{NO_CHARS}new & \"better\" \u{1f577}"))],
             links_added: vec!["http://b.test/".to_owned()],
             links_removed: Vec::new(),
         }),
@@ -307,15 +308,15 @@ fn a_feed_has_the_newest_changes_first_and_no_character_that_xml_forbids() {
     assert_eq!(feed.left_out(), 2);
     let mut written = Vec::new();
     let id = store::CrawlView::crawl_id(&store).expect("an id");
-    feed.write(&id, "changes", Timestamp(9), &mut written).expect("written");
+    feed.write(&id, &format!("changes{NO_CHARS}"), Timestamp(9), &mut written).expect("written");
     let text = String::from_utf8(written).expect("UTF-8");
     assert_eq!(text.matches("<entry>").count(), FEED_ENTRIES_MAX);
     let first = text.find("http://a.test/1001?a&amp;b").expect("the newest");
     assert!(first < text.find("http://a.test/1000?a&amp;b").expect("the one before"));
     assert!(text.contains("<title>changed: &lt;1001&gt;</title>"), "{}", &text[..800]);
-    assert!(text.contains("+ new &amp; &quot;better&quot;") && text.contains("+ link http://b.test/"));
+    assert!(text.contains("+ new &amp; &quot;better&quot; \u{1f577}\n") && text.contains("+ link http://b.test/"));
     assert!(text.contains("<updated>1970-01-01T00:16:41.000Z</updated>"));
-    assert!(!text.contains("http://a.test/1?a&amp;b") && !text.contains('\u{0}') && !text.contains('\u{1}'));
+    assert!(!text.contains("http://a.test/1?a&amp;b") && !text.contains(|c: char| NO_CHARS.contains(c)));
     let mut reader = quick_xml::Reader::from_str(&text);
     while !matches!(reader.read_event().expect("well-formed"), quick_xml::events::Event::Eof) {}
 }
