@@ -24,7 +24,7 @@ impl Filter {
     /// Reads a filter.
     ///
     /// - `sites`: a site (`https://example.com`, `http://example.com:8080`) or a host (`example.com`, whatever scheme and port).
-    /// - `outcomes`: words of `docs/rows.md`.
+    /// - `outcomes`: words of `docs/rows.md`, except `not_modified`.
     /// - `content_types`: media ranges.
     /// - `since`: a date (`2026-11-21`) or a time (`2026-11-21T08:30:00Z`), UTC; what was fetched then or later.
     ///
@@ -108,8 +108,16 @@ fn read_site(text: &str) -> Result<String, FilterError> {
 }
 
 fn read_outcome(text: &str) -> Result<String, FilterError> {
-    let words: Vec<&str> =
-        Outcome::ALL.iter().map(|outcome| outcome.as_str()).chain([dataset::rows::FRONTIER]).collect();
+    // A row describes what is there. No 304 does (`store::current_visit`).
+    let confirmed = Outcome::NotModified.as_str();
+    if text == confirmed {
+        return Err(FilterError(format!(
+            "--outcome {text}: an unchanged page has the row and the outcome of the visit that recorded its content; \
+             `argiope ui DIR` lists the URLs that were {confirmed} last, and the dataset's table `pages` has every visit"
+        )));
+    }
+    let outcomes = Outcome::ALL.iter().map(|outcome| outcome.as_str()).filter(|outcome| *outcome != confirmed);
+    let words: Vec<&str> = outcomes.chain([dataset::rows::FRONTIER]).collect();
     if words.contains(&text) {
         return Ok(text.to_owned());
     }

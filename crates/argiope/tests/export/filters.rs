@@ -91,6 +91,12 @@ fn what_cannot_be_a_filter_is_an_error_of_usage() {
         ("--site", "http://one.test/x", "without a path"),
         ("--site", "a b", "no host"),
         ("--outcome", "good", "is none of html, binary"),
+        ("--outcome", "good", "too_large, excluded, trap, given_up, frontier"),
+        (
+            "--outcome",
+            "not_modified",
+            "has the row and the outcome of the visit that recorded its content; `argiope ui DIR`",
+        ),
         ("--content-type", "html", "is not a media type"),
         ("--since", "yesterday", "is no date"),
     ] {
