@@ -84,7 +84,10 @@ impl Opened {
             match open(&dir, &options) {
                 Ok(state) => return Ok(Opened { dir, state }),
                 Err(error) if !is_in_use(&error) => return Err(error),
-                Err(_) if clock.now().since(began) >= BUSY_MAX => bail!(Unready::in_use(root)),
+                Err(_) if clock.now().since(began) >= BUSY_MAX => bail!(match dir.is_of_workers_in(&options)? {
+                    true => Unready::InUseByWorkers { root: root.to_owned() },
+                    false => Unready::in_use(root),
+                }),
                 Err(_) => std::thread::sleep(TRY_AGAIN_AFTER),
             }
         }

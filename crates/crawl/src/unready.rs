@@ -52,6 +52,16 @@ pub enum Unready {
         /// The number of its owner.
         owner: u32,
     },
+    /// The state is in a database, where the server and the workers of its crawl may have it.
+    #[error(
+        "{} is in use by the server or a worker of its crawl, or by another command: drain the workers (`argiope client drain`), end the server \
+         with SIGTERM, and try again",
+        root.display()
+    )]
+    InUseByWorkers {
+        /// The directory: the archive of the crawl.
+        root: PathBuf,
+    },
     /// Another process has it, and cannot be asked.
     #[error("{} is in use by another command, or by a crawl that cannot be asked: try again when it has ended", root.display())]
     InUse {
@@ -78,7 +88,13 @@ pub fn is_passing(error: &anyhow::Error) -> bool {
         matches!(cause.downcast_ref(), Some(StoreError::Ended { .. } | StoreError::InUse { .. }))
             || matches!(
                 cause.downcast_ref(),
-                Some(Unready::Ending | Unready::Stopped { .. } | Unready::Forbidden { .. } | Unready::InUse { .. })
+                Some(
+                    Unready::Ending
+                        | Unready::Stopped { .. }
+                        | Unready::Forbidden { .. }
+                        | Unready::InUseByWorkers { .. }
+                        | Unready::InUse { .. }
+                )
             )
     })
 }

@@ -78,9 +78,12 @@ fn four_workers_crawl_what_one_process_crawls() {
     }
     assert_eq!(lab.number("SELECT count(*) FROM argiope.segment WHERE NOT is_sealed"), 0);
     assert_eq!(lab.pages(), together, "what was sealed stays");
+    let shared = lab.shared();
+    let held = argiope(&["derive", shared.to_str().expect("UTF-8")]);
+    let expect = "is in use by the server or a worker of its crawl, or by another command: drain the workers (`argiope client drain`), end the server";
+    assert!(held.code == 1 && held.stderr.contains(expect), "{held:?}");
     lab.served.kill();
     let alone = lab.web.crawled_alone();
-    let shared = lab.shared();
     for command in ["derive", "check", "status"] {
         let ran = argiope(&[command, shared.to_str().expect("UTF-8")]);
         assert_eq!(ran.code, 0, "{command}: {ran:?}");
