@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Arg, Args};
 use printable::write_json_line;
 use serde_json::json;
 use store_postgres::cluster::Control;
@@ -22,10 +22,11 @@ use settings::options::Options;
 use settings::units::Span;
 use settings::usage;
 
-use service::server::setup::{At, Crawl, Given, check, check_archive, place, reset, set_up};
+use service::server::setup::{At, Crawl, Given, check, check_archive, is_refused, place, reset, set_up};
 
 /// The arguments of `argiope server`.
 #[derive(Args, Debug)]
+#[command(mut_args(offered))]
 pub struct ServerArgs {
     /// The URL of the archive, on storage that all workers reach; the first server of a crawl decides
     #[arg(long, value_name = "URL")]
@@ -63,6 +64,11 @@ pub struct ServerArgs {
     /// The settings of the crawl.
     #[command(flatten)]
     pub options: Options,
+}
+
+/// Help offers no option that [`check`] refuses: the refusal says what to do instead.
+fn offered(option: Arg) -> Arg {
+    if option.get_long().is_some_and(is_refused) { option.hide(true) } else { option }
 }
 
 /// Runs the command.

@@ -124,6 +124,12 @@ pub fn check(given: &Options, lease: Option<Span>) -> anyhow::Result<()> {
     unchangeable::check_options(given)
 }
 
+/// True for a setting that [`check`] refuses.
+#[must_use]
+pub fn is_refused(key: &str) -> bool {
+    unchangeable::lacking(key).is_some()
+}
+
 /// Refuses an address of an archive that every worker would show with a secret in it.
 ///
 /// # Errors

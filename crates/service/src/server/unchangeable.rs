@@ -6,7 +6,7 @@ use settings::options::{CHANGEABLE, Options};
 use settings::usage;
 
 /// Why several processes cannot crawl with a setting, and what to do instead; `None` of others.
-fn lacking(key: &str) -> Option<&'static str> {
+pub(super) fn lacking(key: &str) -> Option<&'static str> {
     Some(match key {
         "max-pages" | "max-bytes" | "max-time" => {
             "no part of the cluster counts for all workers; `argiope client pause` stops them"
