@@ -80,11 +80,11 @@ pub struct Options {
     /// Which URLs belong to the crawl, relative to the seeds: site, host, domain, prefix, any, a host suffix such as .gov.si, or a wildcard pattern
     #[arg(long, value_name = "SCOPE", help_heading = "What to crawl")]
     pub scope: Option<String>,
-    /// Follow only URLs that match one of these wildcard patterns (http*://*/docs/*)
+    /// Follow only URLs that match one of these wildcard patterns (http*://*/docs/*); a second pattern needs a second --include
     #[arg(long, value_name = "PATTERN", help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
-    /// Never follow URLs that match one of these wildcard patterns (http*://*cgi-bin/*, *.pdf)
+    /// Never follow URLs that match one of these wildcard patterns (http*://*cgi-bin/*); a second pattern needs a second --exclude
     #[arg(long, value_name = "PATTERN", help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
@@ -202,7 +202,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     #[serde(skip_serializing)]
     pub cookies: Vec<PathBuf>,
-    /// Keep the cookies that servers set, and send them back; they are stored only in DIR/cookies.jsonl [default: if --cookies is given]
+    /// Keep the cookies that servers set, and send them back; they are stored only in DIR/cookies.jsonl [default: with --cookies, or --login by a form]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
     pub cookie_jar: Option<bool>,
     /// Log in as this file says ([login.NAME]), which only its owner may read; again when a page shows that one is logged out

@@ -53,7 +53,7 @@ fn one_line(error: &toml::de::Error, text: &str) -> String {
     let said = match (message.strip_prefix("unknown field "), setting_at(text, before, &rows)) {
         (Some(rest), _) => {
             let key = rest.split(',').next().unwrap_or_default();
-            format!("unknown key {key}: the keys are the names of the flags of `argiope crawl`")
+            format!("unknown key {key}: `argiope settings` lists the keys")
         }
         (None, Some(setting)) if message.starts_with("duplicate key") => format!("`{}` is given twice", setting.key),
         (None, Some(setting)) if !is_toml || message.starts_with("invalid ") => {
@@ -108,10 +108,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_in_one_line_without_the_value() {
         for (text, expect) in [
-            (
-                "depth = 3\ndepht = 4\n",
-                "line 2: unknown key `depht`: the keys are the names of the flags of `argiope crawl`",
-            ),
+            ("depth = 3\ndepht = 4\n", "line 2: unknown key `depht`: `argiope settings` lists the keys"),
             ("depth = \"three\"", "line 1: `depth` takes a whole number from 0 on, without quotes"),
             ("scope = \"any\"\ndepth = -1", "line 2: `depth` takes a whole number from 0 on, without quotes"),
             ("depth = 3.5", "line 1: `depth` takes a whole number from 0 on, without quotes"),

@@ -12,9 +12,9 @@ use settings::table::{Setting, all};
 const ABOVE: &str = "# Settings
 
 `argiope settings --markdown` writes this page; a test compares the two. Each setting is a flag of `argiope crawl`, `pages` and `server`, and a key of `crawl.toml` and
-of the file that `--config` names. Flags win over that file, and both over `crawl.toml`. `argiope steer DIR set KEY VALUE` changes the settings marked \"while running\".
+of the file that `--config` names. Flags win over that file, and both over `crawl.toml`. `argiope steer DIR set` with flags, such as `--max-pages 50`, changes settings marked \"while running\".
 
-Forms: N is a number, D a duration of at most 100 years (`250ms`, `1m 30s`), B bytes (`10MB`, `500KiB`). A switch is a flag alone, or `--flag=false`. A list is given by repeating the flag.
+Forms: N is a number, D a duration of at most 100 years (`250ms`, `1m 30s`), B bytes (`10MB`, `500KiB`). A switch is a flag alone, or `--flag=false`. A list is given by repeating the flag: a comma is part of a pattern.
 
 Some flags name a file: of tables (`--extract`, `--login`), a script (`--behaviour`), patterns (`--exclude-file`) or certificates (`--ca-cert`). It is read once: `crawl.toml` keeps its content, as `[extract.NAME]`, `[login.NAME]`, and tables
 with `name` and `script`, `patterns` or `pem`. In a file for `--config`, `exclude-file` and `ca-cert` may be paths, too, relative to the working directory.

@@ -234,11 +234,8 @@ fn a_wrong_settings_file_is_named_with_its_line() {
         let expect = format!("--config DIR/settings: {expect}");
         check(dirs.path(), "http://a.test/ -o DIR/new --config DIR/settings", USAGE, &expect);
     };
-    check("depht = 3", "line 1: unknown key `depht`: the keys are the names of the flags of `argiope crawl`");
-    check(
-        "scope = 'any'\n[crawl]\n",
-        "line 2: unknown key `crawl`: the keys are the names of the flags of `argiope crawl`",
-    );
+    check("depht = 3", "line 1: unknown key `depht`: `argiope settings` lists the keys");
+    check("scope = 'any'\n[crawl]\n", "line 2: unknown key `crawl`: `argiope settings` lists the keys");
     check("scope = 'any'\ndepth = '3'", "line 2: `depth` takes a whole number from 0 on, without quotes");
     check("delay = true", "line 1: `delay` takes a duration in quotes, such as \"1m 30s\"");
     check("delay = 'soon'", "line 1: `delay`: `soon` is no duration such as 250ms, 1s or `1m 30s`");
