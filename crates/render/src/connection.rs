@@ -7,11 +7,13 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::surrogates::replace_lone;
 use crate::{BrowserError, RenderFailure};
 
 /// Commands waiting to be written.
@@ -41,6 +43,14 @@ struct Waiting {
     /// Who hears the events of a session, what is attached to in a browser context, and what a worker requests of the browser.
     sessions: HashMap<String, mpsc::Sender<Value>>,
     has_ended: bool,
+}
+
+/// Whom a message is for. It is read of messages, too, of which the rest cannot be: those that are too deep, for example.
+#[derive(Deserialize)]
+struct Addressed {
+    id: Option<u64>,
+    #[serde(rename = "sessionId")]
+    session: Option<String>,
 }
 
 /// The events of a session, until it is dropped.
@@ -170,9 +180,24 @@ impl Shared {
             waiting.sessions.insert(worker.to_owned(), events.clone());
         }
         if events.try_send(message).is_err() {
-            // Who hears no more of one hears no more of all.
-            waiting.sessions.retain(|_, other| !other.same_channel(&events));
+            waiting.hang_up(&events);
         }
+    }
+
+    /// Takes a message that cannot be read, so that nothing waits for it: a command has failed, and the events of a session have ended.
+    /// `None` if not even that is known.
+    fn take_unread(&self, bytes: &[u8]) -> Option<()> {
+        let Addressed { id, session } = serde_json::from_slice(bytes).ok()?;
+        if id.is_some() {
+            self.take(json!({"id": id, "error": {"message": "what cannot be read"}}));
+            return Some(());
+        }
+        let session = session?;
+        let mut waiting = self.lock();
+        if let Some(events) = waiting.sessions.get(&session).cloned() {
+            waiting.hang_up(&events);
+        }
+        Some(())
     }
 
     fn end(&self) {
@@ -180,6 +205,13 @@ impl Shared {
         waiting.has_ended = true;
         waiting.answers.clear();
         waiting.sessions.clear();
+    }
+}
+
+impl Waiting {
+    /// Sends no more events there. Who hears no more of one hears no more of all.
+    fn hang_up(&mut self, events: &mpsc::Sender<Value>) {
+        self.sessions.retain(|_, other| !other.same_channel(events));
     }
 }
 
@@ -200,9 +232,45 @@ async fn read(stdout: ChildStdout, shared: Arc<Shared>) {
         if read.is_err() || bytes.pop() != Some(0) {
             return shared.end();
         }
-        // What cannot be read is of no use, and no reason to end.
-        if let Ok(message) = serde_json::from_slice(&bytes) {
-            shared.take(message);
+        replace_lone(&mut bytes);
+        let taken = match serde_json::from_slice(&bytes) {
+            Ok(message) => {
+                shared.take(message);
+                Some(())
+            }
+            Err(_) => shared.take_unread(&bytes),
+        };
+        if taken.is_none() {
+            return shared.end();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_waits_for_a_message_that_cannot_be_read() {
+        let shared = Arc::new(Shared::default());
+        let deep = format!("{}{}", "[".repeat(1_000), "]".repeat(1_000));
+        let (answer, mut answered) = oneshot::channel();
+        let (events, mut inbox) = mpsc::channel(1);
+        shared.lock().answers.insert(7, answer);
+        shared.lock().sessions.extend(["page", "worker of it"].map(|name| (name.to_owned(), events.clone())));
+        drop(events);
+        let message = format!(r#"{{"id":7,"sessionId":"page","result":{deep}}}"#);
+        assert!(serde_json::from_str::<Value>(&message).is_err(), "it is too deep");
+        assert_eq!(shared.take_unread(message.as_bytes()), Some(()));
+        assert_eq!(answered.try_recv().expect("an answer")["error"]["message"], "what cannot be read");
+        assert_eq!(inbox.try_recv(), Err(mpsc::error::TryRecvError::Empty), "the page goes on");
+
+        let event = format!(r#"{{"method":"Fetch.requestPaused","params":{deep},"sessionId":"worker of it"}}"#);
+        assert_eq!(shared.take_unread(event.as_bytes()), Some(()));
+        assert_eq!(inbox.try_recv(), Err(mpsc::error::TryRecvError::Disconnected), "the page has ended");
+
+        for lost in ["", "{", r#"{"id":"#, r#"{"method":"Target.targetCreated"}"#] {
+            assert_eq!(shared.take_unread(lost.as_bytes()), None, "{lost}");
         }
     }
 }

@@ -21,6 +21,7 @@ mod rendered;
 mod renderer;
 mod settings;
 mod source;
+mod surrogates;
 mod tab;
 mod viewport;
 mod window;

@@ -274,3 +274,29 @@ async fn a_page_without_a_root_is_empty() {
     let rendered = render(&Renderer::new(settings()), page, &Arc::new(Site::new())).await.expect("a page");
     assert_eq!(rendered.html, "<html></html>");
 }
+
+/// An emoji that is cut in two is half a character: a lone surrogate, which no Unicode text has.
+#[tokio::test(flavor = "multi_thread")]
+async fn half_a_character_costs_itself_alone() {
+    let renderer = Renderer::new(settings());
+    for does in [
+        "document.body.append('Great news \\ud83d\\ude00 for all'.slice(0, 12))",
+        "document.title = 'T\\ud83d'",
+        "document.body.setAttribute('data-x', '\\ud83d')",
+        "document.body.style = '--x:\\ud83d'",
+        "document.body.insertAdjacentHTML('beforeend', '<input value=\"\\ud83d\"><textarea>\\ude00</textarea>')",
+        "document.head.append(Object.assign(document.createElement('style'), { textContent: 'p::before{content:\"\\ud83d\"}' }))",
+        "document.body.append(Object.assign(document.createElement('iframe'), { name: 'n\\ud83d', src: '/frame' }))",
+        "console.log('\\ud83d'); alert('\\ud83d'); setTimeout(() => { throw new Error('\\ud83d') })",
+    ] {
+        let body = format!(
+            "<title>t</title><body><p>before<script>try {{ {does} }} catch {{}}</script><a href=/there>after</a>"
+        );
+        let site = Arc::new(Site::new().file("/frame", "text/html", "<p>framed"));
+        let rendered = render(&renderer, &body, &site).await.expect(does);
+        assert_eq!(leads_to(&rendered), ["/there"], "{does}");
+    }
+    let cut = "<body><p>begin<script>document.body.append('Great news \\ud83d\\ude00 for all'.slice(0, 12) + '.', '\\ud83d\\ude00')</script>";
+    let html = render(&renderer, cut, &Arc::new(Site::new())).await.expect("a page").html;
+    assert!(html.contains("Great news \u{fffd}.\u{1f600}"), "{html}");
+}
