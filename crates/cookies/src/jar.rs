@@ -1,6 +1,6 @@
 //! Which cookies are kept, and which of them a request bears (RFC 6265bis §5.7 and §5.8).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use model::Timestamp;
@@ -19,12 +19,17 @@ pub const JAR_BYTES_MAX: usize = 32 << 20;
 /// The longest time that a cookie is kept (§5.5).
 pub const LIFETIME_MAX: Duration = Duration::from_secs(400 * 24 * 3600);
 
+/// Cookies whose values are known as secrets after others took their places. A page that got one may send it for as long as it is shown.
+const FORMER_MAX: usize = 1_000;
+
 /// Cookies, and what became of those that were set.
 #[derive(Debug, Default)]
 pub struct Jar {
     /// By registrable domain.
     domains: HashMap<String, Vec<Cookie>>,
     bytes: usize,
+    /// The last ones that others have replaced.
+    former: VecDeque<Cookie>,
     tally: Tally,
 }
 
@@ -111,6 +116,12 @@ impl Jar {
         let kept = self.domains.entry(domain.clone()).or_default();
         let before = kept.iter().position(|kept| cookie.replaces(kept)).map(|at| kept.remove(at));
         self.bytes -= before.as_ref().map_or(0, Cookie::bytes);
+        if let Some(before) = before.as_ref().filter(|before| before.value != cookie.value) {
+            self.former.push_back(before.clone());
+            if self.former.len() > FORMER_MAX {
+                self.former.pop_front();
+            }
+        }
         if cookie.has_expired(now) {
             if kept.is_empty() {
                 self.domains.remove(&domain);
@@ -169,6 +180,11 @@ impl Jar {
     /// All cookies that have not ended.
     pub fn live(&self, now: Timestamp) -> impl Iterator<Item = &Cookie> {
         self.domains.values().flatten().filter(move |cookie| !cookie.has_expired(now))
+    }
+
+    /// The values of all cookies, and of the last that others have replaced.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.domains.values().flatten().chain(&self.former).map(|cookie| cookie.value.as_str())
     }
 
     /// What came to nothing since the jar was made.

@@ -78,6 +78,12 @@ impl Cookies {
         self.lock().jar.has(url, name, now)
     }
 
+    /// The values of all cookies, and of the last that others have replaced.
+    #[must_use]
+    pub fn values(&self) -> Vec<String> {
+        self.lock().jar.values().map(str::to_owned).collect()
+    }
+
     /// What came to nothing since the jar was made.
     #[must_use]
     pub fn tally(&self) -> Tally {

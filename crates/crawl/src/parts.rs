@@ -57,7 +57,9 @@ pub fn open_archive(
         ("argiope-settings".to_owned(), in_force.collect::<Vec<_>>().join("; ")),
     ];
     if plan.cookies.is_some() {
-        let redacted = "the values of Cookie in requests, and of Set-Cookie in responses".to_owned();
+        let redacted = "the values of Cookie in requests, and of Set-Cookie in responses; elsewhere in the requests of rendered pages, but \
+                        not in their URLs, the values of cookies that have 8 bytes or more"
+            .to_owned();
         info.push(("argiope-redacted".to_owned(), redacted));
     }
     let known = ArchiveInState::of(store, &plan.settings.limits)?;

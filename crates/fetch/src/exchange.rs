@@ -14,6 +14,7 @@ use crate::body::{Collected, Collector};
 use crate::budget::{Budget, Division};
 use crate::connect::{Connector, Target};
 use crate::connection::Connection;
+use crate::cookie_values::CookieValues;
 use crate::failure::failure;
 use crate::gate::Gate;
 use crate::initiator::Initiator;
@@ -172,6 +173,7 @@ impl Exchanger {
             return Err(final_failure(failure(FailureKind::Protocol, detail)));
         }
         let fields = self.take_cookies(ask, &mut answer);
+        let request_body = recorded_body(ask, self.requests.cookie_values(ask).as_ref(), &mut answer.request_head);
         // What a page needs is kept whatever it is.
         let wanted = self.wanted.as_ref().filter(|_| ask.task.purpose != Purpose::Requisite);
         let unwanted = wanted.and_then(|wanted| wanted.reason_against(ask.url, answer.status, &fields));
@@ -188,7 +190,7 @@ impl Exchanger {
             }
         };
         let response_time = sent.elapsed();
-        Ok(answered(ask, target, started_at, response_time, (answer, fields), collected))
+        Ok(answered(ask, target, started_at, response_time, (answer, fields, request_body), collected))
     }
 
     /// The fields of an answer. The cookies that it sets go to the jar, if there is one, and its head is recorded without their values.
@@ -251,12 +253,21 @@ fn foreign_coding(fields: &Headers) -> Option<String> {
     Some(format!("transfer coding `{coding}` was not requested, and is not decoded"))
 }
 
+/// The body of a request as it is recorded. Neither it nor the head keeps one of these values.
+fn recorded_body(ask: &Ask<'_>, values: Option<&CookieValues>, head: &mut Vec<u8>) -> Bytes {
+    let body = ask.page.map_or_else(Bytes::new, |page| page.body.clone());
+    let Some(values) = values else { return body };
+    let redacted = values.redacted(&body);
+    *head = values.redacted_head(head, redacted.as_ref().map(Vec::len));
+    redacted.map_or(body, Bytes::from)
+}
+
 fn answered(
     ask: &Ask<'_>,
     target: &Target,
     started_at: Timestamp,
     response_time: Duration,
-    (answer, fields): (ResponseHead, Headers),
+    (answer, fields, request_body): (ResponseHead, Headers, Bytes),
     collected: Collected,
 ) -> Answered {
     let exchange = Exchange {
@@ -265,7 +276,7 @@ fn answered(
         address: target.address(),
         started_at,
         request_head: Bytes::from(answer.request_head),
-        request_body: ask.page.map_or_else(Bytes::new, |page| page.body.clone()),
+        request_body,
         response_head: Bytes::from(answer.head),
         payload: collected.payload,
         truncated: collected.truncated,

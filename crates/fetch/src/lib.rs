@@ -15,6 +15,7 @@ mod coding;
 mod config;
 mod connect;
 mod connection;
+mod cookie_values;
 mod decode;
 mod dns;
 mod exchange;

@@ -10,6 +10,7 @@ use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 use model::{Failure, FailureKind, FetchTask, ForPage, Headers, Timestamp, Validators};
 use weburl::CanonicalUrl;
 
+use crate::cookie_values::CookieValues;
 use crate::failure::failure;
 use crate::field::RESERVED;
 use crate::initiator::Initiator;
@@ -184,6 +185,15 @@ impl Requests {
     /// Whether there is a jar at all.
     pub(crate) fn has_jar(&self) -> bool {
         self.cookies.is_some()
+    }
+
+    /// What a page may have copied into its request from cookies: those of the jar, and those that its browser has.
+    pub(crate) fn cookie_values(&self, ask: &Ask<'_>) -> Option<CookieValues> {
+        let (page, jar) = (ask.page?, self.cookies.as_ref()?);
+        let mut values = CookieValues::default();
+        jar.values().iter().for_each(|value| values.add(value));
+        page.headers.all("cookie").for_each(|field| values.add_field(field));
+        Some(values)
     }
 
     /// Adds the cookies of the jar to those that the user gives for these URLs.

@@ -75,7 +75,8 @@ fn web(heard: &Heard) -> Web {
     Web::new().site("app.test", heard.at(site(app))).site("api.test", heard.at(site(api)))
 }
 
-fn files(dir: &str, ending: &str) -> Vec<PathBuf> {
+/// The files of a crawl's archive whose names end so.
+pub fn files(dir: &str, ending: &str) -> Vec<PathBuf> {
     let files = Path::new(dir).join("archive").read_dir().expect("an archive");
     files.map(|entry| entry.expect("an entry").path()).filter(|path| path.to_string_lossy().ends_with(ending)).collect()
 }

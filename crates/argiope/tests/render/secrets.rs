@@ -3,9 +3,12 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use testweb::{Heard, Pages, Reply, Web};
+use testkit::python::{python, runs, script as run_python};
+use testweb::{Heard, Pages, Reply, Request, Web, from_fn};
 
 use crate::crawls::Crawled;
+use crate::replayed::replayed;
+use crate::requests::files;
 
 fn script(body: &'static str) -> Reply {
     Reply::new(200).header("Content-Type", "text/javascript").body(body)
@@ -134,4 +137,51 @@ fn requests_without_credentials_bear_no_secret() {
     ];
     let expect = expect.map(|(name, bears)| (name.to_owned(), bears, bears, bears));
     assert_eq!(bears, expect);
+}
+
+/// A page with the protection of Angular, axios and Django against forged requests: its scripts copy a cookie.
+fn protected(request: &Request) -> Reply {
+    const COPIES: &str = r"<p>words<script>
+        const token = decodeURIComponent(document.cookie.match(/XSRF-TOKEN=([^;]*)/)[1]);
+        const post = (url, headers, body) => fetch(url, { method: 'POST', headers, body }).then(answer => answer.text())
+          .then(text => document.body.insertAdjacentHTML('beforeend', `<p>${url} ${text}`));
+        post('/json', { 'Content-Type': 'application/json', 'X-XSRF-TOKEN': token }, JSON.stringify({ token, n: 1 }));
+        post('/form', {}, new URLSearchParams({ q: 'a b', csrfmiddlewaretoken: token }));
+        </script>";
+    let body = String::from_utf8_lossy(&request.body);
+    let is_accepted = match request.target.as_str() {
+        "/" => return Reply::html(COPIES).header("Set-Cookie", "XSRF-TOKEN=S3CRET%2Ftoken%3D; Path=/"),
+        "/json" => request.header("x-xsrf-token") == Some("S3CRET/token=") && body.contains("S3CRET/token="),
+        "/form" => body == "q=a+b&csrfmiddlewaretoken=S3CRET%2Ftoken%3D",
+        _ => return Reply::error(404, &request.target),
+    };
+    // Each answer sets another, as Laravel does.
+    let reply = Reply::text(if is_accepted { "is accepted" } else { "is refused" });
+    reply.header("Set-Cookie", "XSRF-TOKEN=S3CRET%2Flater%3D; Path=/")
+}
+
+#[test]
+fn a_cookie_that_a_script_copies_is_in_no_record_and_replay_finds_the_answer() {
+    let web = Web::new().site("seed.test", from_fn(protected));
+    let crawled =
+        Crawled::of(web, "http://seed.test/", &["--render", "always", "--render-time", "60s", "--cookie-jar"]);
+    let warc = files(&crawled.dir(), ".warc.gz").pop().expect("a segment").display().to_string();
+    runs(python(&["warcio"]).args(["-m", "warcio.cli", "check"]).arg(&warc));
+    let list = "import sys; from warcio.archiveiterator import ArchiveIterator\n\
+                for record in ArchiveIterator(open(sys.argv[1], 'rb')):\n \
+                print(record.rec_type, record.rec_headers.get_header('WARC-Target-URI'), record.http_headers, record.content_stream().read())";
+    let records = run_python(&["warcio"], list, &[&warc]);
+    let index = std::fs::read_to_string(files(&crawled.dir(), ".cdxj").pop().expect("an index")).expect("a file");
+    assert!(!records.contains("S3CRET") && !index.contains("S3CRET"), "{records}\n{index}");
+    for recorded in
+        [r#"b'{"token":"***","n":1}'"#, "b'q=a+b&csrfmiddlewaretoken=***'", "x-xsrf-token: ***", "argiope-redacted: "]
+    {
+        let is_there = records.lines().any(|line| line.to_ascii_lowercase().contains(recorded));
+        assert!(is_there, "{recorded} is not in\n{records}");
+    }
+    assert!(index.contains(r#""requestBody": "q=a b&csrfmiddlewaretoken=***""#), "{index}");
+
+    let html = replayed(&crawled, "http://seed.test/");
+    assert!(html.contains("<p>/json is accepted") && html.contains("<p>/form is accepted"), "{html}");
+    assert_eq!(crawled.run("check", &[]).code, 0);
 }

@@ -55,6 +55,22 @@ fn a_cookie_goes_to_its_host_or_domain() {
 }
 
 #[test]
+fn values_are_known_as_secrets_after_others_took_their_places() {
+    let from = "https://a.test/";
+    let mut jar =
+        jar(&[(from, "t=first"), (from, "t=second"), (from, "t=second"), (from, "u=ended"), (from, "u=; Max-Age=0")]);
+    let mut values: Vec<&str> = jar.values().collect();
+    values.sort_unstable();
+    assert_eq!(values, ["ended", "first", "second"]);
+    assert!(!format!("{jar:?}").contains("first"));
+    for number in 0..=FORMER_MAX {
+        let _ = jar.receive(&url(from), &format!("t={number}"), NOW);
+    }
+    assert_eq!(jar.values().count(), FORMER_MAX + 1);
+    assert!(jar.values().all(|value| value != "first"));
+}
+
+#[test]
 fn nobody_sets_cookies_for_others() {
     let refused = |from: &str, text: &str, expect: Refused| {
         assert_eq!(Jar::default().receive(&url(from), text, NOW).err(), Some(expect), "{from} {text}");
