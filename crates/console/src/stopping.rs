@@ -2,11 +2,16 @@
 
 use std::fs;
 use std::io;
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::Instant;
 
 /// The bit of SIGHUP in a mask of signals (proc_pid_status(5)).
 const HANG_UP: u64 = 1;
+
+/// What comes so soon after the first signal is the same wish: `timeout` and others send a signal to a process, and again to its group.
+const SAME_WISH_WITHIN: Duration = Duration::from_millis(250);
 
 /// What resolves when somebody wants an end: SIGINT, SIGTERM, or SIGHUP, since a terminal was closed. A second one ends the process at once,
 /// with this exit code.
@@ -18,7 +23,10 @@ pub fn stop_signal(code: u8) -> io::Result<impl Future<Output = ()>> {
     Ok(async move {
         signals.next().await;
         tokio::spawn(async move {
-            signals.next().await;
+            let wished_at = Instant::now();
+            while wished_at.elapsed() < SAME_WISH_WITHIN {
+                signals.next().await;
+            }
             std::process::exit(i32::from(code));
         });
     })

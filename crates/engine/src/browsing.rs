@@ -142,6 +142,11 @@ impl Browsing {
         }));
     }
 
+    /// Ends the browser. The process may end right after.
+    pub(crate) async fn end(&self) {
+        self.renderer.end().await;
+    }
+
     /// Gives files of a rendering that is not recorded to the one that is, as far as that uses them. Others are forgotten: a page that needs one
     /// has it recorded.
     pub(crate) fn discard(&self, unrecorded: Rendering, recorded: Option<&mut Rendering>) {

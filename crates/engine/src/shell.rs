@@ -371,6 +371,10 @@ impl Shell {
         let end = hands.end.take();
         // Nothing is left to be committed before them.
         let confirmed: Vec<_> = hands.waiting_orders.drain(..).filter_map(Order::into_confirm).collect();
+        hands.flights.end().await;
+        if let Some(browsing) = &hands.fetching.browsing {
+            browsing.end().await;
+        }
         drop(hands);
         drop(orders);
         drop(inbox);

@@ -1,6 +1,6 @@
 //! A browser process, and its end.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -20,10 +20,10 @@ const START: &str = "exec \"$0\" --remote-debugging-pipe \"$@\" 3<&0 4>&1 </dev/
 /// The longest path of a profile, in bytes. The browser puts a socket below it, at `org.chromium.Chromium.XXXXXX/SingletonSocket`,
 /// and the path of a socket has 107 bytes at most (unix(7)).
 const PROFILE_PATH_MAX: usize = 61;
-/// How often the removal of a profile is tried.
-const REMOVALS_MAX: u32 = 20;
-/// Between two such attempts.
-const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
+/// A process that is killed is waited for so long at most: until it has ended, it may write into the profile.
+const ENDS_WITHIN: Duration = Duration::from_secs(5);
+/// Between two looks whether it has.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// What keeps the browser from using the network by itself, and from doing anything that a page does not need. Whatever is not
 /// asked of the source would go to a proxy that is not there, under names that do not resolve.
@@ -74,7 +74,7 @@ pub(crate) struct Browser {
     /// Pages that were begun.
     pages: AtomicU32,
     /// All that the browser writes: its profile, and its temporary files too, which it leaves behind when it is killed.
-    profile: Temporary,
+    _profile: Temporary,
 }
 
 impl Browser {
@@ -113,7 +113,7 @@ impl Browser {
             return Err(failed("no pipes".to_owned()).into());
         };
         let connection = Connection::new(stdin, stdout);
-        let browser = Browser { connection, process, group, pages: AtomicU32::new(0), profile };
+        let browser = Browser { connection, process, group, pages: AtomicU32::new(0), _profile: profile };
         let answered = browser.connection.call(None, "Browser.getVersion", json!({})).await;
         answered.map_err(|_| failed("it ended at once; is it Chromium?".to_owned()))?;
         Ok(browser)
@@ -126,12 +126,16 @@ impl Browser {
 
     /// Memory that the processes of the browser have each for itself, in bytes: what they share would be counted for each.
     pub(crate) fn private_bytes(&self) -> u64 {
-        let Some(group) = self.group.map(|group| group.as_raw_nonzero().get()) else { return 0 };
-        let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };
-        let read = |entry: &std::fs::DirEntry, name: &str| std::fs::read_to_string(entry.path().join(name)).ok();
-        let of_group =
-            processes.flatten().filter(|entry| read(entry, "stat").and_then(|stat| group_of(&stat)) == Some(group));
-        of_group.filter_map(|entry| private_of(&read(&entry, "statm")?)).sum()
+        let statm = |process: PathBuf| std::fs::read_to_string(process.join("statm")).ok();
+        self.processes().filter_map(|process| private_of(&statm(process)?)).sum()
+    }
+
+    /// The places in /proc of the processes of the browser that have not ended.
+    fn processes(&self) -> impl Iterator<Item = PathBuf> {
+        let group = self.group.map(|group| group.as_raw_nonzero().get());
+        let all = group.and_then(|_| std::fs::read_dir("/proc").ok()).into_iter().flatten().flatten();
+        let group_of = |process: &Path| running_group_of(&std::fs::read_to_string(process.join("stat")).ok()?);
+        all.map(|entry| entry.path()).filter(move |process| group_of(process).is_some_and(|of| Some(of) == group))
     }
 
     /// Ends the browser.
@@ -144,27 +148,28 @@ impl Browser {
 }
 
 impl Drop for Browser {
+    /// Waits for the end of the processes: the profile, which goes next, is theirs until then.
     fn drop(&mut self) {
         self.kill();
-        remove(self.profile.path());
+        let looks_max = ENDS_WITHIN.as_millis() / LOOK_EVERY.as_millis();
+        for _ in 0..looks_max {
+            if self.processes().next().is_none() {
+                break;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
         // Takes the process off the list; the runtime does so later if it has not ended yet.
         let _ = self.process.try_wait();
     }
 }
 
-/// Removes a directory. Processes that are being killed may still end a write there: the removal is tried again then.
-fn remove(dir: &Path) {
-    for _ in 0..REMOVALS_MAX {
-        if std::fs::remove_dir_all(dir).is_ok() {
-            return;
-        }
-        std::thread::sleep(REMOVAL_PAUSE);
-    }
-}
-
-/// The group of a process: proc(5), field 5 of `stat`, behind a name that may hold anything.
-fn group_of(stat: &str) -> Option<i32> {
-    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(2)?.parse().ok()
+/// The group of a process that has not ended: proc(5), fields 3, 5 and 20 of `stat`, behind a name that may hold anything. The first
+/// thread of a process may end before others.
+fn running_group_of(stat: &str) -> Option<i32> {
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+    let has_threads = fields.get(17).is_some_and(|threads| !matches!(*threads, "0" | "1"));
+    let has_ended = matches!(*fields.first()?, "Z" | "X") && !has_threads;
+    fields.get(2)?.parse().ok().filter(|_| !has_ended)
 }
 
 /// The private memory of a process in bytes: what is resident of it, less what is shared (`statm`, proc(5)).
@@ -187,8 +192,10 @@ mod tests {
 
     #[test]
     fn processes_are_read_as_the_system_writes_them() {
-        assert_eq!(group_of("7 (a) b) S 1 42 43 0 -1 4194560 100 0 0"), Some(42));
-        assert_eq!(group_of(""), None);
+        assert_eq!(running_group_of("7 (a) b) S 1 42 43 0 -1 4194560 100 0 0"), Some(42));
+        let ended = |threads: u32| format!("7 (a) Z 1 42 43 0 -1 4194560 100 0 0 0 0 0 0 0 20 0 {threads} 0 100");
+        assert_eq!([running_group_of(&ended(1)), running_group_of(&ended(2))], [None, Some(42)]);
+        assert_eq!(running_group_of(""), None);
         assert_eq!(private_of("1000 250 50 10 0 90 0\n"), Some(200 * 4_096));
         assert_eq!(private_of("1000"), None);
     }

@@ -128,6 +128,11 @@ impl Renderer {
         }
     }
 
+    /// Ends the browser, with all that it wrote, once no page is shown. A page that comes later has another one.
+    pub async fn end(&self) {
+        self.current.lock().await.take();
+    }
+
     /// The browser for the next page.
     async fn browser(&self) -> Result<Arc<Browser>, RenderFailure> {
         let mut current = self.current.lock().await;

@@ -1,10 +1,12 @@
-//! kill -9 in the middle of a crawl with a browser: no browser is left, and the crawl goes on.
+//! kill -9 and Ctrl-C in the middle of a crawl with a browser: no browser is left, and the crawl goes on.
 
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use tempfile::TempDir;
 use testweb::{Config, Pages, Reply, Server, Web};
+use tokio::runtime::Runtime;
 
 use testkit::ran::argiope;
 
@@ -31,48 +33,89 @@ fn until(looks_max: u32, mut is_so: impl FnMut() -> bool) -> bool {
     })
 }
 
+/// A crawl of an application, in the middle.
+struct Begun {
+    server: Server,
+    root: TempDir,
+    arguments: Vec<String>,
+    crawl: Child,
+    _runtime: Runtime,
+}
+
+impl Begun {
+    fn new() -> Self {
+        // Each page has its link by a script, so that nothing is found without the browser.
+        let script =
+            "const n = Number(location.pathname.slice(1)) + 1; document.body.innerHTML = `<a href=/${n}>next</a>`";
+        let shell = "<!DOCTYPE html><body><script src=/next.js></script>";
+        let pages =
+            (0..PAGES).fold(Pages::new().html("/", shell), |pages, number| pages.html(format!("/{number}"), shell));
+        let pages = pages.reply("/next.js", Reply::new(200).header("Content-Type", "text/javascript").body(script));
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+        let config = Config { log_entries_max: 10_000, ..Config::new(Web::new().site("app.test", pages)) };
+        let server = runtime.block_on(Server::start(config)).expect("a free port");
+        let root = TempDir::new().expect("a directory");
+        std::fs::create_dir(root.path().join("temporary")).expect("a directory");
+        let (dir, connect_to) = (root.path().join("crawl").display().to_string(), server.connect_to());
+        let what = ["crawl", "http://app.test/", "-o", &dir, "--connect-to", &connect_to, "--render", "always"];
+        let how = ["--no-sitemaps", "--progress", "none", "--delay", "0", "--ip-delay", "0"];
+        let arguments: Vec<String> = what.iter().chain(&how).map(|argument| (*argument).to_owned()).collect();
+        let crawl = Command::new(env!("CARGO_BIN_EXE_argiope"))
+            .args(&arguments)
+            .env("TMPDIR", root.path().join("temporary"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the binary starts");
+        let begun = Begun { server, root, arguments, crawl, _runtime: runtime };
+        assert!(until(LOOKS_MAX, || begun.asked() >= PAGES / 4), "the crawl gets on");
+        begun
+    }
+
+    /// Pages that were requested.
+    fn asked(&self) -> usize {
+        self.server.log().iter().filter(|entry| entry.target.len() <= 3 && entry.target != "/").count()
+    }
+
+    fn dir(&self) -> String {
+        self.root.path().join("crawl").display().to_string()
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.root.path().join("temporary")
+    }
+}
+
 #[test]
 fn no_browser_is_left_and_the_crawl_goes_on() {
-    // Each page has its link by a script, so that nothing is found without the browser.
-    let script = "const n = Number(location.pathname.slice(1)) + 1; document.body.innerHTML = `<a href=/${n}>next</a>`";
-    let shell = "<!DOCTYPE html><body><script src=/next.js></script>";
-    let pages = (0..PAGES).fold(Pages::new().html("/", shell), |pages, number| pages.html(format!("/{number}"), shell));
-    let pages = pages.reply("/next.js", Reply::new(200).header("Content-Type", "text/javascript").body(script));
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
-    let config = Config { log_entries_max: 10_000, ..Config::new(Web::new().site("app.test", pages)) };
-    let server = runtime.block_on(Server::start(config)).expect("a free port");
-    let root = TempDir::new().expect("a directory");
-    let (dir, temporary) = (root.path().join("crawl").display().to_string(), root.path().join("temporary"));
-    std::fs::create_dir(&temporary).expect("a directory");
-    let connect_to = server.connect_to();
-    let arguments = [
-        &["crawl", "http://app.test/", "-o", &dir, "--connect-to", &connect_to, "--no-sitemaps", "--progress", "none"]
-            [..],
-        &["--delay", "0", "--ip-delay", "0", "--render", "always"],
-    ]
-    .concat();
-    let mut crawl = Command::new(env!("CARGO_BIN_EXE_argiope"))
-        .args(&arguments)
-        .env("TMPDIR", &temporary)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary starts");
-    let asked = || server.log().iter().filter(|entry| entry.target.len() <= 3 && entry.target != "/").count();
-    assert!(until(LOOKS_MAX, || asked() >= PAGES / 4), "the crawl gets on");
-    crawl.kill().expect("it runs");
-    crawl.wait().expect("it ends");
-    let mark = temporary.display().to_string();
+    let mut begun = Begun::new();
+    begun.crawl.kill().expect("it runs");
+    begun.crawl.wait().expect("it ends");
+    let mark = begun.temporary().display().to_string();
     assert!(until(GONE_LOOKS_MAX, || processes(&mark) == 0), "{} processes are left", processes(&mark));
-    let before = asked();
-    assert!(before < PAGES, "it was killed in the middle");
+    assert!(begun.asked() < PAGES, "it was killed in the middle");
 
-    let ran = argiope(&arguments);
+    let ran = argiope(&Vec::from_iter(begun.arguments.iter().map(String::as_str)));
     assert_eq!(ran.code, 0, "{ran:?}");
-    let rows = argiope(&["export", &dir, "jsonl", "--outcome", "html"]).stdout;
+    let rows = argiope(&["export", &begun.dir(), "jsonl", "--outcome", "html"]).stdout;
     assert_eq!(rows.lines().count(), PAGES, "the page at / and those with a number; behind the last there is none");
-    assert!(asked() <= PAGES + 8, "little is fetched again: {} requests", asked());
-    assert_eq!(argiope(&["check", &dir]).code, 0);
+    assert!(begun.asked() <= PAGES + 8, "little is fetched again: {} requests", begun.asked());
+    assert_eq!(argiope(&["check", &begun.dir()]).code, 0);
+}
+
+/// A terminal sends Ctrl-C once; `timeout` and others send it to the process, and to its group with it.
+#[test]
+fn nothing_of_a_browser_is_left_after_ctrl_c() {
+    for times in [1, 2] {
+        let mut begun = Begun::new();
+        let process = begun.crawl.id().to_string();
+        let sent = Command::new("kill").arg("-INT").args(vec![process; times]).status().expect("a signal");
+        assert!(sent.success(), "{sent}");
+        assert_eq!(begun.crawl.wait().expect("it ends").code(), Some(3));
+        let left = Vec::from_iter(begun.temporary().read_dir().expect("a directory").flatten());
+        assert!(left.is_empty(), "after {times}: {left:?}");
+        assert_eq!(processes(&begun.temporary().display().to_string()), 0);
+    }
 }

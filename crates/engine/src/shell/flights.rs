@@ -99,6 +99,11 @@ impl Flights {
         self.tasks.abort_all();
         self.jobs.clear();
     }
+
+    /// Drops them all, and waits until nothing is left of them.
+    pub(super) async fn end(&mut self) {
+        self.tasks.shutdown().await;
+    }
 }
 
 /// The words of a panic.
