@@ -8,7 +8,7 @@ mod order;
 mod pictures;
 mod requests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use model::{LeftOut, Refusal};
@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use self::frames::Frames;
 use self::order::Order;
-use self::requests::{Given, Paused, PausedAnswer};
+use self::requests::{Given, Late, Paused, PausedAnswer};
 use crate::browser::Browser;
 use crate::connection::{Connection, Events};
 use crate::paused::{all_requests, attaching};
@@ -57,6 +57,8 @@ pub(crate) struct Tab<'a> {
     requests: u32,
     /// Requests that have no answer yet.
     waiting: u32,
+    /// Requests without an answer of which the page does not know yet.
+    late: Vec<Late>,
     /// The streams of events that were requested.
     streams: HashSet<String>,
     /// How often the page itself was given.
@@ -116,6 +118,7 @@ impl<'a> Tab<'a> {
             unloaded_bytes: 0,
             requests: 0,
             waiting: 0,
+            late: Vec::new(),
             streams: HashSet::new(),
             loads: 0,
             has_clicked: false,
@@ -317,12 +320,21 @@ impl<'a> Tab<'a> {
     }
 
     async fn answer_all(&mut self, answers: impl IntoIterator<Item = PausedAnswer>) -> Result<(), RenderFailure> {
-        for answer in answers {
+        let mut answers = VecDeque::from_iter(answers);
+        while let Some(answer) = answers.pop_front() {
             self.waiting -= 1;
             if answer.turn.is_some() {
                 self.order.given(answer.request.network.clone());
             }
-            self.answer(answer).await?;
+            let Some(left) = answer.late else {
+                self.answer(answer).await?;
+                continue;
+            };
+            answers.extend(self.order.loaded(&answer.request.network, Instant::now()));
+            self.late.push(Late { request: answer.request, left });
+            if !self.has_clock_stopped {
+                self.tell_clock_to_go_on().await?;
+            }
         }
         Ok(())
     }

@@ -60,17 +60,22 @@ impl Tab<'_> {
             self.end(before, settled)?;
         }
         match &self.settings.wait {
-            Wait::Clock(time) => self.run_clock(*time).await,
-            Wait::Idle => self.wait_until_idle().await,
+            Wait::Clock(time) => self.run_clock(*time).await?,
+            Wait::Idle => self.wait_until_idle().await?,
             Wait::Selector(selector) => {
                 let is_there = format!("document.querySelector({}) !== null", json!(selector));
                 self.run_clock(PAGE_CLOCK).await?;
                 while self.evaluate(&is_there).await? != Value::Bool(true) {
                     self.run_clock(CLOCK_OF_A_STEP).await?;
                 }
-                Ok(())
             }
         }
+        if !self.late.is_empty() {
+            self.late.iter_mut().for_each(|late| late.left = Duration::ZERO);
+            self.give_late().await?;
+            self.run_clock(CLOCK_OF_A_STEP).await?;
+        }
+        Ok(())
     }
 
     async fn wait_until_idle(&mut self) -> Result<(), RenderFailure> {
@@ -120,12 +125,12 @@ impl Tab<'_> {
                 self.paint().await?;
             }
             let requested = (pending.is_calm && !is_painted).then_some((self.requests, self.rendered.served));
-            if requested.is_some() && requested == calm_at {
-                // A step has passed in which nothing began: nor does it in the rest.
-                return self.advance(left).await;
-            }
+            // A step has passed in which nothing began: nor does it in the rest.
+            let is_calm = requested.is_some() && requested == calm_at;
             calm_at = requested;
-            let now = if pending.is_busy && self.busy_steps < BUSY_STEPS_MAX {
+            let now = if is_calm {
+                left
+            } else if pending.is_busy && self.busy_steps < BUSY_STEPS_MAX {
                 self.busy_steps += 1;
                 self.attend_for(STEP_OF_BUSY_PAGE).await?;
                 STEP_OF_BUSY_PAGE
@@ -133,7 +138,7 @@ impl Tab<'_> {
                 step = (step * 2).min(most);
                 step
             };
-            let now = now.min(left);
+            let now = self.late.iter().map(|late| late.left).fold(now.min(left), Duration::min);
             self.advance(now).await?;
             left -= now;
         }
@@ -143,14 +148,24 @@ impl Tab<'_> {
     /// Lets the clock run on: fast where the page waits for it, not at all while it waits for an answer.
     async fn advance(&mut self, time: Duration) -> Result<(), RenderFailure> {
         let budget = u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1);
-        let policy = json!({"policy": "pauseIfNetworkFetchesPending", "budget": budget});
+        let known = self.late.len();
+        let policy = if known == 0 { "pauseIfNetworkFetchesPending" } else { "advance" };
+        let policy = json!({"policy": policy, "budget": budget});
         (self.has_clock, self.has_clock_stopped) = (true, false);
         self.send_and_attend("Emulation.setVirtualTimePolicy", policy).await?;
         while !self.has_clock_stopped {
             let next = self.next().await?;
             self.attend(next).await?;
         }
-        Ok(())
+        for late in self.late.iter_mut().take(known) {
+            late.left = late.left.saturating_sub(time);
+        }
+        self.give_late().await
+    }
+
+    /// Does not let the clock stand for what has no answer.
+    pub(super) async fn tell_clock_to_go_on(&self) -> Result<(), RenderFailure> {
+        self.connection.tell(Some(&self.session), "Emulation.setVirtualTimePolicy", json!({"policy": "advance"})).await
     }
 
     /// What the page waits for, if its clock is to run this far.

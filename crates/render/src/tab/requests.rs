@@ -1,14 +1,19 @@
 //! The requests of a page: asked of the source, answered, or refused.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use data_encoding::BASE64;
 use model::{Headers, Method, Refusal};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::Tab;
 use crate::rendered::UNLOADED_BYTES_MAX;
 use crate::{FoundBy, Kind, Page, RenderFailure, Served, Wanted, credentials, paused};
 
+/// A request that fails sooner fails at once.
+const LATE_FROM: Duration = Duration::from_millis(500);
 /// How often a page that loads itself again is given.
 const LOADS_MAX: u32 = 2;
 
@@ -20,6 +25,15 @@ pub(super) struct PausedAnswer {
     pub(super) given: Option<Given>,
     /// Its place among the answers to scripts.
     pub(super) turn: Option<u64>,
+    /// That there is none took so long, while the page's clock stood.
+    pub(super) late: Option<Duration>,
+}
+
+/// A request that has no answer. The page learns it when its clock has gone on for as long as that took: what it does meanwhile, such as
+/// to give the request up, comes first, as it does for a visitor.
+pub(super) struct Late {
+    pub(super) request: Paused,
+    pub(super) left: Duration,
 }
 
 /// What a page gets again when it is restored.
@@ -132,7 +146,10 @@ impl Tab<'_> {
         match paused::wanted(parameters, self.settings) {
             // It may say something else to those who have its cookies.
             Some(Ok(wanted)) if !is_first => self.ask(request, wanted, Some(Given::Document), Some(page)),
-            _ => self.answer(PausedAnswer { request, served: page, given: Some(Given::Document), turn: None }).await?,
+            _ => {
+                let given = Some(Given::Document);
+                self.answer(PausedAnswer { request, served: page, given, turn: None, late: None }).await?;
+            }
         }
         Ok(())
     }
@@ -153,14 +170,17 @@ impl Tab<'_> {
         let turn = is_ordered.then(|| self.order.turn());
         let (source, answers) = (self.source.clone(), self.answers.0.clone());
         let time_max = self.settings.page_time_max / 2;
+        let (asked_at, stands) = (Instant::now(), self.has_clock);
         tokio::spawn(async move {
             let served = tokio::time::timeout(time_max, source.get(wanted)).await;
             let served = match (served.unwrap_or(Served::Refused(Refusal::NoAnswer)), instead) {
                 (Served::Refused(_), Some(instead)) => instead,
                 (served, _) => served,
             };
+            let is_late = stands && matches!(served, Served::Refused(Refusal::NoAnswer));
+            let late = is_late.then(|| asked_at.elapsed()).filter(|late| *late >= LATE_FROM);
             // The page may be gone.
-            let _ = answers.send(PausedAnswer { request, served, given, turn }).await;
+            let _ = answers.send(PausedAnswer { request, served, given, turn, late }).await;
         });
     }
 
@@ -181,6 +201,14 @@ impl Tab<'_> {
             self.given.insert(given, served.clone());
         }
         self.give(request, served).await
+    }
+
+    /// Tells the page what has no answer and is due.
+    pub(super) async fn give_late(&mut self) -> Result<(), RenderFailure> {
+        for late in self.late.extract_if(.., |late| late.left.is_zero()).collect::<Vec<_>>() {
+            self.give(late.request, Served::Refused(Refusal::NoAnswer)).await?;
+        }
+        Ok(())
     }
 
     async fn give(&mut self, request: Paused, served: Served) -> Result<(), RenderFailure> {

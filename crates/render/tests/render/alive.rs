@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use model::Headers;
+use model::{Headers, Refusal};
 use render::{Page, Renderer, Served, Settings, Source, Wanted};
 use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -149,4 +149,25 @@ async fn what_hangs_on_frames_and_storage_is_the_same_every_time() {
         assert_eq!(shown, expect, "time {time}");
         assert_eq!(scrolled.expect("a page").html.matches("<a href=\"/p").count(), 50, "time {time}");
     }
+}
+
+/// Never answers, which takes a while.
+struct Silent;
+
+impl Source for Silent {
+    fn get(&self, _: Wanted) -> Pin<Box<dyn Future<Output = Served> + Send + '_>> {
+        Box::pin(async {
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            Served::Refused(Refusal::NoAnswer)
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_gives_a_request_up_before_it_fails() {
+    // Later than what is done by the clock of the machine.
+    let does = "<body><p id=o></p><script>setTimeout(() => { const giver = new AbortController(); setTimeout(() => giver.abort(), 300);\
+                for (const signal of [giver.signal, undefined]) fetch('/never', { signal }).catch(error => o.append(error.name + ' ')) }, 3000)</script>";
+    let rendered = Renderer::new(settings()).render(&at(HTTPS, does), Arc::new(Silent)).await.expect("a page");
+    assert!(rendered.html.contains(">AbortError TypeError <"), "{}", rendered.html);
 }
