@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use extract::media_type::{Kind, sniff};
-use extract::requisites::{self, Limits, Requisites, Role};
+use extract::requisites::{self, Limits, Reference, Requisites, Role};
 use extract::{charset, html};
 use model::{Candidate, FetchOutcome, ForPage, Headers, Method, Purpose, Response, Via, essence};
 use weburl::{CanonicalUrl, Site, UrlKey};
@@ -242,14 +242,42 @@ impl Needs {
     fn add(&mut self, url: &CanonicalUrl, mut references: Requisites, encoding: &str, settings: &Settings) {
         self.is_cut |= references.is_cut;
         self.is_unnamed |= references.is_unnamed;
-        let base = base_of(url, references.base_href.as_deref(), settings);
         if !references.mapped.is_empty() {
+            let base = base_of(url, references.base_href.as_deref(), settings);
             self.imports.add(&references.mapped, &base, &settings.canonical);
         }
         self.modules.append(&mut references.modules);
-        let mut resolver = Resolver::new(base, encoding, &settings.canonical, references.references.len());
-        let mut roles: Vec<Role> = Vec::with_capacity(references.references.len());
-        for reference in &references.references {
+        let mut bases = vec![url.clone()];
+        for base in &references.bases {
+            let of = bases.get(base.of).unwrap_or(url);
+            bases.push(base_of(of, Some(&base.href), settings));
+        }
+        for (nth, base) in bases.into_iter().enumerate() {
+            self.add_relative(
+                url,
+                base,
+                references.references.iter().filter(|one| one.base == nth),
+                encoding,
+                settings,
+            );
+        }
+    }
+
+    fn add_relative<'r>(
+        &mut self,
+        url: &CanonicalUrl,
+        base: CanonicalUrl,
+        references: impl Iterator<Item = &'r Reference> + Clone,
+        encoding: &str,
+        settings: &Settings,
+    ) {
+        let count = references.clone().count();
+        if count == 0 {
+            return;
+        }
+        let mut resolver = Resolver::new(base, encoding, &settings.canonical, count);
+        let mut roles: Vec<Role> = Vec::with_capacity(count);
+        for reference in references {
             let Some(place) = resolver.place(&reference.href) else { continue };
             match roles.get_mut(place) {
                 Some(role) => *role = (*role).max(reference.role),
@@ -389,5 +417,16 @@ pub(crate) mod tests {
             let needs = of_page(&outcome, &response, "UTF-8", &settings);
             assert_eq!((needs.urls.len(), needs.is_cut), (urls, is_cut), "{scripts} scripts");
         }
+    }
+
+    #[test]
+    fn each_reference_is_resolved_against_its_base() {
+        let html = "<img src=before.png><base href=/b/><img src=after.png>\
+                    <iframe srcdoc='<img src=in.png><base href=c/><img src=in.png>'></iframe><img src=data.png>";
+        let needs =
+            of_html(&url("http://a.test/d/"), html.as_bytes(), Some("text/html"), &Headers::default(), &settings());
+        let mut urls: Vec<&str> = needs.urls.iter().map(|(url, _)| url.path()).collect();
+        urls.sort_unstable();
+        assert_eq!(urls, ["/b/after.png", "/b/c/in.png", "/b/data.png", "/b/in.png", "/d/before.png"]);
     }
 }

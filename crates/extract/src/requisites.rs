@@ -25,6 +25,9 @@ use crate::href::{self, Target};
 /// Bytes of a document in a `data:` URI that is read.
 const DATA_BYTES_MAX: usize = 1 << 20;
 
+/// Bases of one document, with those in `srcdoc`. References behind a further one are resolved as those before.
+const BASES_MAX: usize = 100;
+
 /// Limits of what is read of one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -53,6 +56,17 @@ pub struct Reference {
     pub href: String,
     /// What for.
     pub role: Role,
+    /// What it is relative to: the document's own base URL if 0, else that many-th of [`Requisites::bases`].
+    pub base: usize,
+}
+
+/// What references are relative to that are not relative to the URL of their document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// `href` of a `base` element, or the like, cleaned.
+    pub href: String,
+    /// What that is relative to, as [`Reference::base`] says it.
+    pub of: usize,
 }
 
 /// An entry of an import map (HTML Standard, "import maps").
@@ -72,8 +86,11 @@ pub struct Requisites {
     limits: Limits,
     /// The references, each once.
     pub references: Vec<Reference>,
-    /// `href` of the first `base` element of a page, cleaned.
+    /// `href` of the `base` element of a page that counts for its links, cleaned: the first one that has one.
     pub base_href: Option<String>,
+    /// What references are relative to. A browser requests what stands before a `base` element, relative to the URL of the page, before it
+    /// sees that, and documents in `srcdoc` have bases of their own.
+    pub bases: Vec<Base>,
     /// A page names an icon. Browsers request `/favicon.ico` of the site of a page that names none.
     pub has_icon: bool,
     /// A page says that requests for what it needs may not name it (Referrer Policy, `no-referrer` and `same-origin`).
@@ -84,8 +101,10 @@ pub struct Requisites {
     pub modules: BTreeSet<String>,
     /// References were left out for their number or length, or a part of the page was not read.
     pub is_cut: bool,
-    /// What was seen, with its place among the references if it has one.
-    known: HashMap<String, Option<usize>>,
+    /// What was seen of each base, with its place among the references if it has one.
+    known: Vec<HashMap<String, Option<usize>>>,
+    /// What the next reference is relative to.
+    base: usize,
     /// It is in a `data:` URI: no reference in it is relative, and another one in it is not read.
     is_inside: bool,
 }
@@ -98,12 +117,14 @@ impl Requisites {
             limits,
             references: Vec::new(),
             base_href: None,
+            bases: Vec::new(),
             has_icon: false,
             is_unnamed: false,
             mapped: Vec::new(),
             modules: BTreeSet::new(),
             is_cut: false,
-            known: HashMap::new(),
+            known: vec![HashMap::new()],
+            base: 0,
             is_inside: false,
         }
     }
@@ -122,7 +143,8 @@ impl Requisites {
         if target != Target::Web || whole.is_empty() {
             return;
         }
-        if let Some(place) = self.known.get(whole) {
+        let Some(known) = self.known.get_mut(self.base) else { return };
+        if let Some(place) = known.get(whole) {
             if let Some(known) = place.and_then(|place| self.references.get_mut(place)) {
                 known.role = known.role.max(role);
             }
@@ -133,9 +155,9 @@ impl Requisites {
             return;
         }
         let is_kept = reference.len() <= self.limits.href_bytes_max;
-        self.known.insert(whole.to_owned(), is_kept.then_some(self.references.len()));
+        known.insert(whole.to_owned(), is_kept.then_some(self.references.len()));
         if is_kept {
-            self.references.push(Reference { href: reference.into_owned(), role });
+            self.references.push(Reference { href: reference.into_owned(), role, base: self.base });
         } else {
             self.is_cut = true;
         }
@@ -143,6 +165,17 @@ impl Requisites {
 }
 
 impl Requisites {
+    /// Makes references relative to this from now on.
+    fn rebase(&mut self, href: &str) {
+        if self.bases.len() >= BASES_MAX {
+            self.is_cut = true;
+            return;
+        }
+        self.bases.push(Base { href: href::clean(href).into_owned(), of: self.base });
+        self.known.push(HashMap::new());
+        self.base = self.bases.len();
+    }
+
     /// Adds what a document names that is in its reference itself.
     fn add_inside(&mut self, uri: &str, role: Role) {
         type Read = fn(&str, &mut Requisites);

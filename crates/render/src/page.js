@@ -18,6 +18,7 @@
     lastChild: own(Node, 'lastChild'),
     previousSibling: own(Node, 'previousSibling'),
     parentNode: own(Node, 'parentNode'),
+    treeRoot: own(Node, 'getRootNode'),
     ownerDocument: own(Node, 'ownerDocument'),
     baseURI: own(Node, 'baseURI'),
     data: own(CharacterData, 'data'),
@@ -373,6 +374,9 @@
   const text = (value) => value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
   const attribute = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;');
 
+  // What is relative to the document that it is in.
+  const RELATIVE = new Set(['href', 'src', 'poster', 'data']);
+
   // The document as one text, in which shadow trees and frames of the page's own stand where they are seen. What is on the
   // stack is still to be written: nodes, and texts that end elements. It stops where the text is longer than `max`.
   const serialize = (url, max) => {
@@ -422,6 +426,8 @@
         else children(node);
         continue;
       }
+      // What is in a frame or a shadow tree says nothing of the page.
+      if (name === 'base' && of.treeRoot(node) !== document) continue;
       // In a frame that is written into the page, links do not lead from where the page's own do.
       const isElsewhere = of.ownerDocument(node) !== document && of.baseURI(node) !== baseURI;
       const apart = standsApart(node, name) ? '\n' : '';
@@ -430,9 +436,9 @@
       for (let at = 0; at < of.attributeCount(attributes); at += 1) {
         const one = of.attribute(attributes, at);
         const [key, value] = [of.attributeName(one), of.attributeValue(one)];
-        const isMoved = isElsewhere && key === 'href' && typeof node.href === 'string';
-        const kept = key === 'href' ? whole(isMoved ? node.href : value) : value;
-        tag += ` ${key}="${attribute(kept)}"`;
+        const isMoved = isElsewhere && RELATIVE.has(key) && typeof node[key] === 'string';
+        const kept = isMoved ? node[key] : value;
+        tag += ` ${key}="${attribute(key === 'href' ? whole(kept) : kept)}"`;
       }
       write(`${tag}>`);
       if (node === head && !hasBase) write(`<base href="${attribute(base)}">`);

@@ -9,7 +9,28 @@ use super::{Requisites, Role};
 /// Functions in functions that are told apart, at most; what is deeper has no strings that are URLs.
 const NESTED_MAX: usize = 64;
 
-/// Adds what a style sheet, or a `style` attribute, needs.
+/// Adds what a `style` attribute needs. Whatever the encoding of its page, queries of its URLs are in UTF-8.
+pub fn of_style_attribute(text: &str, found: &mut Requisites) {
+    of_style_sheet(&with_queries_in_utf8(text), found);
+}
+
+fn with_queries_in_utf8(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let (mut encoded, mut is_query, mut buffer) = (String::with_capacity(text.len()), false, [0; 4]);
+    for char in text.chars() {
+        is_query = (is_query || char == '?') && !matches!(char, '"' | '\'' | ')') && !is_space(char);
+        if is_query && !char.is_ascii() {
+            char.encode_utf8(&mut buffer).bytes().for_each(|byte| encoded.push_str(&format!("%{byte:02X}")));
+        } else {
+            encoded.push(char);
+        }
+    }
+    Cow::Owned(encoded)
+}
+
+/// Adds what a style sheet needs.
 pub fn of_style_sheet(text: &str, found: &mut Requisites) {
     Scanner { rest: text, functions: Vec::new(), prelude: Prelude::None }.scan(found);
 }
@@ -302,6 +323,19 @@ mod tests {
         of_style_sheet(css, &mut found);
         assert_eq!(hrefs(&found), expect, "{css}");
         assert!(!found.is_cut);
+    }
+
+    #[test]
+    fn queries_of_attributes_are_in_utf8() {
+        for (style, expect) in [
+            ("background:url(/é?é=č#a)", "/é?%C3%A9=%C4%8D#a"),
+            ("background:url('/a?é'),url(é)", "/a?%C3%A9 é"),
+            ("background:url(/a?b)", "/a?b"),
+        ] {
+            let mut found = Requisites::new(Limits { references_max: 100, href_bytes_max: 1_000 });
+            of_style_attribute(style, &mut found);
+            assert_eq!(hrefs(&found).join(" "), expect, "{style}");
+        }
     }
 
     #[test]

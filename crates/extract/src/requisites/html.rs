@@ -9,7 +9,7 @@ use crate::page::has_token;
 use crate::srcset;
 
 /// Attributes from which scripts take the `src` of an image, a frame or a film when it comes into view.
-const LATE_SRC: [&str; 10] = [
+const LATE_SRC: [&str; 16] = [
     "data-src",
     "data-original",
     "data-original-src",
@@ -18,13 +18,20 @@ const LATE_SRC: [&str; 10] = [
     "data-lazyload",
     "data-hi-res-src",
     "data-image",
-    "data-poster",
     "data-fallback-src",
+    "data-cfsrc",
+    "data-orig-file",
+    "data-large-file",
+    "data-src-retina",
+    "data-ll-src",
+    "data-actualsrc",
+    "nitro-lazy-src",
 ];
 /// The same for `srcset`.
 const LATE_SRCSET: [&str; 4] = ["data-srcset", "data-lazy-srcset", "data-original-set", "data-bgset"];
-/// The same for the background of any element.
-const LATE_BACKGROUND: [&str; 4] = ["data-bg", "data-background", "data-background-image", "data-bg-src"];
+/// The same for the background of any element, and for the image that it shows before a film.
+const LATE_BACKGROUND: [&str; 6] =
+    ["data-bg", "data-background", "data-background-image", "data-bg-src", "data-bg-url", "data-poster"];
 
 /// Relations of a `link` to what a browser loads with the page, and to its icons.
 const LOADED: [&str; 4] = ["stylesheet", "manifest", "preload", "modulepreload"];
@@ -54,6 +61,8 @@ pub fn of_page(text: &str, found: &mut Requisites) {
 fn read(text: &str, found: &mut Requisites, depth: usize) {
     let document = Document::parse(text);
     found.is_cut |= document.is_cut();
+    let hrefs = names_of_href(text);
+    let (base_around, mut has_base) = (found.base, false);
     let mut inert_until = 0;
     for node in document.elements() {
         if node.id() < inert_until {
@@ -64,23 +73,59 @@ fn read(text: &str, found: &mut Requisites, depth: usize) {
             inert_until = node.end();
             continue;
         }
-        element(node, found, depth);
+        if !has_base && let Some(href) = base_href(node).filter(|href| href.len() <= found.limits.href_bytes_max) {
+            has_base = true;
+            found.rebase(&href);
+            if depth == 0 {
+                found.base_href = Some(crate::href::clean(&href).into_owned());
+            }
+        }
+        element(node, found, depth, &hrefs);
     }
+    found.base = base_around;
 }
 
-fn element(node: Node<'_>, found: &mut Requisites, depth: usize) {
+/// `href` of a `base` element that counts: one of HTML, in the document itself, that is there while scripts run. It is that of
+/// [`extract`](crate::html::extract), which has no tree.
+fn base_href(node: Node<'_>) -> Option<Cow<'_, str>> {
+    /// Where SVG and MathML begin, and where HTML is allowed in them again (HTML Standard, "tree construction dispatcher").
+    const FOREIGN: [&str; 2] = ["svg", "math"];
+    const WITH_HTML: [&str; 9] = ["foreignobject", "desc", "title", "annotation-xml", "mi", "mo", "mn", "ms", "mtext"];
+    let href = node.is("base").then(|| node.attribute("href"))??;
+    let is_among = |node: &Node<'_>, names: &[&str]| names.iter().any(|name| node.is(name));
+    let is_apart = node.ancestors().any(|node| is_among(&node, &["noscript", "template"]));
+    let border = node.ancestors().find(|node| is_among(node, &FOREIGN) || is_among(node, &WITH_HTML));
+    (!is_apart && !border.is_some_and(|node| is_among(&node, &FOREIGN))).then_some(href)
+}
+
+/// What the names of attributes stand for that are links in SVG.
+const XLINK: &str = "http://www.w3.org/1999/xlink";
+/// Prefixes for it in a document, at most, and the longest, in bytes.
+const PREFIXES_MAX: usize = 8;
+const PREFIX_BYTES_MAX: usize = 64;
+
+/// What the attribute `href` is called in a document: in XML, any prefix may be declared for XLink.
+fn names_of_href(text: &str) -> Vec<String> {
+    let mut names = vec!["href".to_owned(), "xlink:href".to_owned()];
+    for (at, _) in text.match_indices(XLINK).take(PREFIXES_MAX) {
+        let before = &text[text.ceil_char_boundary(at.saturating_sub(PREFIX_BYTES_MAX))..at];
+        let declared = before.trim_end_matches(|char: char| matches!(char, '"' | '\'' | '=') || char.is_whitespace());
+        let prefix = declared.rsplit(char::is_whitespace).next().and_then(|name| name.strip_prefix("xmlns:"));
+        names.extend(prefix.filter(|prefix| *prefix != "xlink").map(|prefix| format!("{prefix}:href")));
+    }
+    names
+}
+
+fn element(node: Node<'_>, found: &mut Requisites, depth: usize, hrefs: &[String]) {
     let name = node.name().to_ascii_lowercase();
     match name.as_str() {
-        "base" if found.base_href.is_none() && depth == 0 => {
-            found.base_href = node.attribute("href").map(|href| crate::href::clean(&href).into_owned());
-        }
         "link" => link(node, found),
         "meta" if node.attribute("name").is_some_and(|name| name.trim().eq_ignore_ascii_case("referrer")) => {
             let said = node.attribute("content").and_then(|policy| is_unnamed_by(&policy));
             // A document in `srcdoc` says it of its own requests.
             found.is_unnamed = said.filter(|_| depth == 0).unwrap_or(found.is_unnamed);
         }
-        "script" => script_element(node, found),
+        "script" => script_element(node, found, hrefs),
         "style" => css::of_style_sheet(&node.text_content(INLINE_BYTES_MAX), found),
         "img" | "source" | "picture" | "video" | "audio" | "track" | "bgsound" => shown(node, Role::File, found),
         "embed" | "frame" => shown(node, Role::Frame, found),
@@ -94,9 +139,12 @@ fn element(node: Node<'_>, found: &mut Requisites, depth: usize) {
             shown(node, Role::File, found);
         }
         "object" => add(node, "data", Role::Frame, found),
+        "param" if node.attribute("name").is_some_and(|name| is_of_plugin(&name)) => {
+            add(node, "value", Role::Frame, found);
+        }
+        "applet" => applet(node, found),
         "image" | "use" | "feimage" => {
-            add(node, "href", Role::File, found);
-            add(node, "xlink:href", Role::File, found);
+            hrefs.iter().for_each(|name| add(node, name, Role::File, found));
             // In HTML an `image` is an `img`.
             add(node, "src", Role::File, found);
         }
@@ -106,7 +154,7 @@ fn element(node: Node<'_>, found: &mut Requisites, depth: usize) {
         _ => {}
     }
     if let Some(style) = node.attribute("style") {
-        css::of_style_sheet(&style, found);
+        css::of_style_attribute(&style, found);
     }
     // In HTML they mean nothing, but stand nowhere either.
     if node.tag() == Some(Tag::Other) {
@@ -134,12 +182,12 @@ fn add(node: Node<'_>, attribute: &str, role: Role, found: &mut Requisites) {
 fn shown(node: Node<'_>, role: Role, found: &mut Requisites) {
     add(node, "src", role, found);
     add(node, "poster", Role::File, found);
-    candidates(node.attribute("srcset"), found);
+    candidates(&node.attribute("srcset").unwrap_or_default(), found);
     for reference in LATE_SRC.iter().filter_map(|name| node.attribute(name)) {
         late(&reference, role, found);
     }
     for name in LATE_SRCSET {
-        candidates(node.attribute(name), found);
+        candidates(&node.attribute(name).unwrap_or_default(), found);
     }
 }
 
@@ -150,8 +198,8 @@ fn late(reference: &str, role: Role, found: &mut Requisites) {
     }
 }
 
-fn candidates(srcset: Option<Cow<'_, str>>, found: &mut Requisites) {
-    for url in srcset::urls(&srcset.unwrap_or_default()) {
+pub(super) fn candidates(srcset: &str, found: &mut Requisites) {
+    for url in srcset::urls(srcset) {
         found.add(url, Role::File);
     }
 }
@@ -160,7 +208,7 @@ fn link(node: Node<'_>, found: &mut Requisites) {
     let rel = node.attribute("rel").unwrap_or_default();
     if let Some(role) = role_of_link(&rel, &node.attribute("as").unwrap_or_default(), found) {
         add(node, "href", role, found);
-        candidates(node.attribute("imagesrcset"), found);
+        candidates(&node.attribute("imagesrcset").unwrap_or_default(), found);
     }
 }
 
@@ -173,10 +221,29 @@ pub(super) fn role_of_link(rel: &str, kind: &str, found: &mut Requisites) -> Opt
     is_loaded.then_some(if is_sheet { Role::StyleSheet } else { Role::File })
 }
 
-fn script_element(node: Node<'_>, found: &mut Requisites) {
-    for name in ["src", "href", "xlink:href"] {
-        add(node, name, Role::File, found);
+/// Whether a parameter of an `object` names what it shows.
+fn is_of_plugin(parameter: &str) -> bool {
+    ["movie", "src"].iter().any(|name| parameter.trim().eq_ignore_ascii_case(name))
+}
+
+/// A program in Java: its archives, and the class with which it begins (HTML 4.01, 13.4).
+fn applet(node: Node<'_>, found: &mut Requisites) {
+    let base = found.base;
+    if let Some(codebase) = node.attribute("codebase") {
+        found.rebase(&codebase);
     }
+    for archive in node.attribute("archive").unwrap_or_default().split(',') {
+        found.add(archive, Role::File);
+    }
+    if let Some(class) = node.attribute("code").as_deref().and_then(|code| code.trim().strip_suffix(".class")) {
+        found.add(&format!("{}.class", class.replace('.', "/")), Role::File);
+    }
+    found.base = base;
+}
+
+fn script_element(node: Node<'_>, found: &mut Requisites, hrefs: &[String]) {
+    add(node, "src", Role::File, found);
+    hrefs.iter().for_each(|name| add(node, name, Role::File, found));
     let kind = node.attribute("type").unwrap_or_default();
     if kind.trim().eq_ignore_ascii_case("importmap") {
         json::of_import_map(&node.text_content(INLINE_BYTES_MAX), found);
@@ -275,6 +342,79 @@ mod tests {
     }
 
     #[test]
+    fn what_plugins_show() {
+        check(
+            "<object><param name=Movie value=a.swf><param name=src value=b.swf><param name=quality value=high></object>",
+            &["a.swf", "b.swf"],
+        );
+        check("<applet code=A.class archive='a.jar, b.jar'></applet>", &["a.jar", "b.jar", "A.class"]);
+        check("<applet code=org.a.B.class></applet><applet code=C></applet>", &["org/a/B.class"]);
+        let page = found("<applet code=A.class codebase=/c/></applet><img src=i.png>");
+        let bases: Vec<usize> = page.references.iter().map(|reference| reference.base).collect();
+        assert_eq!((bases, page.bases[0].href.as_str()), (vec![1, 0], "/c/"));
+    }
+
+    #[test]
+    fn links_of_svg_by_any_prefix_that_is_declared() {
+        let svg = |declared: &str| format!("<svg {declared}><image xl:href=a.png /><use xlink:href=b.svg /></svg>");
+        check(&svg("xmlns:xl = 'http://www.w3.org/1999/xlink'"), &["a.png", "b.svg"]);
+        check(&svg("xmlns:xl='http://www.w3.org/2000/svg'"), &["b.svg"]);
+        check(&svg("č='http://www.w3.org/1999/xlink'"), &["b.svg"]);
+    }
+
+    /// What each reference is relative to: the bases, from the outermost one on.
+    fn bases(html: &str) -> Vec<(String, String)> {
+        let page = found(html);
+        let chain = |base: usize| {
+            let above =
+                std::iter::successors(Some(base), |base| page.bases.get(base.checked_sub(1)?).map(|base| base.of));
+            let mut chain: Vec<&str> =
+                above.filter(|base| *base > 0).map(|base| page.bases[base - 1].href.as_str()).collect();
+            chain.reverse();
+            chain.join(" ")
+        };
+        page.references.iter().map(|reference| (reference.href.clone(), chain(reference.base))).collect()
+    }
+
+    #[test]
+    fn a_reference_is_relative_to_the_base_that_a_browser_knows_by_then() {
+        for (html, expect) in [
+            ("<img src=a><base href=/b/><base href=/c/><img src=a>", &[("a", ""), ("a", "/b/")][..]),
+            ("<base href=/b/><iframe srcdoc='<img src=a>'></iframe><img src=a>", &[("a", "/b/")]),
+            (
+                "<base href=/b/><iframe srcdoc='<img src=a><base href=c/><img src=a>'></iframe><img src=d>",
+                &[("a", "/b/"), ("a", "/b/ c/"), ("d", "/b/")],
+            ),
+            ("<iframe srcdoc='<base href=/c/><img src=a>'></iframe><img src=a>", &[("a", "/c/"), ("a", "")]),
+        ] {
+            let expect: Vec<_> = expect.iter().map(|(href, base)| ((*href).to_owned(), (*base).to_owned())).collect();
+            assert_eq!(bases(html), expect, "{html}");
+        }
+        let many = "<iframe srcdoc='<base href=/c/><img src=a>'></iframe>".repeat(200);
+        assert!(found(&many).is_cut);
+    }
+
+    #[test]
+    fn the_base_is_that_of_the_links() {
+        let limits = crate::Limits::default();
+        for html in [
+            "<base href=/b/>",
+            "<base target=x><base href=' /b/ '><base href=/c/>",
+            "<base href=''><base href=/c/>",
+            "<p><noscript><base href=/no/></noscript><img src=a>",
+            "<svg><base href=/no/></svg><math><base href=/no/></math><base href=/b/>",
+            "<svg><foreignObject><base href=/b/></foreignObject></svg>",
+            "<template><base href=/no/></template><div><template shadowrootmode=open><base href=/no/></template></div>",
+            "<textarea><base href=/no/></textarea><iframe srcdoc='<base href=/no/>'></iframe>",
+            "<iframe srcdoc='<base href=/no/>'></iframe><base href=/b/>",
+        ] {
+            let links = crate::html::extract(html.as_bytes(), Some("text/html"), &limits);
+            assert_eq!(found(html).base_href, links.base_href, "{html}");
+            assert_eq!(links.base_href.is_some(), html.contains("/b/") || html.contains("''>"), "{html}");
+        }
+    }
+
+    #[test]
     fn what_for() {
         let of = |html: &str| found(html).references.first().map(|reference| reference.role);
         for (html, role) in [
@@ -304,6 +444,15 @@ mod tests {
         check("<img data-original=a/b><img data-src=12><img data-src='{{ url }}.png'><div data-src=c.png>", &["a/b"]);
         check("<div data-bg='url(a.png)'></div><div data-background-image=b.png></div>", &["a.png", "b.png"]);
         check("<iframe data-src=https://a.test/x></iframe>", &["https://a.test/x"]);
+        for name in
+            ["cfsrc", "orig-file", "large-file", "src-retina", "ll-src", "actualsrc"].map(|name| format!("data-{name}"))
+        {
+            check(&format!("<img {name}=a.png><div {name}=b.png>"), &["a.png"]);
+        }
+        check(
+            "<img nitro-lazy-src=a.png><div data-bg-url=b.png></div><div data-poster=c.png>",
+            &["a.png", "b.png", "c.png"],
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The `Link` field of an answer (RFC 8288): browsers load some of its targets as those of `link` elements.
 
 use super::Requisites;
-use super::html::role_of_link;
+use super::html::{candidates, role_of_link};
 
 /// Links that are read of one value, at most.
 const LINKS_MAX: usize = 1_000;
@@ -12,32 +12,39 @@ pub fn of_link_field(value: &str, found: &mut Requisites) {
     for _ in 0..LINKS_MAX {
         let Some((_, behind)) = rest.split_once('<') else { return };
         let Some((target, behind)) = behind.split_once('>') else { return };
-        let (parameters, next) = behind.split_at(end_of_link(behind));
+        let (parameters, next) = behind.split_at(end_of(behind, b','));
         rest = next;
         let of = |name: &str| parameter(parameters, name).unwrap_or_default();
         if let Some(role) = role_of_link(of("rel"), of("as"), found) {
             found.add(target, role);
+            candidates(of("imagesrcset"), found);
         }
     }
     found.is_cut |= rest.contains('<');
 }
 
-/// Where the parameters of a link end: at a comma that is in no quoted value.
-fn end_of_link(parameters: &str) -> usize {
+/// Where a part ends: before a separator that is in no quoted value, or at the end.
+fn end_of(text: &str, separator: u8) -> usize {
     let mut is_quoted = false;
-    let end = parameters.bytes().position(|byte| {
+    let end = text.bytes().position(|byte| {
         is_quoted ^= byte == b'"';
-        byte == b',' && !is_quoted
+        byte == separator && !is_quoted
     });
-    end.unwrap_or(parameters.len())
+    end.unwrap_or(text.len())
 }
 
 /// The first parameter of this name, without its quotes.
-fn parameter<'p>(parameters: &'p str, name: &str) -> Option<&'p str> {
-    parameters.split(';').find_map(|parameter| {
-        let (key, value) = parameter.split_once('=')?;
-        key.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"'))
-    })
+fn parameter<'p>(mut parameters: &'p str, name: &str) -> Option<&'p str> {
+    while !parameters.is_empty() {
+        let (parameter, rest) = parameters.split_at(end_of(parameters, b';'));
+        parameters = rest.strip_prefix(';').unwrap_or_default();
+        if let Some((key, value)) = parameter.split_once('=')
+            && key.trim().eq_ignore_ascii_case(name)
+        {
+            return Some(value.trim().trim_matches('"'));
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -53,6 +60,11 @@ mod tests {
             ("<e>; rel=next, <f>, <g>; rel=preconnect", &[]),
             ("<h", &[]),
             ("<i>; rel=\"stylesheet", &["i"]),
+            (
+                "</j.png>; rel=preload; as=image; imagesrcset=\"/k.png 1x, /l.png?a;b 2x\"; imagesizes=50vw, <m>; rel=icon",
+                &["/j.png", "/k.png", "/l.png?a;b", "m"],
+            ),
+            ("<n>; rel=next; imagesrcset=\"o 1x\"", &[]),
         ] {
             let mut found = Requisites::new(Limits { references_max: 10, href_bytes_max: 100 });
             of_link_field(value, &mut found);

@@ -300,3 +300,15 @@ async fn half_a_character_costs_itself_alone() {
     let html = render(&renderer, cut, &Arc::new(Site::new())).await.expect("a page").html;
     assert!(html.contains("Great news \u{fffd}.\u{1f600}"), "{html}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frame_in_the_page_has_a_base_of_its_own() {
+    let body = "<p>a<iframe srcdoc=\"<a href=x>x</a><img src=y.png><p><base href='/in/'>\"></iframe><a href=z>z</a>\
+                <div><template shadowrootmode=open><base href=/no/></template></div>";
+    let html = render(&Renderer::new(settings()), body, &Arc::new(Site::new())).await.expect("a page").html;
+    for expect in ["<a href=\"http://page.test/in/x\">", "<img src=\"http://page.test/in/y.png\">", "<a href=\"z\">"] {
+        assert!(html.contains(expect), "{expect} is not in {html}");
+    }
+    let written = html.split_once("</iframe>").expect("a frame").1;
+    assert!(!written.contains("<base"), "it is not that of the page: {html}");
+}
