@@ -427,6 +427,6 @@ pub(crate) mod tests {
             of_html(&url("http://a.test/d/"), html.as_bytes(), Some("text/html"), &Headers::default(), &settings());
         let mut urls: Vec<&str> = needs.urls.iter().map(|(url, _)| url.path()).collect();
         urls.sort_unstable();
-        assert_eq!(urls, ["/b/after.png", "/b/c/in.png", "/b/data.png", "/b/in.png", "/d/before.png"]);
+        assert_eq!(urls, ["/b/after.png", "/b/c/in.png", "/b/data.png", "/b/in.png", "/d/before.png", ICON]);
     }
 }
