@@ -14,6 +14,7 @@ impl State {
         if round != self.round {
             self.round = round;
             self.counts.begin_round();
+            self.look_through_again();
             self.open_budgets();
         }
         for slot in self.sites.values_mut() {

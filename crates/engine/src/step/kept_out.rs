@@ -1,5 +1,5 @@
 //! URLs that patterns keep out by now, of sites whose budget is spent. Other sites come to such URLs in their turn. Such a site has no more
-//! turns, so its queue is looked through once for them.
+//! turns, so its queue is looked through once for them. In a round it is looked through, too: known pages may stand behind new ones.
 
 use std::time::Duration;
 
@@ -48,7 +48,12 @@ impl State {
 
     /// True if the queue of a site is to be looked through once its budget is spent.
     pub(super) fn looks_through(&self, site: SiteKey) -> bool {
-        self.kept_out.since.is_some() && !self.kept_out.looked_through.contains(&site)
+        (self.kept_out.since.is_some() || self.round > 1) && !self.kept_out.looked_through.contains(&site)
+    }
+
+    /// A round begins: known pages come into the queues of sites that were looked through.
+    pub(super) fn look_through_again(&mut self) {
+        self.kept_out.looked_through.clear();
     }
 
     /// The next URL that patterns keep out, of a site whose budget is spent. Where there is none, and no more of the queue is to be read, nothing
@@ -79,7 +84,7 @@ impl State {
     /// Notes that the queue of a site was looked through to its end.
     pub(super) fn looked_through(&mut self, now: Timestamp, site: SiteKey) {
         let others_are_late = self.start == Start::Shared;
-        let is_final = self.kept_out.since.is_some_and(|since| !others_are_late || now >= since + LATE_LINKS_MAX);
+        let is_final = self.kept_out.since.is_none_or(|since| !others_are_late || now >= since + LATE_LINKS_MAX);
         if is_final && self.kept_out.looked_through.len() < LOOKED_THROUGH_MAX {
             self.kept_out.looked_through.insert(site);
         }

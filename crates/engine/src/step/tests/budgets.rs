@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::{Candidate, Outcome, Queued, Timestamp, Visit};
+use store::{Committed, Relaxed};
+
 use super::driven::{Driven, url};
 use super::settings;
 use crate::content::Page;
@@ -83,4 +86,38 @@ fn a_round_that_begins_in_a_run_has_the_budgets_of_one_that_begins_with_it() {
         // What is shown goes on.
         assert_eq!((crawl.state.pages(), crawl.state.bytes()), (5, 50), "{name}");
     }
+}
+
+#[test]
+fn in_a_round_known_pages_are_visited_behind_new_ones_for_which_the_budget_is_spent() {
+    const SEED: &str = "http://a.test/";
+    let mut settings = settings();
+    settings.site_rules.pages_per_site_max = Some(1);
+    let mut crawl = Driven::begin(settings, &[SEED]);
+    crawl.resolved(SEED, Ok(&[1]));
+    crawl.answered("http://a.test/robots.txt", 404, &[], "");
+    crawl.wait(SECOND);
+    crawl.happen(Event::RoundBegan(2));
+    // The new page comes first by its depth.
+    let queued = [("new", 1), ("known/1", 2), ("known/2", 2)].map(|(path, depth)| {
+        let candidate = Candidate { depth, ..Candidate::seed(url(&format!("{SEED}{path}"))) };
+        let last = Visit::without_fetch(candidate.url.key(), Outcome::Html, String::new(), Timestamp(5));
+        let again = (depth > 1).then(|| Box::new(Visit { attempts: 1, ..last }));
+        Queued { again, ..Queued::first(candidate) }
+    });
+    let relaxed = queued.into_iter().map(|queued| Relaxed {
+        key: queued.candidate.url.key(),
+        was: queued.candidate.position(),
+        queued: Some(queued),
+    });
+    let committed = Committed { relaxed: relaxed.collect(), ..Committed::default() };
+    crawl.happen(Event::Committed { records: Vec::new(), committed });
+    let mut asked = Vec::new();
+    while let Some(next) = crawl.asked().first().map(ToString::to_string) {
+        crawl.answered(&next, 200, &[], "ten octets");
+        crawl.wait(SECOND);
+        asked.push(next);
+    }
+    asked.sort();
+    assert_eq!(asked, [SEED, "http://a.test/known/1", "http://a.test/known/2"]);
 }
