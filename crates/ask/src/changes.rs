@@ -277,7 +277,8 @@ impl Changed {
     fn new(entry: &Entry, change: Change, before: Option<&Visit>, now: &Visit) -> Self {
         let title_before = before.and_then(|before| before.title.clone());
         Changed {
-            id: format!("{:016x}{:016x}-{}", now.key.site.0, now.key.url, now.past.visits + 1),
+            // The number of the visit is not enough: it comes again with other visits, where a crawl goes on from a backup.
+            id: format!("{:016x}{:016x}-{:x}", now.key.site.0, now.key.url, now.at.0),
             change,
             url: entry.candidate.url.to_string(),
             at: now.at,

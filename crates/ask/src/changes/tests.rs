@@ -172,6 +172,19 @@ fn each_round_is_told_by_itself() {
 }
 
 #[test]
+fn another_visit_has_another_id_also_where_it_has_the_same_number() {
+    let page = |content| (Outcome::Html, 200, content);
+    let store = store(&[("page", &[page(1), page(2)])]);
+    let entry = store.get(url("page").key()).expect("a state").expect("it is known");
+    let last = entry.visit.clone().expect("it was visited");
+    // A crawl that goes on from a backup makes the third visit of a page once more.
+    let other = Visit { at: last.at + std::time::Duration::from_secs(1), ..last.clone() };
+    let [id, same, another] = [&last, &last, &other].map(|now| Changed::new(&entry, Change::Changed, None, now).id);
+    assert_eq!(id, same);
+    assert_ne!(id, another);
+}
+
+#[test]
 fn a_clock_that_was_set_back_makes_no_page_new() {
     let store = store(&[]);
     store.commit(&Batch { found: vec![Candidate::seed(url("page"))], ..Batch::default() }).expect("a commit");
