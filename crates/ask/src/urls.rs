@@ -394,7 +394,8 @@ mod tests {
         let url = url("http://a.test/");
         let visit = Visit::without_fetch(url.key(), Outcome::Html, String::new(), Timestamp(1));
         let visit = Visit { outlinks: vec!["http://a.test/1".to_owned()], title: Some("a".to_owned()), ..visit };
-        let listed = Listed::from(Entry { candidate: Candidate::seed(url), attempts: 1, visit: Some(visit) });
+        let listed =
+            Listed::from(Entry { candidate: Candidate::seed(url), attempts: 1, visit: Some(visit), again: false });
         assert_eq!(listed.title(), Some("a"));
         assert_eq!(listed.visit.map(|visit| visit.outlinks), Some(Vec::new()));
     }

@@ -108,7 +108,7 @@ mod tests {
 
     fn page(path: &str, depth: u32) -> Entry {
         let url = CanonicalUrl::from_canonical(&format!("http://a.test/{path}")).expect("a URL");
-        Entry { candidate: Candidate { depth, ..Candidate::seed(url) }, attempts: 1, visit: None }
+        Entry { candidate: Candidate { depth, ..Candidate::seed(url) }, attempts: 1, visit: None, again: false }
     }
 
     #[test]

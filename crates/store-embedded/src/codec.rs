@@ -117,10 +117,10 @@ pub(crate) fn decode_standing(key: UrlKey, bytes: &[u8]) -> Result<Standing, Sto
 /// A URL in short: its text is taken as it was written.
 pub(crate) fn decode_outline(key: UrlKey, bytes: &[u8]) -> Result<Outline, StoreError> {
     let mut from = Decoder::new("urls", RECORD_VERSION, bytes)?;
-    let UrlHead { flags, purpose, visit, .. } = url_head(&mut from)?;
+    let UrlHead { flags, purpose, again, visit, .. } = url_head(&mut from)?;
     optional(flags, HAS_FOUND_ON, || from.fixed::<16>())?;
     let url = from.text()?.to_owned();
-    Ok(Outline { key, url, purpose, outcome: visit.map(|visit| visit.outcome) })
+    Ok(Outline { key, url, purpose, outcome: visit.map(|visit| visit.outcome), again })
 }
 
 pub(crate) fn decode_url(bytes: &[u8]) -> Result<UrlRecord, StoreError> {

@@ -275,7 +275,7 @@ impl View {
 
     fn entry(&self, key: UrlKey, record: UrlRecord) -> Result<Entry, StoreError> {
         let visit = record.visit.map(|visit| self.visit(key, visit.has_outlinks)).transpose()?;
-        Ok(Entry { candidate: record.candidate, attempts: record.attempts, visit })
+        Ok(Entry { candidate: record.candidate, attempts: record.attempts, visit, again: record.again })
     }
 
     /// The visits of a URL before its last.

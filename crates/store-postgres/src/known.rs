@@ -103,7 +103,7 @@ fn url(row: &Row) -> Result<(UrlKey, Url), StoreError> {
     keys(&mut columns)?;
     let (queued, again): (bool, bool) = (columns.next()?, columns.next()?);
     let has_attempts = columns.next::<Option<i16>>()?.is_some();
-    let Entry { candidate, attempts, visit } = columns.entry()?;
+    let Entry { candidate, attempts, visit, again } = columns.entry(again)?;
     let record = UrlRecord { candidate, attempts, queued, again, visit: visit.as_ref().map(VisitSummary::of) };
     Ok((record.candidate.url.key(), Url { record, visit, has_attempts }))
 }

@@ -61,7 +61,7 @@ const LAST_VISITS: &str = concat!(
 macro_rules! entries_of {
     ($urls_and_visits:literal) => {
         concat!(
-            "SELECT u.url, u.depth, u.redirects, u.purpose::text, u.via::text, u.found_on_site, u.found_on_url,
+            "SELECT u.again, u.url, u.depth, u.redirects, u.purpose::text, u.via::text, u.found_on_site, u.found_on_url,
         coalesce(a.attempts, v.attempts, 0::smallint), v.url_key IS NOT NULL, ",
             visit!(),
             " FROM ",
@@ -251,7 +251,12 @@ impl Reader {
         let (site, url) = key(first);
         let parameters = vec![Box::new(site) as _, Box::new(url) as _, Box::new(limit(max)) as _];
         let rows = self.session.query(doing, statement, parameters)?;
-        rows.iter().map(|row| Columns::of("url", row).entry()).collect()
+        let entry = |row| {
+            let mut columns = Columns::of("url", row);
+            let again = columns.next()?;
+            columns.entry(again)
+        };
+        rows.iter().map(entry).collect()
     }
 
     pub(crate) fn site(&self, key: SiteKey) -> Result<Option<SiteRecord>, StoreError> {

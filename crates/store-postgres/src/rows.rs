@@ -165,14 +165,14 @@ impl<'r> Columns<'r> {
         Ok(Waiting { queued, is_again })
     }
 
-    /// A candidate, then `attempts`, whether there is a visit, and the visit.
-    pub(crate) fn entry(&mut self) -> Result<Entry, StoreError> {
+    /// A candidate, then `attempts`, whether there is a visit, and the visit. `again` was read before.
+    pub(crate) fn entry(&mut self, again: bool) -> Result<Entry, StoreError> {
         let candidate = self.candidate()?;
         let attempts = self.narrow::<i16, _>()?;
         let is_visited: bool = self.next()?;
         let key = candidate.url.key();
         let visit = if is_visited { Some(self.visit(key)?) } else { None };
-        Ok(Entry { candidate, attempts, visit })
+        Ok(Entry { candidate, attempts, visit, again })
     }
 
     pub(crate) fn visit(&mut self, key: UrlKey) -> Result<Visit, StoreError> {

@@ -122,6 +122,8 @@ pub struct Entry {
     pub attempts: u8,
     /// Its outcome; `None` while it is in the frontier.
     pub visit: Option<Visit>,
+    /// It is in the queue to be visited again.
+    pub again: bool,
 }
 
 /// A segment of the archive, as the state knows it.

@@ -478,9 +478,11 @@ fn outlines(fixture: &dyn Fixture) {
         url: entry.candidate.url.to_string(),
         purpose: entry.candidate.purpose,
         outcome: entry.visit.map(|visit| visit.outcome),
+        again: entry.again,
     };
     let expect: Vec<Outline> = store.scan(None, 1000).expect("scan").into_iter().map(outline).collect();
     assert_eq!(expect.len(), 200);
+    assert_eq!(expect.iter().filter(|outline| outline.again).count(), 20, "to be visited again");
     let Some((mut all, windows)) = in_short(&*store, None, 7) else { return };
     assert!(windows >= 200 / 7, "{windows}");
     all.sort_by_key(|outline| outline.key);

@@ -31,7 +31,7 @@ use model::{ContentDigest, Outcome, PayloadDigest, Position, SiteRecord, Visit};
 pub use outline::{Mark, Outline, Outlines, Slice};
 
 pub use model::Queued;
-pub use queued::{aside_with_queue, queued};
+pub use queued::aside_with_queue;
 
 /// URLs that are read at once where all are.
 const ENTRIES_AT_ONCE: usize = 1_000;

@@ -105,6 +105,7 @@ impl CrawlView for MemoryStore {
             url: record.candidate.url.to_string(),
             purpose: record.candidate.purpose,
             outcome: record.visit.map(|visit| visit.outcome),
+            again: record.again,
         };
         let urls: Vec<Outline> = urls.take(max).map(outline).collect();
         let next = urls.last().filter(|_| urls.len() == max).map(|last| Mark(last.key.to_bytes().to_vec()));
@@ -254,7 +255,7 @@ impl State {
 
     fn entry(&self, key: UrlKey, url: &UrlRecord) -> Entry {
         let (candidate, attempts) = (url.candidate.clone(), url.attempts);
-        Entry { candidate, attempts, visit: self.visits.get(&key).cloned() }
+        Entry { candidate, attempts, visit: self.visits.get(&key).cloned(), again: url.again }
     }
 
     /// The entry of a URL in the queue.

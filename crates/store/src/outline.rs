@@ -15,6 +15,8 @@ pub struct Outline {
     pub purpose: Purpose,
     /// The outcome of its last visit; `None` if it waits for its first.
     pub outcome: Option<Outcome>,
+    /// It waits for another visit.
+    pub again: bool,
 }
 
 /// Some URLs in short, and where the next ones are.

@@ -2,25 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use model::{Candidate, Position, Queued, SiteRecord};
+use model::{Queued, SiteRecord};
 use weburl::SiteKey;
 
 use crate::{CrawlView, StoreError};
-
-/// A URL in the queue of its site, at its place, which comes right behind the one before; `None` if it is not there.
-///
-/// # Errors
-/// The store cannot be read.
-pub fn queued(view: &dyn CrawlView, candidate: &Candidate) -> Result<Option<Queued>, StoreError> {
-    let key = candidate.url.key();
-    let place = candidate.position();
-    let before = match place.url.checked_sub(1) {
-        Some(url) => Some(Position { url, ..place }),
-        None => place.rank.checked_sub(1).map(|rank| Position { rank, url: u64::MAX }),
-    };
-    let first = view.pending(key.site, before, 1)?.into_iter().next();
-    Ok(first.filter(|queued| queued.candidate.url.key() == key))
-}
 
 /// Those of some sites that are in trouble and have a queue: that of others may have ended, or been removed.
 ///

@@ -5,7 +5,7 @@ use crawl::{Change, Changed, LiveView};
 use engine::clock::Clock;
 use engine::{Prospect, Settings, State};
 use model::Timestamp;
-use store::CrawlView;
+use store::{CrawlView, StoreError};
 use weburl::{CanonicalUrl, Pattern, Site};
 
 use crate::urls::LOOKED_AT_MAX;
@@ -80,12 +80,14 @@ impl<'a> Asked<'a> {
         let state = match self.run {
             Run::Live(live) => return live.prospect(key),
             Run::Nobody => State::resumed(settings, view, key, self.now)?,
-            Run::Workers(_) => {
-                let seeds = self.seeds.clone().map_or_else(|| view.seeds(), Ok)?;
-                State::shared(settings, view, seeds, key, self.now)?
-            }
+            Run::Workers(_) => State::shared(settings, view, self.seeds()?, key, self.now)?,
         };
         Ok(Some(state.prospect(self.now, key)))
+    }
+
+    /// The seeds that count.
+    pub(super) fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
+        self.seeds.clone().map_or_else(|| self.view.seeds(), Ok)
     }
 
     /// The last changes from outside that concern a site, or a URL of it.

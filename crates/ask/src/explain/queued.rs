@@ -1,7 +1,7 @@
 //! What a URL waits for: its place in the queue of its site, and what holds the site up.
 
 use model::Purpose;
-use store::{Entry, queued};
+use store::Entry;
 use weburl::{SiteKey, UrlKey};
 
 use super::asked::Asked;
@@ -26,11 +26,12 @@ pub(super) fn waiting_for(asked: &Asked<'_>, entry: &Entry, site: &SiteNow<'_>) 
     if entry.visit.is_none() {
         return in_queue(asked, entry, site);
     }
-    let queued = queued(asked.view, &entry.candidate)?;
-    if queued.is_none_or(|queued| queued.again.is_none()) {
+    if !entry.again {
         return Ok(Vec::new());
     }
-    let mut why = vec![Why::Again];
+    let seeds = asked.seeds()?;
+    let excluded = asked.settings.excluded_since(&entry.candidate, |key| seeds.iter().any(|seed| seed.key() == key));
+    let mut why = vec![excluded.map_or(Why::Again, |by| Why::Kept { excluded_by: by.to_string() })];
     why.extend(in_queue(asked, entry, site)?);
     Ok(why)
 }

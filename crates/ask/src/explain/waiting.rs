@@ -43,6 +43,11 @@ pub enum Why {
     },
     /// The URL is to be visited again in this round.
     Again,
+    /// It was to be visited again in this round. Patterns exclude it by now, so it keeps its last visit.
+    Kept {
+        /// The pattern.
+        excluded_by: String,
+    },
     /// The next turn of its site is the URL's own.
     Next,
     /// Its place in the queue of its site.

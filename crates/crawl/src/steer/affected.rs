@@ -135,12 +135,13 @@ fn outline(entry: Entry) -> Outline {
         url: url.to_string(),
         purpose: entry.candidate.purpose,
         outcome: entry.visit.map(|visit| visit.outcome),
+        again: entry.again,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{Candidate, Outcome, Timestamp, Visit};
+    use model::{Candidate, Outcome, Round, Timestamp, Visit};
     use store::{Batch, MemoryStore, Store};
     use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -170,5 +171,44 @@ mod tests {
         let of_a = Affected { queued: 1_990, fetched: 10, ..Affected::default() };
         assert_eq!(counting.by_site(1), [("http://a.test".to_owned(), of_a)]);
         assert_eq!(counting.by_site(9).len(), 2);
+    }
+
+    #[test]
+    fn urls_that_wait_for_another_visit_are_in_the_queue() {
+        let url =
+            |n: usize| CanonicalUrl::parse(&format!("http://a.test/p/{n}"), &CanonicalRules::default()).expect("a URL");
+        let urls: Vec<_> = (0..10).map(url).collect();
+        let store = MemoryStore::new();
+        let found = urls.iter().cloned().map(Candidate::seed).collect();
+        store.commit(&Batch { found, seeds: urls[..1].to_vec(), ..Batch::default() }).expect("a commit");
+        let visit = |url: &CanonicalUrl| Visit {
+            attempts: 1,
+            ..Visit::without_fetch(url.key(), Outcome::Html, String::new(), Timestamp(1))
+        };
+        store.commit(&Batch { visits: urls[..8].iter().map(visit).collect(), ..Batch::default() }).expect("a commit");
+        // Five of eight are to be visited again; two wait for their first visit.
+        let round = Some(Round { number: 2, began_at: Timestamp(2), is_choosing: false });
+        let again = urls[..5].iter().map(CanonicalUrl::key).collect();
+        store.commit(&Batch { round, again, ..Batch::default() }).expect("a commit");
+        let pattern = || vec!["*/p/*".to_owned()];
+        let sites = || vec!["a.test".parse().expect("a site")];
+        for (change, queued, fetched) in [
+            (Change::Remove(pattern()), 7, 0),
+            (Change::Exclude(pattern()), 7, 3),
+            (Change::Hold(sites()), 7, 3),
+            (Change::Set("max-pages = 5\n".to_owned()), 7, 0),
+            (Change::Pause, 7, 0),
+        ] {
+            let affected = Affected::by(&change, &Options::default(), &store, Taker::Run).expect("a change");
+            assert_eq!(affected, Affected { queued, fetched, ..Affected::default() }, "{change}");
+        }
+        let excluded = Options { exclude: pattern(), ..Options::default() };
+        let change = Change::Unset(vec!["exclude".to_owned()]);
+        let affected = Affected::by(&change, &excluded, &store, Taker::Run).expect("a change");
+        assert_eq!(affected, Affected { queued: 7, fetched: 3, ..Affected::default() });
+        // That is what the change does.
+        let (_, taken) =
+            crate::steer::Removed::read(&pattern()).expect("patterns").commit(&store, Timestamp(3)).expect("a state");
+        assert_eq!(taken, 7);
     }
 }

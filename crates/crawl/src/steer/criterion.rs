@@ -74,7 +74,7 @@ impl Criterion {
 
     /// What a URL counts as: nothing if the change does not concern it.
     pub(super) fn affected(&self, outline: &Outline) -> Affected {
-        let waits = outline.outcome.is_none();
+        let waits = outline.outcome.is_none() || outline.again;
         let concerns = match self {
             Criterion::None => false,
             Criterion::OfSites(sites) => sites.contains(&outline.key.site),
@@ -85,8 +85,9 @@ impl Criterion {
         };
         match outline.outcome {
             _ if !concerns => Affected::default(),
-            None => Affected::QUEUED,
             Some(_) if matches!(self, Criterion::Retried(_)) => Affected::AGAIN,
+            _ if waits => Affected::QUEUED,
+            None => Affected::default(),
             Some(outcome) if !outcome.may_be_reopened() => Affected::FETCHED,
             Some(_) => Affected::default(),
         }

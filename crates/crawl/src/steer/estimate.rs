@@ -278,7 +278,7 @@ mod tests {
         let mut left = urls.iter().filter(|(key, ..)| slice.has(*key)).peekable();
         for (key, site, n) in left.by_ref().take(windows.saturating_mul(URLS_AT_ONCE)) {
             let url = "http://a.test/".to_owned();
-            let outline = Outline { key: *key, url, purpose: Purpose::Page, outcome: None };
+            let outline = Outline { key: *key, url, purpose: Purpose::Page, outcome: None, again: false };
             let affected = if is_affected(*site, *n) { Affected::QUEUED } else { Affected::default() };
             sample.look_at(&outline, affected);
         }

@@ -8,7 +8,7 @@ use printable::counted;
 use settings::options::Options;
 use settings::plan::Plan;
 use settings::units::{Span, human_bytes};
-use store::{CrawlView, Entry, StoreError, Totals, queued};
+use store::{CrawlView, Entry, Totals};
 use weburl::CanonicalUrl;
 
 use super::{Change, seeds_of};
@@ -70,7 +70,7 @@ impl Seeds {
             let known = view.get(seed.key())?;
             match (known, filter.judge_seed(&seed)) {
                 _ if before.contains(&seed) => judged.given += 1,
-                (Some(known), _) if waits(view, &known)? => judged.waiting += 1,
+                (Some(known), _) if known.visit.is_none() || known.again => judged.waiting += 1,
                 (Some(known), Ok(())) if taker == Taker::Server && is_excluded(&known) => judged.added += 1,
                 (Some(_), _) => judged.found += 1,
                 (None, Ok(())) => judged.added += 1,
@@ -101,12 +101,6 @@ impl Seeds {
         }
         notes
     }
-}
-
-/// Whether a URL waits for a visit: its first, or another in this round.
-fn waits(view: &dyn CrawlView, known: &Entry) -> Result<bool, StoreError> {
-    // It may also be in the queue for its links alone.
-    Ok(known.visit.is_none() || queued(view, &known.candidate)?.is_some_and(|queued| queued.again.is_some()))
 }
 
 /// Whether rules kept a URL out when it was found.

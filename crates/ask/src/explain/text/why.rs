@@ -22,6 +22,9 @@ pub(super) fn words(why: &Why, at: At<'_>) -> String {
         Why::Root { url, excluded_by: None } => format!("{url} would be fetched if it were found"),
         Why::Root { url, excluded_by: Some(rule) } => format!("{url} would be excluded: {rule}"),
         Why::Again => "it is to be visited again in this round".to_owned(),
+        Why::Kept { excluded_by } => {
+            format!("its turn in this round ends without a request, and it keeps its last visit: {excluded_by}")
+        }
         Why::Next => "it is the next of its site".to_owned(),
         Why::Queued { before: 1, .. } => "one URL of its site comes before it".to_owned(),
         Why::Queued { before, at_least: false } => format!("{before} URLs of its site come before it"),
