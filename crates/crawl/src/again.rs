@@ -67,6 +67,40 @@ impl Again {
         Ok(chosen)
     }
 
+    /// How many URLs are left of the round that goes on and would not be chosen, if one goes on: it visits them all the same. What a page needs
+    /// counts with its page. The same choice as at the begin of the round leaves out none.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn left_out(&self, view: &dyn CrawlView) -> Result<u64, StoreError> {
+        let (mut left_out, mut after) = (0, None);
+        if self.is_of_all() || going_on(view)?.is_none() {
+            return Ok(0);
+        }
+        loop {
+            let entries = view.scan(after, ENTRIES_AT_ONCE)?;
+            let Some(last) = entries.last() else { return Ok(left_out) };
+            after = Some(last.candidate.url.key());
+            let is_left_out = |entry: &&Entry| {
+                let visit =
+                    entry.visit.as_ref().filter(|_| entry.again && entry.candidate.purpose != Purpose::Requisite);
+                visit.is_some_and(|visit| !self.matches(entry, visit, self.now))
+            };
+            left_out += entries.iter().filter(is_left_out).count() as u64;
+        }
+    }
+
+    /// Whether nothing limits it.
+    fn is_of_all(&self) -> bool {
+        self.older_than.is_none() && self.only.is_empty()
+    }
+
+    /// Whether a page with this last visit is chosen for a round that begins then.
+    fn matches(&self, entry: &Entry, last: &Visit, began_at: Timestamp) -> bool {
+        self.older_than.is_none_or(|age| began_at.apart(last.at) >= age)
+            && (self.only.is_empty() || self.only.iter().any(|only| only.matches(entry.candidate.url.as_str())))
+    }
+
     /// Whether [`Again::begin`] would change anything.
     ///
     /// # Errors
@@ -130,10 +164,8 @@ impl<'a> Choice<'a> {
     }
 
     fn chooses(&self, entry: &Entry) -> bool {
-        let Again { older_than, only, .. } = self.again;
-        let Some(visit) = entry.visit.as_ref().filter(|_| may_be_visited(entry, &self.round)) else { return false };
-        older_than.is_none_or(|age| self.round.began_at.apart(visit.at) >= age)
-            && (only.is_empty() || only.iter().any(|only| only.matches(entry.candidate.url.as_str())))
+        let last = entry.visit.as_ref().filter(|_| may_be_visited(entry, &self.round));
+        last.is_some_and(|last| self.again.matches(entry, last, self.round.began_at))
     }
 
     /// Whether this is a requisite of a page that is chosen.

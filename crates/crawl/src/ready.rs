@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use cookies::Cookies;
 use model::Outcome;
+use printable::counted;
 use settings::plan::Plan;
 use settings::usage;
 use store::{Store, Totals};
@@ -65,6 +66,18 @@ impl Ready {
             bail!(usage(format!(
                 "round {round} of {root} was about to begin when it broke off: --again, with what was given, begins it"
             )));
+        }
+        if let Some(again) = &begin.again {
+            let left_out = again.left_out(store.as_ref())?;
+            if left_out > 0 {
+                let (round, root) = (before.round.number, dir.root().display());
+                let left = counted(before.again, "URL");
+                bail!(usage(format!(
+                    "--only and --older-than choose the URLs of a round that begins. Round {round} of {root} goes on, with {left} left, of which \
+                     {left_out} would not be chosen: `argiope crawl -o {root}` visits them all, `argiope steer {root} remove PATTERN` takes some \
+                     out of the round"
+                )));
+            }
         }
         keyring::check(dir, plan)?;
         let retry = Retry::of_outcomes(dir, store.as_ref(), plan, &given, begin.retry.clone())?;

@@ -421,6 +421,60 @@ fn what_is_visited_again_can_be_chosen() {
 }
 
 #[test]
+fn a_choice_of_pages_is_refused_where_a_round_of_others_goes_on() {
+    let site = Site::new(Says::Tag, 10);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    run(&mut crawl(&served, &dir, &["--again", "--max-pages", "3"])).expect_code(3);
+    site.asked();
+    for choice in [["--only", "*/none"], ["--older-than", "30d"]] {
+        let more = [&["--again", "--unset", "max-pages"], &choice[..]].concat();
+        let refused = run(&mut crawl(&served, &dir, &more)).expect_code(2).stderr;
+        assert!(refused.contains("goes on, with 8 URLs left, of which 8 would not be chosen: "), "{refused}");
+    }
+    assert_eq!(site.asked(), []);
+    assert!(std::fs::read_to_string(dir.join("crawl.toml")).unwrap().contains("max-pages = 3"));
+    run(&mut crawl(&served, &dir, &["--again", "--max-pages", "1000"])).expect_code(0);
+    assert_eq!(site.asked().len(), 8);
+    // The same command goes on with what it chose.
+    let choice = ["--again", "--only", "*/1*", "--only", "*/2", "--older-than", "0s", "--max-pages"];
+    run(&mut crawl(&served, &dir, &[&choice[..], &["1"]].concat())).expect_code(3);
+    let ended = run(&mut crawl(&served, &dir, &[&choice[..], &["1000"]].concat())).expect_code(0);
+    assert!(ended.stderr.contains("round 3 goes on, 1 URL left to be visited again"), "{}", ended.stderr);
+}
+
+#[test]
+fn urls_of_a_round_are_in_the_queue_for_steering() {
+    let site = Site::new(Says::Tag, 10);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    run(&mut crawl(&served, &dir, &["--again", "--max-pages", "3"])).expect_code(3);
+    let left: Vec<String> =
+        visits(&dir).into_iter().filter(|(_, visits)| visits.len() == 1).map(|(url, _)| url).collect();
+    assert_eq!(left.len(), 8);
+    let steer = |what: &[&str]| ask("steer", &dir, what);
+    let concerned = "it would concern 8 URLs in the queue";
+    for (what, told) in [
+        (&["remove", "*.test/*"][..], format!("{concerned}\n")),
+        (&["exclude", "*.test/*"], format!("{concerned}; 3 URLs that were fetched already would stay\n")),
+        (&["hold", "one.test"], format!("{concerned}; 3 URLs that were fetched already would stay\n")),
+    ] {
+        let dry = steer(&[&["--dry-run"], what].concat());
+        assert!(dry.ends_with(&told), "{dry}");
+    }
+    let why = ask("explain", &dir, &[&left[0]]);
+    assert!(why.contains("it is to be visited again in this round"), "{why}");
+    steer(&["exclude", "*.test/*"]);
+    let why = ask("explain", &dir, &[&left[0]]);
+    assert!(why.contains("ends without a request, and it keeps its last visit: exclude *.test/*"), "{why}");
+    assert!(!why.contains("it is to be visited again"), "{why}");
+    let told = steer(&["remove", "*.test/*"]);
+    assert!(told.ends_with("8 URLs taken out of the queue\n"), "{told}");
+}
+
+#[test]
 fn rounds_that_are_killed_lose_nothing_and_visit_nothing_twice() {
     let site = Site::new(Says::Tag, PAGES);
     let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
