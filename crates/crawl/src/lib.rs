@@ -56,6 +56,7 @@ pub mod views;
 mod waits;
 pub mod watch;
 pub mod watch_lock;
+mod watched;
 
 pub use again::Again;
 pub use covered::Covered;

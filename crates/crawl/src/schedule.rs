@@ -14,8 +14,8 @@ use frontier::common_changes;
 use frontier::revisit::{Belief, Prior, Seen, Test};
 use frontier::signals;
 use frontier::yields::groups_of;
-use model::{Purpose, Round, Timestamp, Visit, can_be_compared, essence};
-use store::{CrawlView, Entry, Store, StoreError};
+use model::{Purpose, Round, SiteRecord, Timestamp, Visit, can_be_compared, essence};
+use store::{CrawlView, Entry, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
 use crate::again::{Beginning, going_on, is_passed_by, may_be_visited, next_round, page_of};
@@ -246,6 +246,19 @@ fn left_of(store: &dyn Store, site: SiteKey) -> Result<u64, StoreError> {
     }
 }
 
+/// Whether the queue of a site has a URL that needs nothing of its budget of pages.
+fn has_more_than_new_pages(store: &dyn Store, site: SiteKey) -> Result<bool, StoreError> {
+    let mut after = None;
+    loop {
+        let queue = store.pending(site, after, ENTRIES_AT_ONCE)?;
+        let Some(last) = queue.last() else { return Ok(false) };
+        after = Some(last.candidate.position());
+        if queue.iter().any(|queued| queued.again.is_some() || queued.candidate.purpose == Purpose::Requisite) {
+            return Ok(true);
+        }
+    }
+}
+
 impl Unusual {
     fn share_of(&self, site: SiteKey) -> Share {
         match (self.closed.contains(&site), self.given_up.contains(&site)) {
@@ -337,19 +350,38 @@ impl Schedule {
         Ok(totals.pending > 0 && !totals.round.is_choosing)
     }
 
-    /// Whether some site with URLs in the queue can have a turn now: one that is neither on hold nor in trouble.
+    /// Whether the round has received as many bytes as it may: a run that goes on with it ends at once.
+    pub(crate) fn is_spent(settings: &Settings, totals: &Totals) -> bool {
+        settings.bytes_max.is_some_and(|max| totals.bytes_of_round >= max)
+    }
+
+    /// Whether some site with URLs in the queue can have a turn now: one that is neither on hold nor in trouble, and has more than new pages
+    /// for which its budget is spent.
     ///
     /// # Errors
     /// The state cannot be read.
     pub fn can_go_on(&self, store: &dyn Store, settings: &Settings) -> Result<bool, StoreError> {
+        let totals = store.totals()?;
+        if Schedule::is_spent(settings, &totals) {
+            return Ok(false);
+        }
+        let has_known = totals.again > 0 || totals.requisites_pending > 0;
+        let pages_max = settings.site_rules.pages_per_site_max.unwrap_or(u64::MAX);
         let mut after = None;
         loop {
             let sites = store.sites_with_pending(after, ENTRIES_AT_ONCE)?;
             let Some(last) = sites.last() else { return Ok(false) };
             after = Some(*last);
             for site in sites.iter().filter(|site| !settings.held_sites.contains(site)) {
+                let record = store.site(*site)?;
+                let is_in_trouble = |record: &SiteRecord| record.aside.is_some() && record.due_at > self.now;
+                if record.as_ref().is_some_and(is_in_trouble) {
+                    continue;
+                }
+                let fetched = record.as_ref().map_or(0, |record| record.pages_fetched);
                 // The URLs of a site that is given up end without a request.
-                if !store.site(*site)?.is_some_and(|record| record.aside.is_some() && record.due_at > self.now) {
+                let may_all = fetched < pages_max || record.is_some_and(|record| record.given_up.is_some());
+                if may_all || has_known && has_more_than_new_pages(store, *site)? {
                     return Ok(true);
                 }
             }
@@ -393,15 +425,16 @@ impl Schedule {
         let mut alone: BTreeMap<SiteKey, Candidate> = BTreeMap::new();
         each_page(view, &mut |entry, visits| {
             let Some(last) = visits.last() else { return };
-            // A date in the future says by how much the clock was set back. It counts as one in the past, so that the page does not wait for it.
-            let (age, rest) = (self.now.apart(last.at), self.rest(visits));
-            if age < rest {
-                return waits.rest(last.at + rest);
-            }
+            // What lasts until somebody changes it comes before what passes.
             let share = share_of(&entry.candidate.url);
             if share == Share::None {
                 waits.closed += 1;
                 return;
+            }
+            // A date in the future says by how much the clock was set back. It counts as one in the past, so that the page does not wait for it.
+            let (age, rest) = (self.now.apart(last.at), self.rest(visits));
+            if age < rest {
+                return waits.rest(last.at + rest);
             }
             let age = age.as_secs_f64();
             let (wait, test) = match is_listing(entry, last) {

@@ -35,6 +35,7 @@ use crate::stream::{Stream, StreamTo};
 use crate::tables::{Deriver, Writer};
 use crate::tried::Tried;
 use crate::trouble::Troubled;
+use crate::watched::in_round;
 use crate::{Begin, CrawlDir, Notice, Scheduler, SignIn, fill, jar, keyring, parts};
 
 /// What makes a session one of several workers on a crawl, whose shared state is the store of the session.
@@ -100,6 +101,7 @@ pub struct Builder {
     begin: Begin,
     member: Option<Member>,
     sign_in: Option<SignIn>,
+    is_watched: bool,
 }
 
 /// Access to a crawl from outside, for any number of tasks and threads.
@@ -204,14 +206,33 @@ impl Builder {
         Builder { member: Some(member), ..self }
     }
 
+    /// The run is a round of a [watch](crate::watch).
+    #[must_use]
+    pub fn watched(self) -> Self {
+        Builder { is_watched: true, ..self }
+    }
+
     /// Assembles the crawl. The directory is made, its store and archive are opened, and its dataset is completed. This may take long and blocks
     /// the thread. What can be refused comes first: then no round has begun, and no settings are stored.
     ///
     /// # Errors
     /// The directory cannot be used, is in use, or has no seeds.
     pub fn open(self) -> anyhow::Result<Session> {
-        let Builder { dir, mut plan, store, seeds, sinks, hooks, stream, against, tried, begin, member, sign_in } =
-            self;
+        let Builder {
+            dir,
+            mut plan,
+            store,
+            seeds,
+            sinks,
+            hooks,
+            stream,
+            against,
+            tried,
+            begin,
+            member,
+            sign_in,
+            is_watched,
+        } = self;
         let mut tried = match tried {
             Some(tried) => tried.of(&dir, &plan)?,
             None => {
@@ -260,6 +281,10 @@ impl Builder {
                 (Vec::new(), Totals::default())
             }
         };
+        let watched = is_watched.then(|| before.clone());
+        if let Some(totals) = &watched {
+            plan.settings = in_round(&plan.settings, totals);
+        }
         // Where visits are compared with those of another run, they are compared by all that an earlier program knew, too.
         let is_only_state =
             !plan.settings.archive && !plan.settings.details && tried.stream.is_none() && sinks.is_empty();
@@ -295,6 +320,7 @@ impl Builder {
                 let store = Arc::downgrade(&store);
                 let (steering, steered) =
                     Steering::new(dir.clone(), held.clone(), store, options, stopping.clone(), clock);
+                let steering = steering.watched(watched);
                 (Some(Arc::new(steering)), steered)
             }
         };
@@ -381,6 +407,7 @@ impl Session {
     pub fn builder(dir: CrawlDir, plan: Plan) -> Builder {
         let (seeds, sinks, hooks, against) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (store, stream, tried, member, sign_in) = (None, None, None, None, None);
+        let is_watched = false;
         Builder {
             dir,
             plan,
@@ -394,6 +421,7 @@ impl Session {
             begin: Begin::default(),
             member,
             sign_in,
+            is_watched,
         }
     }
 

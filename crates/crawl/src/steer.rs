@@ -28,7 +28,7 @@ use engine::{End, Recorder, Steered, Waiting, Work};
 use settings::options::Options;
 use settings::plan::Plan;
 use settings::usage;
-use store::Store;
+use store::{Store, Totals};
 use tokio::sync::{mpsc, oneshot, watch};
 use weburl::CanonicalUrl;
 
@@ -36,6 +36,7 @@ use crate::census::Census;
 use crate::held::Held;
 use crate::left::Rules;
 use crate::seeds::fresh_seeds;
+use crate::watched::in_round;
 use crate::{CrawlDir, Notice, Unready, fixed};
 
 pub use affected::Counting;
@@ -60,6 +61,8 @@ pub struct Steering {
     clock: Clock,
     /// Of a state in a database.
     census: Option<Census>,
+    /// The totals at the begin of the run, if it is a round of a watch.
+    watched: Option<Totals>,
 }
 
 impl Steering {
@@ -83,7 +86,15 @@ impl Steering {
     ) -> (Self, mpsc::Receiver<Steered>) {
         let (engine, inbox) = mpsc::channel(1);
         let census = options.store.is_some().then(|| Census::new(clock));
-        (Steering { dir, held, store, engine, stopping, options: Mutex::new(options), clock, census }, inbox)
+        (
+            Steering { dir, held, store, engine, stopping, options: Mutex::new(options), clock, census, watched: None },
+            inbox,
+        )
+    }
+
+    /// The run is a round of a watch, and began with these totals.
+    pub(crate) fn watched(self, watched: Option<Totals>) -> Self {
+        Steering { watched, ..self }
     }
 
     /// Makes a change. When this returns, it is in force and survives any kill. Of a change of the queue it returns the number of URLs. It
@@ -142,7 +153,11 @@ impl Steering {
                     // Only a process that has the state may write the settings: a run that has ended has it no more.
                     let _store = self.store.upgrade().ok_or(Unready::Ending)?;
                     self.dir.write_options(&plan.options)?;
-                    let told = self.tell_engine(engine::Change::Settings(Box::new(plan.settings)));
+                    let settings = match &self.watched {
+                        Some(totals) => in_round(&plan.settings, totals),
+                        None => plan.settings,
+                    };
+                    let told = self.tell_engine(engine::Change::Settings(Box::new(settings)));
                     if told.is_err() {
                         // The change is made again of the crawl that rests.
                         self.dir.write_options(options)?;

@@ -12,6 +12,7 @@ use settings::units::Span;
 use store::Store;
 
 use crate::importance::Important;
+use crate::watched::in_round;
 use crate::{Ended, Notice, Schedule, Waits};
 
 /// The shortest time between two choices.
@@ -120,13 +121,6 @@ impl Wait {
 }
 
 impl Watch {
-    /// The plan of a round, made of that of the crawl. A site in trouble has its turn in a later round; others do not wait for it.
-    #[must_use]
-    pub fn plan(mut plan: Plan) -> Plan {
-        plan.settings.patience = Duration::ZERO;
-        plan
-    }
-
     /// Chooses the pages of a round, if the one before has left none that can be visited. A round begins when `log_in` has worked.
     ///
     /// # Errors
@@ -138,10 +132,11 @@ impl Watch {
         before: Round,
         mut log_in: impl FnMut() -> anyhow::Result<()>,
     ) -> anyhow::Result<Due> {
-        let now = Clock::start().date();
+        let (now, totals) = (Clock::start().date(), store.totals()?);
+        let settings = in_round(&plan.settings, &totals);
         let visits = match before.left {
             Some(left) => left,
-            None => self.budget.in_time(self.first(store.totals()?.round, now)).min(VISITS_MAX),
+            None => self.budget.in_time(self.first(totals.round, now)).min(VISITS_MAX),
         };
         // What a watch gives as a reason, it gives once.
         let nothing = |waits: Option<Wait>| {
@@ -149,7 +144,7 @@ impl Watch {
             let told = told.map(|wait| wait.told(&self.root, self.budget, visits, now));
             Due::Nothing(Round { left: Some(visits), waits, ..before }, told)
         };
-        if plan.settings.paused {
+        if settings.paused {
             // A session would wait for its end.
             return Ok(nothing(Some(Wait::Paused)));
         }
@@ -162,27 +157,33 @@ impl Watch {
             important: self.important.clone(),
             visits: visits as usize,
             every: self.every,
-            delay: plan.settings.site_rules.politeness.delay,
+            delay: settings.site_rules.politeness.delay,
             now,
         };
-        if Schedule::goes_on(store)? && !before.leaves_rest && schedule.can_go_on(store, &plan.settings)? {
+        if Schedule::goes_on(store)? && !before.leaves_rest && schedule.can_go_on(store, &settings)? {
             return Ok(Due::Visits(visits));
         }
-        let picked = schedule.pick(store, &plan.settings)?;
+        let picked = schedule.pick(store, &settings)?;
         if !picked.is_empty() {
             log_in()?;
         }
-        let waits = match schedule.begin_with(picked, store, &plan.settings)? {
+        let waits = match schedule.begin_with(picked, store, &settings)? {
             _ if visits < 1.0 => Some(Wait::Budget),
             Notice::NothingDue(waits) => Some(Wait::Pages(waits)),
             _ => None,
         };
-        if schedule.can_go_on(store, &plan.settings)? {
+        if schedule.can_go_on(store, &settings)? {
             return Ok(Due::Visits(visits));
         }
         // A session would end at once, and say again what the last one said.
-        let waits = if store.totals()?.pending > 0 { Some(Wait::Sites) } else { waits };
-        Ok(nothing(waits))
+        let totals = store.totals()?;
+        let left = match settings.site_rules.pages_per_site_max {
+            // New URLs may wait for a larger limit.
+            Some(_) => totals.again,
+            None => totals.pending,
+        };
+        let waits_for_sites = left > 0 && !Schedule::is_spent(&settings, &totals);
+        Ok(nothing(if waits_for_sites { Some(Wait::Sites) } else { waits }))
     }
 
     /// At first the budget is for the time since the last round, so that a watch that is begun often keeps to it.
@@ -196,8 +197,12 @@ impl Watch {
     /// What a round came to that had so many visits.
     #[must_use]
     pub fn ended(visits: f64, ended: &Ended) -> Round {
+        let Ended { before, totals, .. } = ended;
+        // It may have gone on with a round whose visits were counted before.
+        let counted = if before.round.number == totals.round.number { before.pages_of_round } else { 0 };
+        let made = totals.pages_of_round.saturating_sub(counted);
         Round {
-            left: Some((visits - ended.totals.pages_of_round as f64).max(0.0)),
+            left: Some((visits - made as f64).max(0.0)),
             leaves_rest: matches!(ended.end, End::Held | End::Waiting(_) | End::Limit(..)),
             is_stopped: ended.end == End::Stopped,
             waits: None,

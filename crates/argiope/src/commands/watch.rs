@@ -151,14 +151,14 @@ fn round(
     stopped: &tokio::sync::watch::Receiver<bool>,
     before: Round,
 ) -> anyhow::Result<Round> {
-    let (plan, _, store) = match resumed(dir, &Options::default(), &[]) {
+    lock.check()?;
+    let (mut plan, _, store) = match resumed(dir, &Options::default(), &[]) {
         Err(error) if is_in_use(&error) => {
             console::say!("{error:#}: this round waits for the next turn");
             return Ok(before);
         }
         opened => opened?,
     };
-    let mut plan = Watch::plan(plan);
     let began_at = Clock::start().date();
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let (mut sign_in, mut tried) = (SignIn::new(dir, &plan)?, None);
@@ -177,7 +177,7 @@ fn round(
             return Ok(round);
         }
     };
-    let mut session = Session::builder(dir.clone(), plan).store(store).signed_in(sign_in);
+    let mut session = Session::builder(dir.clone(), plan).store(store).signed_in(sign_in).watched();
     if let Some(tried) = tried {
         session = session.tried(tried);
     }
