@@ -35,7 +35,7 @@ use weburl::CanonicalUrl;
 use crate::census::Census;
 use crate::held::Held;
 use crate::left::Rules;
-use crate::seeds::fresh_seeds;
+use crate::seeds::{add_seeds, fresh_seeds};
 use crate::watched::in_round;
 use crate::{CrawlDir, Notice, Unready, fixed};
 
@@ -281,6 +281,10 @@ fn make_in(dir: &CrawlDir, store: &dyn Store, (order, change): (&OrderId, &Chang
         (Change::Remove(words), _) => {
             let (_, urls) = Removed::read(words)?.commit(store, now)?;
             Some(urls)
+        }
+        (Change::Seeds(texts), _) => {
+            add_seeds(store, &plan.settings, seeds_of(&plan.options, texts)?, now)?;
+            None
         }
         (_, changed) => {
             if let Some(after) = changed {

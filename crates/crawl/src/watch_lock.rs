@@ -47,6 +47,21 @@ impl WatchLock {
         }
     }
 
+    /// Makes sure that the directory is the one whose watch this is.
+    ///
+    /// # Errors
+    /// Another was put in its place, or somebody has removed the lock.
+    pub fn check(&self) -> anyhow::Result<()> {
+        match is_at(&self.file, &self.path) {
+            true => Ok(()),
+            false => bail!(
+                "{} is not the file that this watch has locked: another directory was put in the place of the watched one, or the file was \
+                 removed. The watch ends; it can begin again",
+                self.path.display()
+            ),
+        }
+    }
+
     /// Whether somebody has ordered the watch to end.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
@@ -111,6 +126,7 @@ mod tests {
         assert!(!is_watched(&dir) && !stop(&dir).expect("asked"));
         let first = WatchLock::take(&dir).expect("nobody watches");
         assert!(is_watched(&dir) && !first.is_stopped());
+        first.check().expect("it is there");
         let refused = WatchLock::take(&dir).expect_err("one watches").to_string();
         assert!(refused.ends_with("another `argiope watch` runs on it"), "{refused}");
         assert!(stop(&dir).expect("ordered") && first.is_stopped());
@@ -118,6 +134,21 @@ mod tests {
         assert!(!is_watched(&dir));
         assert!(!WatchLock::take(&dir).expect("nobody watches").is_stopped(), "an order ends one watch");
         assert_eq!(temporary.path().read_dir().expect("a directory").count(), 0, "a watch leaves no file");
+    }
+
+    #[test]
+    fn a_directory_that_another_has_taken_the_place_of_is_noticed() {
+        let temporary = tempfile::tempdir().expect("a directory");
+        let [here, there] = ["here", "there"].map(|name| temporary.path().join(name));
+        std::fs::create_dir(&here).expect("made");
+        let lock = WatchLock::take(&CrawlDir::at(&here)).expect("nobody watches");
+        std::fs::rename(&here, &there).expect("moved");
+        std::fs::create_dir(&here).expect("made");
+        let refused = lock.check().expect_err("another directory").to_string();
+        assert!(refused.contains("another directory was put in the place of the watched one"), "{refused}");
+        // Also where somebody watches that one.
+        let _other = WatchLock::take(&CrawlDir::at(&here)).expect("nobody watches");
+        assert!(lock.check().is_err());
     }
 
     #[test]

@@ -92,7 +92,7 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
              `argiope crawl --stream`"
         ));
     }
-    let lock = WatchLock::take(&dir)?;
+    let lock = Arc::new(WatchLock::take(&dir)?);
     let (plan, notices) = resumed_plan(&dir, &Options::default(), &[])?;
     tell_all(&notices);
     let runtime =
@@ -101,10 +101,11 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     metrics.iter().try_for_each(|metrics| metrics.serve(runtime.handle(), Vec::new))?;
     let (stop, mut stopped) = watch::channel(false);
     let interrupted = runtime.block_on(async { stop_signal(exit::STOPPED) })?;
+    let ordered = lock.clone();
     runtime.spawn(async move {
         tokio::select! {
             () = interrupted => {}
-            () = ordered_to_end(&lock) => {}
+            () = ordered_to_end(&ordered) => {}
         }
         stop.send_replace(true);
         // The lock is held as long as the command runs.
@@ -117,7 +118,7 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     loop {
         let began = clock.now();
         let watch = args.watch(ranked.now(&args.dir, clock.now())?);
-        let round = round(&watch, args.progress, (&dir, metrics.as_ref()), &runtime, &stopped, last)?;
+        let round = round(&watch, args.progress, (&dir, &lock, metrics.as_ref()), &runtime, &stopped, last)?;
         last = watch.rested(round);
         rounds += 1;
         if !round.is_stopped && args.rounds.is_some_and(|max| rounds >= max) {
@@ -146,7 +147,7 @@ async fn ordered_to_end(lock: &WatchLock) {
 fn round(
     watch: &Watch,
     progress_as: Show,
-    (dir, metrics): (&CrawlDir, Option<&Metrics>),
+    (dir, lock, metrics): (&CrawlDir, &WatchLock, Option<&Metrics>),
     runtime: &tokio::runtime::Runtime,
     stopped: &tokio::sync::watch::Receiver<bool>,
     before: Round,

@@ -341,3 +341,63 @@ fn a_watch_leaves_the_urls_that_a_limit_left() {
     let asked = site.asked();
     assert_eq!(asked.len(), 41 - 4, "{asked:?}");
 }
+
+#[test]
+fn seeds_between_two_rounds_of_a_watch_are_for_the_next() {
+    let site = Site::new(Says::Tag, 3);
+    site.set("/extra", Says::Tag, "<title>Extra</title>");
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    let seeds = |more: &[&str]| {
+        let seed = ["seeds", "http://one.test/extra"];
+        run(Command::new(BINARY).arg("steer").arg(&dir).args([more, &seed].concat()))
+    };
+    assert!(seeds(&[]).expect_code(1).stderr.contains("no crawl runs there"));
+    let mut watch = Command::new(BINARY);
+    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "1/day"]);
+    let running = Running::start(&mut watch);
+    while !dir.join("watch.lock").exists() {
+        assert!(running.age() < Duration::from_secs(60), "it does not begin");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    site.asked();
+    let told = seeds(&["--dry-run"]).expect_code(0).stdout;
+    assert!(told.ends_with("it would add 1 URL to the queue\n"), "{told}");
+    let told = seeds(&[]).expect_code(0).stdout;
+    assert!(told.ends_with("noted; it counts from the watch's next round\n"), "{told}");
+    let mut asked = Vec::new();
+    while asked.is_empty() {
+        assert!(running.age() < Duration::from_secs(60), "it is not visited");
+        std::thread::sleep(Duration::from_millis(20));
+        asked = site.asked();
+    }
+    assert_eq!(asked[0].0, "/extra");
+    running.signal("INT");
+    running.end().expect_code(3);
+    let why = ask("explain", &dir, &["http://one.test/extra"]);
+    assert!(why.contains("seeds http://one.test/extra, 20"), "{why}");
+}
+
+#[test]
+fn a_watch_ends_where_another_crawl_takes_the_place_of_its_own() {
+    let site = Site::new(Says::Tag, 3);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let [first, second, place, next] = ["first", "second", "place", "next"].map(|name| dirs.path().join(name));
+    for dir in [&first, &second] {
+        run(&mut crawl(&served, dir, &["http://one.test/"])).expect_code(0);
+    }
+    std::os::unix::fs::symlink(&first, &place).unwrap();
+    std::os::unix::fs::symlink(&second, &next).unwrap();
+    let mut watch = Command::new(BINARY);
+    watch.arg("watch").arg(&place).args(["--every", "1s", "--budget", "1/day"]);
+    let running = Running::start(&mut watch);
+    while !first.join("watch.lock").exists() {
+        assert!(running.age() < Duration::from_secs(60), "it does not begin");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // At once: at no moment is there none.
+    std::fs::rename(&next, &place).unwrap();
+    let ended = running.end().expect_code(1);
+    assert!(ended.stderr.contains("another directory was put in the place of the watched one"), "{}", ended.stderr);
+}

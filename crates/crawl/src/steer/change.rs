@@ -12,7 +12,7 @@ use settings::{table, usage};
 use weburl::without_user_info;
 
 use super::queue::{Removed, Retried};
-use crate::{CrawlDir, Unready};
+use crate::{CrawlDir, Unready, watch_lock};
 
 /// A change to a crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,6 +131,8 @@ impl Change {
     pub(crate) fn unready_without_run(&self, dir: &CrawlDir) -> Option<Unready> {
         let root = dir.root().to_owned();
         match self {
+            // The next round of a watch takes them.
+            Change::Seeds(_) if watch_lock::is_watched(dir) => None,
             Change::Seeds(_) => Some(Unready::NoRunForSeeds { root }),
             Change::Stop => Some(Unready::NothingToStop { root }),
             _ => None,
