@@ -151,7 +151,8 @@ fn each_round_is_told_by_itself() {
         });
         let counts = counts.expect("an answer");
         assert_eq!(counts, expect, "{round}");
-        assert!(ids.iter().all(|id| id.ends_with(&format!("-{round}")) || id.ends_with("-1")), "{ids:?}");
+        let date = format!("-{:x}", round * 1_000_000 + 1);
+        assert!(ids.iter().all(|id| id.ends_with(&date)), "{date}: {ids:?}");
     }
     assert_eq!(sentence(&Counts::from([(Change::Gone, 1), (Change::New, 2)])), "3 URLs visited: 2 new, 1 gone");
     assert_eq!(sentence(&Counts::new()), "0 URLs visited");
