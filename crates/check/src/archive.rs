@@ -80,22 +80,16 @@ impl Archive {
         archive::unknown(&self.dir, &self.known)
     }
 
-    /// What is wrong with the record of an earlier archive that should have the payload with this digest, this URL and this date.
-    pub(crate) fn problem_elsewhere(
+    /// How earlier archives stand to the record of this URL and date, which should have the payload with this digest.
+    pub(crate) fn standing_elsewhere(
         &self,
         digest: PayloadDigest,
         record: (&str, Timestamp),
-    ) -> Result<Option<&'static str>, AgainstError> {
-        let standing = match &self.against {
-            Some(against) => against.standing(digest, record, self.payload_bytes_max)?,
-            None => Standing::Missing,
-        };
-        Ok(match standing {
-            Standing::Missing => Some("whose record cannot be read in the earlier archive"),
-            Standing::Another => Some("but the earlier archive has the payload as a record of another URL or date"),
-            // What only an index tells of cannot be looked at.
-            Standing::There | Standing::Listed => None,
-        })
+    ) -> Result<Standing, AgainstError> {
+        match &self.against {
+            Some(against) => against.standing(digest, record, self.payload_bytes_max),
+            None => Ok(Standing::Missing),
+        }
     }
 
     /// What was set aside.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use model::{ArchiveLocation, Outcome, Visit, can_be_compared};
+use against::Standing;
+use model::{ArchiveLocation, Outcome, PayloadDigest, Timestamp, Visit, can_be_compared};
 use store::{CrawlView, Entry, StoreError};
 use warc::{Reader, RecordType};
 use weburl::{CanonicalUrl, UrlKey};
@@ -186,9 +187,15 @@ impl Pointers<'_> {
         let is_repeated = visit.duplicate_of.is_some() || visit.content_at.is_some() && visit.outcome.is_fetched();
         let Some(digest) = visit.digest.filter(|_| is_repeated) else { return Ok(None) };
         if let Some(url) = &visit.content_url {
-            let at = visit.content_at.unwrap_or(visit.at);
-            let problem = self.archive.problem_elsewhere(digest, (url, at))?;
-            return Ok(problem.map(|problem| Problem::of(format!("it repeats {url}, {problem}"))));
+            let (problem, is_lost) = match self.elsewhere(url, visit, digest)? {
+                Standing::Missing => ("whose record cannot be read in the earlier archive", true),
+                Standing::Another => {
+                    ("but the earlier archive has the payload as a record of another URL or date", false)
+                }
+                // What only an index tells of cannot be looked at.
+                Standing::There | Standing::Listed => return Ok(None),
+            };
+            return Ok(Some(Problem { words: format!("it repeats {url}, {problem}"), is_lost }));
         }
         let holder = visit.duplicate_of.unwrap_or(visit.key);
         let Some(Entry { candidate, visit: Some(last), .. }) = self.store.get(holder)? else {
@@ -210,6 +217,23 @@ impl Pointers<'_> {
         }
         let is_lost = original.location.is_none();
         Ok(is_lost.then(|| Problem { words: it_repeats("whose response is not in the archive"), is_lost }))
+    }
+
+    /// How earlier archives stand to the record of this URL with the payload of a visit.
+    fn elsewhere(&self, url: &str, visit: &Visit, digest: PayloadDigest) -> anyhow::Result<Standing> {
+        Ok(self.archive.standing_elsewhere(digest, (url, visit.content_at.unwrap_or(visit.at)))?)
+    }
+
+    /// The date of the record with the payload of a visit, if it is lost with an earlier archive.
+    ///
+    /// # Errors
+    /// What earlier archives hold cannot be looked up.
+    pub(crate) fn lost_elsewhere(&self, visit: &Visit) -> anyhow::Result<Option<Timestamp>> {
+        // What failed keeps the place of the content before, with a digest of its own.
+        let digest = visit.digest.filter(|_| visit.outcome.is_fetched());
+        let (Some(url), Some(digest)) = (&visit.content_url, digest) else { return Ok(None) };
+        let is_lost = self.elsewhere(url, visit, digest)? == Standing::Missing;
+        Ok(visit.content_at.filter(|_| is_lost))
     }
 
     /// Whether the record of a visit refers to another for its payload. A record that cannot be read counts as none.

@@ -11,7 +11,7 @@ use archive::ORPHANED;
 use crawl::opened::Opened;
 use crawl::tables::{complete_dataset, drop_segment};
 use crawl::{CrawlDir, Plan};
-use model::{ArchiveLocation, Visit};
+use model::{ArchiveLocation, Timestamp, Visit};
 use printable::counted;
 use serde::Serialize;
 use store::{Batch, Moved, Segment, Store};
@@ -168,8 +168,15 @@ impl Repair {
         let mut after = None;
         while let Some((some, next)) = pointers.some(after)? {
             after = Some(next);
-            let is_wrong = |it: &Pointing| pointers.problem_of_record(&it.url, &it.visit).is_some();
-            wrong.extend(some.into_iter().filter(is_wrong));
+            let mut elsewhere = Vec::new();
+            for it in some {
+                if pointers.problem_of_record(&it.url, &it.visit).is_some() {
+                    wrong.push(it);
+                } else if let Some(at) = pointers.lost_elsewhere(&it.visit)? {
+                    elsewhere.push((it, at));
+                }
+            }
+            self.give_up(store, &pointers, elsewhere)?;
             if wrong.len() >= MENDED_AT_ONCE_MAX {
                 self.mend(store, &pointers, std::mem::take(&mut wrong))?;
             }
@@ -206,6 +213,27 @@ impl Repair {
         let segments = pointers.archive.segments().filter(|segment| serials.contains(&segment.serial));
         self.drop_rows(segments.map(|segment| segment.name.as_str()))?;
         store.commit(&Batch { moved, ..Batch::default() })?;
+        Ok(())
+    }
+
+    /// Gives up contents that are lost with an earlier archive, each with the date of its record: the next visits ask for them in any case. The records
+    /// that refer to them stay.
+    fn give_up(
+        &mut self,
+        store: &dyn Store,
+        pointers: &Pointers<'_>,
+        lost: Vec<(Pointing, Timestamp)>,
+    ) -> anyhow::Result<()> {
+        let mut moved = Vec::new();
+        for (Pointing { url, visit }, at) in lost {
+            if pointers.since(&visit)? == Since::Nothing {
+                moved.push(Moved { key: visit.key, at, location: None });
+                self.lose(&url, &visit);
+            }
+        }
+        if !moved.is_empty() {
+            store.commit(&Batch { moved, ..Batch::default() })?;
+        }
         Ok(())
     }
 

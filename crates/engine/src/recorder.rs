@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use against::{Against, AgainstError};
-use model::{ArchiveLocation, Candidate, ContentDigest, Exchange, Outcome, Payload, SiteRecord, Visit};
+use model::{ArchiveLocation, Candidate, ContentDigest, Exchange, Outcome, Past, Payload, SiteRecord, Visit};
 use stages::{Stage, time};
 use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
@@ -237,16 +237,21 @@ impl Recorder {
         });
         if let (Some(visit), Some(exchange)) = (&mut visit, record.exchanges.last()) {
             if visit.outcome == Outcome::NotModified {
-                let original = self.literal(Original::of(visit, &exchange.url), visit)?;
-                earlier = Some(Earlier { original, says: Says::NotModified });
+                let original = Original::of(visit, &exchange.url);
+                let literal = self.literal(&original, visit)?;
+                if literal.is_none() {
+                    // The next request asks for it in any case.
+                    visit.past.not_modified = Past::LOST;
+                }
+                earlier = Some(Earlier { original: literal.unwrap_or(original), says: Says::NotModified });
             }
             if let Some(content) = record.content.filter(|_| !is_rendered && visit.outcome.has_content()) {
                 let original = match self.holder(content, visit, holders)? {
-                    Some(holder) if holder.key == visit.key => Some(holder.original),
+                    Some(holder) if holder.key == visit.key => self.readable(holder.original, visit, exchange)?,
                     Some(holder) => {
                         let has_payload = holder.has_payload_of(visit);
                         visit.repeat(holder.key);
-                        has_payload.then_some(holder.original)
+                        if has_payload { self.readable(holder.original, visit, exchange)? } else { None }
                     }
                     None => {
                         let elsewhere = self.elsewhere(visit, exchange)?;
@@ -261,7 +266,6 @@ impl Recorder {
                 };
                 visit.content_at = original.as_ref().map(|original| original.at);
                 visit.content_url = original.as_ref().and_then(Original::url_elsewhere);
-                let original = original.map(|original| self.literal(original, visit)).transpose()?;
                 earlier = original.map(|original| Earlier { original, says: Says::IdenticalPayload });
             }
         }
@@ -332,17 +336,28 @@ impl Recorder {
         }))
     }
 
-    /// An original as its record in the earlier archive says it. The state knows neither its id nor the form of its date.
-    fn literal(&self, original: Original, visit: &Visit) -> Result<Original, AgainstError> {
-        let unknown = Place::Elsewhere { id: None, date: None };
-        let (Some(against), Some(digest)) = (&self.against, visit.digest.filter(|_| original.place == unknown)) else {
-            return Ok(original);
-        };
+    /// The original of a payload that was received, where it can be read. The state may know of a record in an earlier archive: that may be gone, or
+    /// another one may have the payload now.
+    fn readable(
+        &self,
+        original: Original,
+        visit: &Visit,
+        exchange: &Exchange,
+    ) -> Result<Option<Original>, AgainstError> {
+        let is_from_state = original.place == Place::Elsewhere { id: None, date: None };
+        if is_from_state { self.elsewhere(visit, exchange) } else { Ok(Some(original)) }
+    }
+
+    /// The original of an unchanged content as its record says it: of one in an earlier archive, the state knows neither its id nor the form of its
+    /// date. `None` where that record cannot be read.
+    fn literal(&self, original: &Original, visit: &Visit) -> Result<Option<Original>, AgainstError> {
+        if original.place == Place::Here {
+            return Ok(Some(original.clone()));
+        }
+        let (Some(against), Some(digest)) = (&self.against, visit.digest) else { return Ok(None) };
         let held = against.record_of(digest, (&original.url, original.at), visit.length)?;
-        Ok(match held {
-            Some(held) => Original { place: Place::Elsewhere { id: held.id, date: held.date }, ..original },
-            None => original,
-        })
+        let place = held.map(|held| Place::Elsewhere { id: held.id, date: held.date });
+        Ok(place.map(|place| Original { place, ..original.clone() }))
     }
 
     /// The URL that had this content first, if it has it still: the visited one itself only with the very payload of its last visit.

@@ -295,7 +295,7 @@ pub fn apply<'b>(batch: &'b Batch, known: &impl Known) -> Result<(Writes<'b>, Co
 fn has_content_of(visit: &Visit, at: Timestamp) -> bool {
     match visit.content_at {
         // In an earlier archive.
-        Some(_) if visit.content_url.is_some() => visit.at == at,
+        Some(content_at) if visit.content_url.is_some() => visit.at == at || content_at == at,
         Some(content_at) if visit.duplicate_of.is_none() => content_at == at,
         _ => visit.at == at,
     }

@@ -80,7 +80,7 @@ pub struct Batch {
 pub struct Moved {
     /// The URL.
     pub key: UrlKey,
-    /// When the visit was: what tells it from the others of the URL.
+    /// When the visit was: what tells it from the others of the URL. Or the date of the record in an earlier archive that has its content.
     pub at: Timestamp,
     /// The place; `None` if the record is lost.
     pub location: Option<ArchiveLocation>,

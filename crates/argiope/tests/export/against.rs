@@ -1,9 +1,11 @@
 //! `crawl --against`: payloads that earlier archives hold are not recorded again, and replay together with those.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
-use testweb::{Pages, Reply, Web};
+use testweb::{Pages, Reply, Request, Web, from_fn};
 
 use testkit::crawled::Crawled;
 use testkit::python::script;
@@ -221,6 +223,85 @@ fn an_earlier_archive_that_is_gone_is_reported() {
     assert_eq!((derived.code, derived.stderr.as_str()), (0, ""), "{derived:?}");
     assert_eq!(found(), before);
     assert!(second.run("derive", &[]).stdout.contains("nothing is missing"));
+}
+
+/// Pages with tags, which the site heeds.
+const TAGGED: [&str; 4] = ["/1", "/2", "/3", "/4"];
+
+/// A site of these pages, one without a tag, and, once it has grown, a copy of that one.
+fn growing(has_grown: &Arc<AtomicBool>) -> Web {
+    let has_grown = has_grown.clone();
+    let links = TAGGED.iter().chain(&["/plain", "/copy"]).map(|path| format!("<a href={path}>{path}</a>"));
+    let root: String = links.collect();
+    let reply = move |request: &Request| match request.path() {
+        "/" => Reply::html(root.clone()),
+        "/copy" if !has_grown.load(Ordering::Relaxed) => Reply::error(404, "/copy"),
+        "/plain" | "/copy" => Reply::html("<title>P</title><p>Without a tag."),
+        path if !TAGGED.contains(&path) => Reply::error(404, path),
+        _ if request.header("if-none-match").is_some() => Reply::new(304).header("ETag", "\"tag\""),
+        path => Reply::html(format!("<title>{path}</title><p>With a tag.")).header("ETag", "\"tag\""),
+    };
+    Web::new().site("small.test", from_fn(reply))
+}
+
+/// A crawl against an earlier one that is gone by now, of a site that has grown since.
+fn against_what_is_gone() -> Crawled {
+    let has_grown = Arc::new(AtomicBool::new(false));
+    let of_site =
+        |more: &[&str]| Crawled::of(growing(&has_grown), "http://small.test/", &[&["--no-sitemaps"], more].concat());
+    let first = of_site(&[]);
+    let second = of_site(&["--against", first.dir()]);
+    std::fs::remove_dir_all(first.dir()).expect("an earlier crawl");
+    has_grown.store(true, Ordering::Relaxed);
+    assert!(responses(&second).iter().all(|url| url.ends_with("/copy")), "{:?}", responses(&second));
+    assert_eq!(second.run("check", &[]).code, 1);
+    second
+}
+
+/// The URLs of which the archive has a response.
+fn responses(crawled: &Crawled) -> Vec<String> {
+    let of_type = records(crawled).into_iter().filter(|record| record[0] == "response");
+    of_type.map(|[_, url, ..]| url).collect()
+}
+
+/// Each page has a response in the archive of the crawl itself, and its records lead to it.
+fn is_whole(crawled: &Crawled) {
+    let responses = responses(crawled);
+    for path in TAGGED.iter().chain(&["/", "/plain"]) {
+        assert!(responses.contains(&format!("http://small.test{path}")), "{path} of {responses:?}");
+    }
+    let checked = crawled.run("check", &[]);
+    assert_eq!(checked.code, 0, "{checked:?}");
+    let found = crawled.run("search", &["without", "--json"]).stdout;
+    assert!(found.contains("http://small.test/plain"), "{found}");
+}
+
+#[test]
+fn what_is_lost_with_an_earlier_archive_is_recorded_in_full() {
+    let second = against_what_is_gone();
+    // What the server says to be unchanged is asked for in any case by the next round.
+    for _ in 0..2 {
+        assert_eq!(second.crawl(&["--again"]).code, 0);
+    }
+    is_whole(&second);
+    // Each content once.
+    let before = responses(&second).len();
+    assert_eq!(second.crawl(&["--again"]).code, 0);
+    assert_eq!(responses(&second).len(), before);
+}
+
+#[test]
+fn a_repair_gives_up_what_is_lost_with_an_earlier_archive() {
+    let second = against_what_is_gone();
+    let repaired = second.run("check", &["--repair"]);
+    assert_eq!(repaired.code, 1, "{repaired:?}");
+    for path in TAGGED.iter().chain(&["/", "/plain"]) {
+        let lost = format!("lost: the response of http://small.test{path}, visited 20");
+        assert!(repaired.stdout.contains(&lost), "{path}: {repaired:?}");
+    }
+    assert_eq!(second.crawl(&["--again"]).code, 0);
+    is_whole(&second);
+    assert_eq!(second.run("check", &["--repair"]).code, 0);
 }
 
 #[test]

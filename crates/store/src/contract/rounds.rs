@@ -303,6 +303,14 @@ pub(super) fn contents_are_lost(fixture: &dyn Fixture) {
     // Found again.
     store.commit(&Batch { moved: vec![moved(same, place)], ..Batch::default() }).expect("commit");
     assert!(!past_of(&*store, same).is_lost());
+    // The content is lost with an earlier archive. The record that refers to it is there.
+    let (content_at, content_url) = (Some(Timestamp(3)), Some("http://elsewhere.test/".to_owned()));
+    again(&*store, &[other]);
+    end(&*store, &[Visit { content_at, content_url, ..recorded(other, Outcome::Html, 2) }]);
+    let lost = Moved { key: url(other).key(), at: Timestamp(3), location: None };
+    store.commit(&Batch { moved: vec![lost], ..Batch::default() }).expect("commit");
+    let visit = last(&*store, other).expect("a visit");
+    assert!(visit.past.is_lost() && visit.location == place, "{visit:?}");
 }
 
 pub(super) fn records_are_moved(fixture: &dyn Fixture) {
