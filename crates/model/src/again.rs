@@ -85,8 +85,8 @@ impl Change {
                 if is_another { Change::Changed } else { Change::Unchanged }
             }
             (_, Presence::There) => Change::New,
-            (Presence::There, Presence::Gone) => Change::Gone,
-            (Presence::Failed | Presence::Moved, Presence::Gone) if before.content_at.is_some() => Change::Gone,
+            (Presence::There | Presence::Moved, Presence::Gone) => Change::Gone,
+            (Presence::Failed, Presence::Gone) if before.content_at.is_some() => Change::Gone,
             (Presence::There, Presence::Moved) => Change::Moved,
             (Presence::Failed | Presence::Gone, Presence::Moved) if before.content_at.is_some() => Change::Moved,
             (Presence::Moved, Presence::Moved) if before.target != now.target => Change::Moved,
@@ -187,7 +187,8 @@ mod tests {
             // What a page has moved to, or that it has moved, is no longer so.
             (Some(moved(1, "/a")), gone(1), Change::Gone),
             (Some(moved(1, "/a")), visit(Outcome::HttpError, 410, 1), Change::Gone),
-            (Some(moved(0, "/a")), gone(0), Change::Unchanged),
+            // One that never was a page, too.
+            (Some(moved(0, "/a")), gone(0), Change::Gone),
             (Some(gone(1)), moved(1, "/a"), Change::Moved),
             (Some(gone(0)), moved(0, "/a"), Change::Unchanged),
             (Some(gone(1)), moved(1, "http://a.test/"), Change::Failed),

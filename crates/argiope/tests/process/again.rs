@@ -304,6 +304,22 @@ fn a_round_fetches_what_has_changed_and_says_what_it_was() {
 }
 
 #[test]
+fn what_becomes_of_a_redirect_is_told() {
+    let site = Site::new(Says::Tag, 3);
+    site.put("/1", Says::Tag, Some(Err("/0")));
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    site.put("/1", Says::Tag, None);
+    site.put("/2", Says::Tag, Some(Err("/2")));
+    run(&mut crawl(&served, &dir, &["--again"])).expect_code(0);
+    assert_eq!(kinds(&changes(&dir, &[])), [("/1", "gone")]);
+    assert!(ask("explain", &dir, &["http://one.test/1"]).contains("gone: http_error 404, round 2"));
+    assert!(ask("explain", &dir, &["http://one.test/2"]).contains("it redirects to itself"));
+    assert!(ask("changes", &dir, &[]).contains("1 failed"));
+}
+
+#[test]
 fn of_a_page_that_fails_each_time_the_last_visit_counts() {
     let page = |request: &Request| match request.path() {
         "/" => Reply::html("<a href=/fails>it fails each time</a>"),

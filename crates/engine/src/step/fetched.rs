@@ -223,14 +223,17 @@ impl State {
             }
             Finding::Redirect(Err(problem)) => visit.reason = problem,
             Finding::Redirect(Ok(target)) => {
+                if target == source.url {
+                    push_reason(&mut visit.reason, "it redirects to itself");
+                }
                 // By its status, or by its scripts.
                 visit.outcome = Outcome::Redirect;
                 visit.target = Some(target.to_string());
                 visit.outlinks = vec![target.to_string()];
                 if source.redirects >= self.settings.limits.redirects_max {
                     visit.limits.insert(Limit::Redirects);
-                    visit.reason =
-                        format!("not followed: more than {} redirects in a row", self.settings.limits.redirects_max);
+                    let max = self.settings.limits.redirects_max;
+                    push_reason(&mut visit.reason, &format!("not followed: more than {max} redirects in a row"));
                 } else {
                     self.judge_redirect(now, source, &target, &mut record, brought.as_mut());
                 }
