@@ -70,11 +70,11 @@ pub fn is_cut(visit: &Visit) -> bool {
     cut_by.into_iter().any(|limit| visit.limits.contains(limit))
 }
 
-/// Makes a failure of a visit whose body broke off, if the URL had a whole content before: it does not say what the content is now, and the one
-/// before stays. Where the page before had broken off, too, one part follows another, whatever failed between: some servers announce more than
-/// they ever send. `last` is the visit before. Called before [`follow`].
+/// Makes a failure of a visit whose body broke off, or was cut short by a smaller limit than before, if the URL had a whole content before: it does not
+/// say what the content is now, and the one before stays. Where the page before had broken off, too, one part follows another, whatever failed between:
+/// some servers announce more than they ever send. `last` is the visit before. Called before [`follow`].
 pub fn fail_if_broken_off(visit: &mut Visit, last: &Visit) {
-    let Some(outcome) = broken_off(visit) else { return };
+    let Some(outcome) = broken_off(visit).or_else(|| cut_short(visit, last)) else { return };
     let had_content = match last.outcome.is_fetched() {
         true => broken_off(last).is_none(),
         // A failure keeps the identity of the content before, which a part has not.
@@ -94,6 +94,17 @@ fn broken_off(visit: &Visit) -> Option<Outcome> {
         limits if limits.contains(Limit::Time) => Some(Outcome::Timeout),
         _ => None,
     }
+}
+
+/// The failure that a body is which `--max-body-bytes` cut before it was as long as that of the visit before. A page that has outgrown the limit is longer
+/// than it was: it has changed. Behind such a failure it is not known how long the content was.
+fn cut_short(visit: &Visit, last: &Visit) -> Option<Outcome> {
+    let is_cut = |visit: &Visit| visit.limits.contains(Limit::Length);
+    let is_short = match last.outcome.is_fetched() {
+        true => !is_cut(last) && visit.length < last.length,
+        false => is_cut(last),
+    };
+    (is_cut(visit) && is_short).then_some(Outcome::TooLarge)
 }
 
 /// The validators with which to request the content of the last visit again; none for an unconditional request. `is_probe` says
@@ -177,7 +188,7 @@ pub fn follow(visit: &mut Visit, last: &Visit, was_asked_in_any_case: bool) -> b
         },
     };
     // Behind a failure, the content may be another.
-    let is_compared = had_content && visit.outcome != Outcome::NotModified;
+    let is_compared = had_content && !is_cut(last) && visit.outcome != Outcome::NotModified;
     if is_same && is_compared && visit.validators.etag != last.validators.etag {
         visit.validators.etag = None;
     }
@@ -338,6 +349,8 @@ mod tests {
             (cut(Limit::Disconnect), Visit { content_at: Some(AT), ..failed.clone() }, Outcome::Html),
             (cut(Limit::Disconnect), failed, Outcome::Html),
             (cut(Limit::Length), page(1, "a"), Outcome::Html),
+            // By a smaller limit than before, it says no more than what broke off.
+            (cut(Limit::Length), Visit { length: 9, ..page(1, "a") }, Outcome::TooLarge),
             (page(2, "a"), page(1, "a"), Outcome::Html),
         ] {
             let mut visit = now.clone();
@@ -352,7 +365,8 @@ mod tests {
     #[test]
     fn only_a_content_that_was_whole_stays_where_the_next_one_breaks_off_whatever_failed_between() {
         let failed = Visit::without_fetch(page(1, "").key, Outcome::Timeout, String::new(), AT);
-        let whole = |content: u8| Visit { identity: Some(content.into()), ..page(content, "a") };
+        let whole = |content: u8| Visit { identity: Some(content.into()), length: 9, ..page(content, "a") };
+        let short = |content: u8| Visit { limits: Limit::Length.into(), length: 5, ..page(content, "a") };
         let part = |content: u8| Visit { limits: Limit::Disconnect.into(), ..page(content, "a") };
         let fetched = Outcome::Html;
         for (visits, outcomes) in [
@@ -361,6 +375,8 @@ mod tests {
             (vec![whole(1), gone(), part(2), part(3)], vec![Outcome::ConnectionError; 2]),
             (vec![whole(1), part(2), failed.clone(), part(3)], vec![Outcome::ConnectionError; 2]),
             (vec![part(1), failed.clone(), whole(2), part(3), failed], vec![fetched, Outcome::ConnectionError]),
+            (vec![whole(1), short(2), short(2), whole(1)], vec![Outcome::TooLarge, Outcome::TooLarge, fetched]),
+            (vec![short(2), short(2)], vec![fetched]),
         ] {
             let (mut last, mut found) = (visits[0].clone(), Vec::new());
             for mut visit in visits[1..].iter().cloned() {

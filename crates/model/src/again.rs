@@ -77,6 +77,8 @@ impl Change {
         };
         match (Presence::of(before), Presence::of(now)) {
             (Presence::There, Presence::There) if now.has_content_of(before) => Change::Unchanged,
+            // Nothing tells whether they differ.
+            (Presence::There, Presence::There) if now.may_be_part_of(before) => Change::Unchanged,
             (Presence::There, Presence::There) => Change::Changed,
             (Presence::Gone | Presence::Moved, Presence::There) if before.content_at.is_some() => Change::Back,
             (Presence::Failed, Presence::There) if before.content_at.is_some() => {
@@ -144,7 +146,7 @@ fn leads_to_itself(visit: &Visit) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PayloadDigest;
+    use crate::{Limit, PayloadDigest};
 
     fn url(text: &str) -> CanonicalUrl {
         CanonicalUrl::from_canonical(text).expect("a URL")
@@ -164,6 +166,8 @@ mod tests {
         let page = |content| visit(Outcome::Html, 200, content);
         let gone = |content| visit(Outcome::HttpError, 404, content);
         let failed = |content| visit(Outcome::Timeout, 0, content);
+        let of_length = |content, length| Visit { length, ..page(content) };
+        let cut = |content, length| Visit { limits: Limit::Length.into(), ..of_length(content, length) };
         let moved = |content, to: &str| Visit { target: Some(to.to_owned()), ..visit(Outcome::Redirect, 301, content) };
         for (before, now, change) in [
             (None, page(1), Change::New),
@@ -211,6 +215,13 @@ mod tests {
                 Visit { identity: Some(1), wording: Some(4), ..page(2) },
                 Change::Changed,
             ),
+            // A cut content may be the beginning of a longer one, and of no other.
+            (Some(cut(1, 5)), of_length(2, 9), Change::Unchanged),
+            (Some(of_length(1, 9)), cut(2, 5), Change::Unchanged),
+            (Some(cut(1, 5)), cut(2, 9), Change::Unchanged),
+            (Some(cut(1, 5)), cut(2, 5), Change::Changed),
+            (Some(cut(1, 5)), of_length(2, 4), Change::Changed),
+            (Some(of_length(1, 5)), cut(2, 9), Change::Changed),
             (Some(failed(0)), page(1), Change::New),
             (Some(failed(1)), gone(1), Change::Gone),
             (Some(failed(0)), gone(0), Change::Unchanged),

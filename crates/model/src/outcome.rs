@@ -57,7 +57,7 @@ outcomes! {
     TlsError = 10, "tls_error";
     /// The browser could not render the page.
     RenderError = 11, "render_error";
-    /// A size limit was reached before anything useful came.
+    /// A size limit was reached before anything useful came; or, in a later round, before as much came as was known.
     TooLarge = 12, "too_large";
     /// Outside the scope, or excluded by a pattern.
     Excluded = 13, "excluded";

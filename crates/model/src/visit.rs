@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use weburl::UrlKey;
 
-use crate::{Announced, Distance, LimitSet, Outcome, Past, PayloadDigest, Timestamp, Validators, essence};
+use crate::{Announced, Distance, Limit, LimitSet, Outcome, Past, PayloadDigest, Timestamp, Validators, essence};
 
 /// The place of a record in the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -159,6 +159,14 @@ impl Visit {
 
     fn has_identity_of(&self, earlier: &Visit) -> Option<bool> {
         Some(self.identity? == earlier.identity?)
+    }
+
+    /// Whether `--max-body-bytes` cut one of two contents, and it may be the beginning of the other, which is longer. Only a comparison of the bytes
+    /// would tell.
+    #[must_use]
+    pub fn may_be_part_of(&self, other: &Visit) -> bool {
+        let begins = |cut: &Visit, other: &Visit| cut.limits.contains(Limit::Length) && cut.length < other.length;
+        begins(self, other) || begins(other, self)
     }
 
     /// What identifies the payload that the visit found.

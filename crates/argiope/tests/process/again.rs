@@ -320,6 +320,31 @@ fn what_becomes_of_a_redirect_is_told() {
 }
 
 #[test]
+fn another_limit_of_bytes_is_no_change() {
+    let long = |end: &str| format!("<title>Long</title>{}<p>{end}", "<p>A line of text.".repeat(2_000));
+    let cut = ["--max-body-bytes", "10000"];
+    for begins_cut in [false, true] {
+        let site = Site::new(Says::Nothing, 1);
+        site.set("/0", Says::Nothing, &long("The end."));
+        let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+        let dir = dirs.path().join("crawl");
+        let first = if begins_cut { &cut[..] } else { &[] };
+        run(&mut crawl(&served, &dir, &[first, &["http://one.test/"]].concat())).expect_code(0);
+        for limit in [&cut[..], &[], &["--unset", "max-body-bytes"], &cut[..]] {
+            run(&mut crawl(&served, &dir, &[&["--again"][..], limit].concat())).expect_code(0);
+            assert_eq!(changes(&dir, &[]), BTreeMap::new(), "{limit:?} {begins_cut}");
+        }
+        let last = visits(&dir)["http://one.test/0"].last().unwrap().clone();
+        assert_eq!((last.outcome, last.past.changes), (Outcome::TooLarge, 0), "the whole content stays");
+        // What is whole again is compared with what was whole before.
+        site.set("/0", Says::Nothing, &long("Another end."));
+        run(&mut crawl(&served, &dir, &["--again", "--unset", "max-body-bytes"])).expect_code(0);
+        assert_eq!(kinds(&changes(&dir, &[])), [("/0", "changed")], "{begins_cut}");
+        ask("check", &dir, &[]);
+    }
+}
+
+#[test]
 fn of_a_page_that_fails_each_time_the_last_visit_counts() {
     let page = |request: &Request| match request.path() {
         "/" => Reply::html("<a href=/fails>it fails each time</a>"),
