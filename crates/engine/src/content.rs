@@ -13,7 +13,7 @@ use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, passage
 use frontier::Features;
 use model::{
     Announcement, Announcer, ContentDigest, Exchange, FetchOutcome, Fetched, Limit, LimitSet, Method, PayloadDigest,
-    Purpose, RenderedDocument, Response, Shown, Timestamp, Truncation, essence,
+    Purpose, RenderedDocument, Response, Shown, Sought, Timestamp, Truncation, essence,
 };
 use rules::Body;
 use stages::{Stage, time};
@@ -59,6 +59,8 @@ pub struct Content {
     pub identity: Option<u64>,
     /// The words as a number ([`model::Visit::wording`]).
     pub wording: Option<u64>,
+    /// What was looked for in the page ([`model::Visit::sought`]).
+    pub sought: Sought,
     /// The features that decide whether it brings something new; `None` for pages whose text is not read.
     pub features: Option<Box<Features>>,
     /// Its values for the dataset, if the crawl writes one.
@@ -374,6 +376,7 @@ fn look_into_document(
     if headed {
         return Finding::Document;
     }
+    content.sought = settings.sought();
     let mut limits = extract::Limits {
         links_max: settings.limits.links_per_page_max,
         href_bytes_max: settings.canonical.url_bytes_max.saturating_mul(4),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use frontier::{Excluded, Filter, SiteRules};
-use model::{Candidate, Limits, Purpose, Via};
+use model::{Candidate, Limits, Purpose, Sought, Via};
 use rules::RuleSet;
 use weburl::{CanonicalRules, SiteKey, UrlKey};
 
@@ -146,6 +146,12 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// What is looked for in pages.
+    #[must_use]
+    pub fn sought(&self) -> Sought {
+        Sought { images: self.images, requisites: self.requisites, nofollow: self.ignore_nofollow }
+    }
+
     /// The pattern by which a known URL does not belong to the crawl any more, though it did when it was found. Images are not subject to
     /// include patterns, and in the queue they look like pages. `is_seed` says of a key whether it is that of a seed, or of what one redirects to.
     pub fn excluded_since(&self, known: &Candidate, is_seed: impl FnOnce(UrlKey) -> bool) -> Option<Excluded> {

@@ -24,6 +24,7 @@ mod picture;
 mod rendering;
 mod resolved;
 mod site;
+mod sought;
 mod time;
 mod visit;
 
@@ -46,5 +47,6 @@ pub use picture::{Picture, PictureKind, Pictures};
 pub use rendering::{LeftOut, Reason, Refusal, Refusals, RenderedDocument, Rendering, Shown, Tally};
 pub use resolved::Resolved;
 pub use site::{Aside, Renewal, RobotsAnswer, RobotsRecord, SiteRecord};
+pub use sought::Sought;
 pub use time::Timestamp;
 pub use visit::{ArchiveLocation, Payload, Visit};

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use weburl::UrlKey;
 
-use crate::{Announced, Distance, Limit, LimitSet, Outcome, Past, PayloadDigest, Timestamp, Validators, essence};
+use crate::{
+    Announced, Distance, Limit, LimitSet, Outcome, Past, PayloadDigest, Sought, Timestamp, Validators, essence,
+};
 
 /// The place of a record in the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -72,6 +74,8 @@ pub struct Visit {
     /// The words of a page, as a number, where only a change of its text counts as a change (`extract::wording`). `None` of a body that broke off.
     /// Without a content now: that of the last one.
     pub wording: Option<u64>,
+    /// What was looked for in the page; nothing in what is no HTML page. Visits of earlier versions do not say it.
+    pub sought: Sought,
     /// What the site says of changes since this visit.
     pub announced: Announced,
     /// A summary of the earlier visits.
@@ -120,6 +124,7 @@ impl Visit {
             validators: Validators::default(),
             identity: None,
             wording: None,
+            sought: Sought::default(),
             announced: Announced::default(),
             past: Past::default(),
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use model::{
     Announced, ArchiveLocation, Aside, Candidate, Distance, Limit, LimitSet, Outcome, Past, PayloadDigest, Position,
-    Purpose, Round, SiteRecord, Timestamp, Validators, Via, Visit,
+    Purpose, Round, SiteRecord, Sought, Timestamp, Validators, Via, Visit,
 };
 use store::{Outline, Segment, Standing, StoreError, Totals, UrlRecord, VisitSummary};
 use weburl::{CanonicalUrl, Site, UrlKey};
@@ -230,7 +230,7 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
     if !visit.limits.is_empty() {
         to.varint(visit.limits.bits());
     }
-    let Visit { round, content_at, content_url, validators, identity, wording, announced, past, .. } = visit;
+    let Visit { round, content_at, content_url, validators, identity, wording, sought, announced, past, .. } = visit;
     let is_later = *round > 1 || *past != Past::default();
     let more = flag(content_at.is_some(), HAS_CONTENT_AT)
         | flag(validators.etag.is_some(), HAS_ETAG)
@@ -240,10 +240,11 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
         | flag(identity.is_some(), HAS_IDENTITY)
         | flag(wording.is_some(), HAS_WORDING)
         | flag(!announced.is_empty(), IS_ANNOUNCED);
-    if visit.duplicate_kind.is_some() || more > 0 {
+    let has_more = more > 0 || !sought.is_empty();
+    if visit.duplicate_kind.is_some() || has_more {
         to.byte(visit.duplicate_kind.map_or(NO_KIND, Outcome::code));
     }
-    if more > 0 {
+    if has_more {
         to.byte(more);
         if let Some(content_at) = content_at {
             to.varint(content_at.0);
@@ -265,6 +266,9 @@ pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
             for at in [announced.sitemap, announced.feed] {
                 to.varint(at.unwrap_or_default().0);
             }
+        }
+        if !sought.is_empty() {
+            to.byte(sought.bits());
         }
     }
     to.finish()
@@ -322,6 +326,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         Ok(Announced { sitemap: said()?, feed: said()? })
     })?;
     let announced = announced.unwrap_or_default();
+    let sought = Sought::from_bits(if from.is_at_end() { 0 } else { from.byte()? });
     from.finish()?;
     Ok(Visit {
         key,
@@ -347,6 +352,7 @@ pub(crate) fn decode_visit(key: UrlKey, bytes: &[u8]) -> Result<Visit, StoreErro
         content_url,
         identity,
         wording,
+        sought,
         announced,
         validators,
         past,

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use model::{
     Announced, ArchiveLocation, Aside, Candidate, Distance, Failure, FailureKind, LimitSet, Outcome, Past,
-    PayloadDigest, Purpose, Queued, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp, Validators, Via, Visit, Visited,
+    PayloadDigest, Purpose, Queued, RobotsAnswer, RobotsRecord, SiteRecord, Sought, Timestamp, Validators, Via, Visit,
+    Visited,
 };
 use postgres::Row;
 use postgres::types::FromSql;
@@ -38,27 +39,29 @@ pub(crate) struct More {
     wording: Option<u64>,
     #[serde(default, skip_serializing_if = "Announced::is_empty")]
     announced: Announced,
+    #[serde(default, skip_serializing_if = "Sought::is_empty")]
+    sought: Sought,
 }
 
 impl More {
     /// As the column has it; `None` where there is nothing of it.
     pub(crate) fn of(visit: &Visit) -> Option<String> {
-        let Visit { validators, past, content_url, identity, wording, announced, .. } = visit;
-        let is_first = *past == Past::default() && announced.is_empty();
+        let Visit { validators, past, content_url, identity, wording, announced, sought, .. } = visit;
+        let is_first = *past == Past::default() && announced.is_empty() && sought.is_empty();
         if validators.is_empty() && is_first && content_url.is_none() && identity.is_none() {
             return None;
         }
         let (validators, past, content_url) = (validators.clone(), past.clone(), content_url.clone());
-        let (identity, wording, announced) = (*identity, *wording, *announced);
-        let more = More { validators, past, content_url, identity, wording, announced };
+        let (identity, wording, announced, sought) = (*identity, *wording, *announced, *sought);
+        let more = More { validators, past, content_url, identity, wording, announced, sought };
         // Texts, numbers and flags can always be written.
         serde_json::to_string(&more).ok()
     }
 
     /// The visit with what the column has.
     fn read(text: &str, visit: Visit) -> Result<Visit, serde_json::Error> {
-        let More { validators, past, content_url, identity, wording, announced } = serde_json::from_str(text)?;
-        Ok(Visit { validators, past, content_url, identity, wording, announced, ..visit })
+        let More { validators, past, content_url, identity, wording, announced, sought } = serde_json::from_str(text)?;
+        Ok(Visit { validators, past, content_url, identity, wording, announced, sought, ..visit })
     }
 }
 
@@ -200,6 +203,7 @@ impl<'r> Columns<'r> {
             content_url: None,
             identity: None,
             wording: None,
+            sought: Sought::default(),
             announced: Announced::default(),
             validators: Validators::default(),
             past: Past::default(),

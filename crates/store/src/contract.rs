@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use model::{
     Announced, ArchiveLocation, Aside, Candidate, ContentDigest, Distance, Failure, FailureKind, Limit, Outcome, Past,
-    PayloadDigest, Purpose, Renewal, RobotsAnswer, RobotsRecord, Round, SiteRecord, Timestamp, Validators, Via, Visit,
-    Visited,
+    PayloadDigest, Purpose, Renewal, RobotsAnswer, RobotsRecord, Round, SiteRecord, Sought, Timestamp, Validators, Via,
+    Visit, Visited,
 };
 use weburl::{CanonicalRules, CanonicalUrl, Site, UrlKey};
 

@@ -345,6 +345,35 @@ fn another_limit_of_bytes_is_no_change() {
 }
 
 #[test]
+fn pages_that_have_not_changed_get_what_a_later_setting_looks_for() {
+    const PAGES: usize = 20;
+    for (setting, kind) in [("--requisites", "i"), ("--images", "i"), ("--ignore-nofollow", "n")] {
+        let site = Site::new(Says::Tag, PAGES);
+        for n in 0..PAGES {
+            let text = format!("<title>{n}</title><img src=/i{n}><a rel=nofollow href=/n{n}>n</a>");
+            site.set(&format!("/{n}"), Says::Tag, &text);
+            for kind in ["i", "n"] {
+                site.set(&format!("/{kind}{n}"), Says::Nothing, &format!("{kind} of {n}"));
+            }
+        }
+        let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+        let dir = dirs.path().join("crawl");
+        run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+        run(&mut crawl(&served, &dir, &["--again"])).expect_code(0);
+        let is_wanted = |path: &str| path.starts_with(&format!("/{kind}"));
+        assert!(!site.asked().iter().any(|(path, ..)| is_wanted(path)), "{setting}");
+        run(&mut crawl(&served, &dir, &["--again", setting])).expect_code(0);
+        let wanted: BTreeSet<String> = site.asked().into_iter().map(|(path, ..)| path).collect();
+        let wanted = wanted.into_iter().filter(|path| is_wanted(path)).count();
+        assert_eq!(wanted, PAGES, "{setting}");
+        // Whatever it looks for is looked for once.
+        run(&mut crawl(&served, &dir, &["--again"])).expect_code(0);
+        let statuses = site.statuses();
+        assert!(statuses[&304] > PAGES / 2, "{setting}: {statuses:?}");
+    }
+}
+
+#[test]
 fn of_a_page_that_fails_each_time_the_last_visit_counts() {
     let page = |request: &Request| match request.path() {
         "/" => Reply::html("<a href=/fails>it fails each time</a>"),

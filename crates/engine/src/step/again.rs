@@ -1,7 +1,7 @@
 //! Visits of known pages: their requests, the visit of an unchanged page, and whether the site is right about changes.
 
 use frontier::{Group, Reason, Verdict, again, verdict};
-use model::{Candidate, Change, FetchOutcome, Fetched, Purpose, Queued, Timestamp, Validators, Visit};
+use model::{Candidate, Change, FetchOutcome, Fetched, Outcome, Purpose, Queued, Timestamp, Validators, Visit};
 use weburl::SiteKey;
 
 use super::slot::{Slot, Truth};
@@ -26,10 +26,13 @@ impl State {
     }
 
     /// The validators with which a URL is asked for. A page that a browser shows is asked for in any case: what it shows may change
-    /// though its document does not. So is one whose content the archive has not.
+    /// though its document does not. So is one whose content the archive has not, and one in which not all was looked for that is wanted now.
     pub(super) fn condition_of(&mut self, site: SiteKey, queued: &Queued) -> Option<Box<Validators>> {
         let may_refer = |last: &&Visit| last.location.is_some() || !self.settings.archive;
-        let last = queued.again.as_deref().filter(|_| self.settings.render.is_none()).filter(may_refer)?;
+        let wanted = self.settings.sought();
+        let is_searched = |last: &&Visit| last.kind() != Some(Outcome::Html) || last.sought.covers(wanted);
+        let last = queued.again.as_deref().filter(|_| self.settings.render.is_none());
+        let last = last.filter(may_refer).filter(is_searched)?;
         let front = self.front(site)?;
         let is_probe = !front.is_probed || front.state.misleads();
         let validators = again::condition(last, is_probe, front.state.pages_fetched());

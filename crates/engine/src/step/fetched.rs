@@ -194,6 +194,7 @@ impl State {
             limits: verdict::limits_reached(&fetch.fetched, source.purpose).union(content.limits),
             identity: content.identity,
             wording: content.wording,
+            sought: content.sought,
             at: fetched_at(&fetch).unwrap_or_else(|| self.dates.of(fetch.finished_at)),
             attempts: ended.attempts,
             judged_at: source.judges_from(),

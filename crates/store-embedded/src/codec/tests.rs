@@ -239,7 +239,9 @@ fn records_read_back() {
     let elsewhere = Visit { content_url: Some("http://elsewhere.test/".to_owned()), ..later_visit() };
     let announced = Announced { sitemap: Some(Timestamp(8)), feed: None };
     let announced = Visit { announced, ..full_visit() };
-    for visit in [later_visit(), no_kind, first, elsewhere, worded, announced] {
+    let sought = Sought { requisites: true, ..Sought::default() };
+    let [sought, sought_later] = [full_visit(), later_visit()].map(|visit| Visit { sought, ..visit });
+    for visit in [later_visit(), no_kind, first, elsewhere, worded, announced, sought, sought_later] {
         assert_eq!(decode_visit(visit.key, &encode_visit(&visit)).expect("visit"), visit);
     }
     let summary = full_url().visit.map(|visit| VisitSummary { round: 300, ..visit });

@@ -30,6 +30,7 @@ pub(super) fn records_round_trip(fixture: &dyn Fixture) {
         validators: Validators { etag: Some("\"é\"".to_owned()), last_modified: Some("long ago".to_owned()) },
         identity: Some(u64::MAX - 1),
         wording: Some(u64::MAX),
+        sought: Sought { images: true, requisites: false, nofollow: true },
         announced: Announced { sitemap: None, feed: Some(Timestamp(11)) },
         past: Past { visits: 3, changes: 2, first_at: Timestamp(1), changed_at: Timestamp(2), not_modified: 4 },
     };
