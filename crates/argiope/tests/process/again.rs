@@ -350,7 +350,8 @@ fn pages_that_have_not_changed_get_what_a_later_setting_looks_for() {
     for (setting, kind) in [("--requisites", "i"), ("--images", "i"), ("--ignore-nofollow", "n")] {
         let site = Site::new(Says::Tag, PAGES);
         for n in 0..PAGES {
-            let text = format!("<title>{n}</title><img src=/i{n}><a rel=nofollow href=/n{n}>n</a>");
+            let nofollow = "<meta name=robots content=nofollow>";
+            let text = format!("<title>{n}</title>{nofollow}<img src=/i{n}><a href=/n{n}>n</a>");
             site.set(&format!("/{n}"), Says::Tag, &text);
             for kind in ["i", "n"] {
                 site.set(&format!("/{kind}{n}"), Says::Nothing, &format!("{kind} of {n}"));
