@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -34,6 +34,9 @@ const FLAGS: [&str; 13] = [
 
 /// How long the browser may say nothing while something is waited for.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
+
+/// Messages that are read before somebody looks at them. The browser waits where there are more.
+const MESSAGES_MAX: usize = 1_024;
 
 /// Elements that the Tab key passes on a page, at most.
 const TABS_MAX: usize = 400;
@@ -371,7 +374,7 @@ impl Browser {
 
 /// Reads messages until the pipe ends. Each ends with a zero.
 fn read(pipe: ChildStdout) -> Receiver<Vec<u8>> {
-    let (sender, messages) = channel();
+    let (sender, messages) = sync_channel(MESSAGES_MAX);
     std::thread::spawn(move || {
         let mut pipe = BufReader::new(pipe);
         loop {
