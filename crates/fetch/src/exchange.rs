@@ -173,7 +173,6 @@ impl Exchanger {
             return Err(final_failure(failure(FailureKind::Protocol, detail)));
         }
         let fields = self.take_cookies(ask, &mut answer);
-        let request_body = recorded_body(ask, self.requests.cookie_values(ask).as_ref(), &mut answer.request_head);
         // What a page needs is kept whatever it is.
         let wanted = self.wanted.as_ref().filter(|_| ask.task.purpose != Purpose::Requisite);
         let unwanted = wanted.and_then(|wanted| wanted.reason_against(ask.url, answer.status, &fields));
@@ -190,6 +189,8 @@ impl Exchanger {
             }
         };
         let response_time = sent.elapsed();
+        // Not before: hundreds of fetches wait for their bodies.
+        let request_body = recorded_body(ask, self.requests.cookie_values(ask).as_ref(), &mut answer.request_head);
         Ok(answered(ask, target, started_at, response_time, (answer, fields, request_body), collected))
     }
 

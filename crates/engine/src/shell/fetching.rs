@@ -158,18 +158,7 @@ async fn show_hooks(mut fetch: Fetch, shared: &Fetching) -> Fetch {
 
 /// Looks into an answer; into a large one on a thread of its own, so that the network goes on.
 async fn look_beside(outcome: FetchOutcome, purpose: Purpose, shared: &Fetching) -> Fetch {
-    let sent_bytes = match &outcome.fetched {
-        model::Fetched::Response(response) => response.body.len(),
-        model::Fetched::Failed(_) => 0,
-    };
-    let rendering = outcome.rendering.as_ref();
-    let rendered = rendering.and_then(|rendering| rendering.document.as_ref().ok());
-    let body_bytes = sent_bytes.max(rendered.map_or(0, |document| document.html.len()));
-    // What the page loaded is looked into as well, one file after the other.
-    let are_files_read = shared.settings.requisites || shared.settings.images;
-    let files = rendering.filter(|_| are_files_read).map_or(&[][..], |rendering| &rendering.resources);
-    let of_files = files.iter().map(|exchange| exchange.payload.len());
-    let (all_bytes, largest) = (body_bytes + of_files.clone().sum::<usize>(), of_files.fold(body_bytes, usize::max));
+    let (all_bytes, largest) = bytes_read(&outcome, &shared.settings);
     let settings = shared.settings.clone();
     let look = move || {
         let content = look_into_answer(&outcome, purpose, &settings);
@@ -179,11 +168,26 @@ async fn look_beside(outcome: FetchOutcome, purpose: Purpose, shared: &Fetching)
         return look();
     }
     // Boxed: see `fetch`.
-    Box::pin(async {
+    Box::pin(async move {
         let _turn = shared.beside.turn(largest).await;
         on_its_own_thread(look).await
     })
     .await
+}
+
+/// The bytes that are looked into: all, and those of the largest body. What a page loaded is looked into as well, one file after the other.
+fn bytes_read(outcome: &FetchOutcome, settings: &Settings) -> (usize, usize) {
+    let sent_bytes = match &outcome.fetched {
+        model::Fetched::Response(response) => response.body.len(),
+        model::Fetched::Failed(_) => 0,
+    };
+    let rendering = outcome.rendering.as_ref();
+    let rendered = rendering.and_then(|rendering| rendering.document.as_ref().ok());
+    let body_bytes = sent_bytes.max(rendered.map_or(0, |document| document.html.len()));
+    let are_files_read = settings.requisites || settings.images;
+    let files = rendering.filter(|_| are_files_read).map_or(&[][..], |rendering| &rendering.resources);
+    let of_files = files.iter().map(|exchange| exchange.payload.len());
+    (body_bytes + of_files.clone().sum::<usize>(), of_files.fold(body_bytes, usize::max))
 }
 
 /// Does this on another thread. A panic there is one here, so that the task does not end as if all were well.
