@@ -73,7 +73,11 @@ impl Judge {
                 let detail = format!("{url} and the page that needs it are not both in round {}", self.number);
                 findings.add(Check::Revisited, now, detail);
             }
-            if self.is_wanted(web, &entry, date) && !self.chosen.contains_key(&entry.candidate.url.key()) {
+            // A watch asks a site in trouble for nothing before its wait is over.
+            let site = store.site(entry.candidate.url.key().site)?;
+            let is_in_trouble = site.is_some_and(|site| site.aside.is_some() && site.due_at > date);
+            let may_wait = self.every.is_some() && is_in_trouble;
+            if !may_wait && self.is_wanted(web, &entry, date) && !self.chosen.contains_key(&entry.candidate.url.key()) {
                 findings.add(Check::Revisited, now, format!("{url} is left out of round {}", self.number));
             }
         }
