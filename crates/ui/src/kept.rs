@@ -135,11 +135,11 @@ mod tests {
             asked.get()
         };
         let kept = || Kept { clock: Clock::reading(readings), ..Kept::default() };
-        // Each request opens it anew, as a state in a database.
-        let (of_moment, anew) = (kept(), || Arc::new(Opened::new(root.path()).expect("a crawl")));
-        assert_eq!([asked(&of_moment, &anew), asked(&of_moment, &anew)], [1, 0]);
+        // Each request opens the state again, as one in a database.
+        let (of_moment, again) = (kept(), || Arc::new(Opened::new(root.path()).expect("a crawl")));
+        assert_eq!([asked(&of_moment, &again), asked(&of_moment, &again)], [1, 0]);
         AWAKE.fetch_add(TOOK * u64::from(HOLDS_TIMES), SeqCst);
-        assert_eq!(asked(&of_moment, &anew), 1);
+        assert_eq!(asked(&of_moment, &again), 1);
         // Each request gets the same until another commit.
         let (of_commit, same) = (kept(), || crawl.now().expect("a crawl"));
         assert_eq!([asked(&of_commit, &same), asked(&of_commit, &same)], [1, 0]);

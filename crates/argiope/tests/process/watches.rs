@@ -321,7 +321,7 @@ fn a_watch_leaves_the_urls_that_a_limit_left() {
     let known: BTreeSet<String> = site.asked().into_iter().map(|(path, ..)| path).collect();
     assert_eq!(known.len(), 4);
     let watch = |more: &[&str]| run(Command::new(BINARY).arg("watch").arg(&dir).args(more)).expect_code(0);
-    // Nothing is due, and nothing is said of a round.
+    // Nothing is due, so no line tells of a round.
     let ended = watch(&["--every", "1h", "--budget", "100/h", "--rounds", "1"]);
     assert_eq!(ended.stdout, "");
     assert!(ended.stderr.contains("no page is due: 4 pages visited too recently"), "{}", ended.stderr);
