@@ -93,7 +93,9 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
         ));
     }
     let lock = Arc::new(WatchLock::take(&dir)?);
-    let (plan, notices) = resumed_plan(&dir, &Options::default(), &[])?;
+    // A directory that was replaced explains each other error: one file was of this crawl, the next of another.
+    let explained = |error| lock.check().err().unwrap_or(error);
+    let (plan, notices) = resumed_plan(&dir, &Options::default(), &[]).map_err(explained)?;
     tell_all(&notices);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(Session::threads(&plan)).enable_all().build()?;
@@ -117,8 +119,9 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     let mut ranked = Ranked::new(args.importance);
     loop {
         let began = clock.now();
-        let watch = args.watch(ranked.now(&args.dir, clock.now())?);
-        let round = round(&watch, args.progress, (&dir, &lock, metrics.as_ref()), &runtime, &stopped, last)?;
+        let watch = args.watch(ranked.now(&args.dir, clock.now()).map_err(explained)?);
+        let round = round(&watch, args.progress, (&dir, &lock, metrics.as_ref()), &runtime, &stopped, last);
+        let round = round.map_err(explained)?;
         last = watch.rested(round);
         rounds += 1;
         if !round.is_stopped && args.rounds.is_some_and(|max| rounds >= max) {
@@ -160,6 +163,7 @@ fn round(
         }
         opened => opened?,
     };
+    lock.check()?;
     let began_at = Clock::start().date();
     let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
     let (mut sign_in, mut tried) = (SignIn::new(dir, &plan)?, None);
