@@ -442,10 +442,13 @@ fn servers_that_are_wrong_about_their_content_hide_no_change() {
         if says == Says::AnyTag {
             // A tag that changes with each answer is not sent again: the date is right.
             run(&mut crawl(&served, &dir, &["--again"])).expect_code(0);
-            site.asked();
-            run(&mut crawl(&served, &dir, &["--again"])).expect_code(0);
-            let statuses = site.statuses();
-            assert!(statuses[&304] >= 7, "{statuses:?}");
+            // Nor does it come back with an answer that says that nothing has changed. One page in eight is requested in any case.
+            for round in 5..8 {
+                site.asked();
+                run(&mut crawl(&served, &dir, &["--again"])).expect_code(0);
+                let statuses = site.statuses();
+                assert!(statuses.get(&304) >= Some(&4), "round {round}: {statuses:?}");
+            }
         }
         if says == Says::NothingChanged {
             site.asked();
