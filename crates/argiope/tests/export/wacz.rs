@@ -227,3 +227,52 @@ fn pywb_and_warcio_find_the_content_of_pages_that_have_not_changed() {
         [pages, std::fs::read_to_string(parts.path().join("pages/extraPages.jsonl")).unwrap_or_default()].concat();
     assert_eq!(pages.matches("\"url\"").count(), 3, "{pages}");
 }
+
+/// Pages that each have an entity tag of their own and say by it that they have not changed.
+const TAGGED: usize = 30;
+
+#[test]
+fn pywb_replays_each_answer_that_said_unchanged_at_its_own_moment() {
+    let links: String = (0..TAGGED).map(|n| format!("<a href=/{n}>{n}</a>")).collect();
+    let body = move |path: &str| format!("<title>{path}</title>{links}<p>Besedilo č š ž.");
+    let shown = body.clone();
+    let site = testweb::from_fn(move |request: &testweb::Request| {
+        let tag = format!("\"{}\"", request.path());
+        match request.path() {
+            "/robots.txt" | "/sitemap.xml" => Reply::error(404, request.path()),
+            _ if request.header("if-none-match") == Some(&*tag) => Reply::new(304).header("ETag", tag),
+            path => Reply::html(shown(path)).header("ETag", tag),
+        }
+    });
+    let crawled = Crawled::of(Web::new().site("small.test", site), "http://small.test/", &[]);
+    for _ in 0..2 {
+        // The moments of an archive's index are seconds.
+        std::thread::sleep(std::time::Duration::from_millis(1_100));
+        assert_eq!(crawled.crawl(&["--again"]).code, 0);
+    }
+    let list = "import sys\n\
+        from warcio.archiveiterator import ArchiveIterator\n\
+        for path in sys.argv[1:]:\n\
+        \x20   with open(path, 'rb') as file:\n\
+        \x20       for record in ArchiveIterator(file, check_digests='raise'):\n\
+        \x20           head = record.rec_headers\n\
+        \x20           if record.rec_type == 'revisit' and head['WARC-Profile'].endswith('server-not-modified'):\n\
+        \x20               assert head['WARC-Refers-To-Date'] < head['WARC-Date'], head\n\
+        \x20               moment = ''.join(c for c in head['WARC-Date'].split('.')[0] if c.isdigit())\n\
+        \x20               print(moment, head['WARC-Target-URI'])\n";
+    let segments = crawled.segments();
+    let paths: Vec<&str> = segments.iter().map(|path| path.to_str().expect("UTF-8")).collect();
+    let listed = script(&["warcio"], list, &paths);
+    // Twice each, but for those that a small site is asked for in any case.
+    assert!(listed.lines().count() > TAGGED, "{listed}");
+    let dir = tempfile::tempdir().expect("a directory");
+    let wacz = dir.path().join("crawl.wacz");
+    export(&crawled, &wacz, &[]);
+    let pywb = Pywb::serve(dir.path(), &wacz);
+    for line in listed.lines() {
+        let (moment, url) = line.split_once(' ').expect("a moment and a URL");
+        let (status, head, replayed) = get(pywb.port, &format!("/it/{moment}id_/{url}"));
+        let path = url.strip_prefix("http://small.test").expect("a page of the site");
+        assert_eq!((&*status, String::from_utf8(replayed).expect("UTF-8")), ("200", body(path)), "{line}: {head}");
+    }
+}
