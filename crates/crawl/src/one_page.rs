@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use engine::{Answer, Extra, Hook, Recorded};
+use fresh::Temporary;
 use settings::options::Options;
 use settings::plan::Plan;
 use settings::units::Span;
@@ -38,7 +39,7 @@ pub async fn one_page(url: &str) -> anyhow::Result<OnePage> {
     };
     let plan = Plan::new(&options)?;
     let seeds = plan.seeds(&[url.to_owned()])?;
-    let place = tempfile::tempdir().context("no temporary directory can be made")?;
+    let place = Temporary::new_in(&std::env::temp_dir()).context("no temporary directory can be made")?;
     let seen = Seen::default();
     let sink = seen.clone();
     let reasons = move |recorded: &Recorded<'_>| {

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use testweb::{Config, Pages, Reply, Server, Web};
 use tokio::runtime::Runtime;
 
-use testkit::ran::argiope;
+use testkit::ran::{argiope, command};
 
 const PAGES: usize = 40;
 /// How often it is looked whether something has happened, every 20 ms: far longer than it takes.
@@ -97,8 +97,11 @@ fn no_browser_is_left_and_the_crawl_goes_on() {
     assert!(until(GONE_LOOKS_MAX, || processes(&mark) == 0), "{} processes are left", processes(&mark));
     assert!(begun.asked() < PAGES, "it was killed in the middle");
 
-    let ran = argiope(&Vec::from_iter(begun.arguments.iter().map(String::as_str)));
-    assert_eq!(ran.code, 0, "{ran:?}");
+    let left = || Vec::from_iter(begun.temporary().read_dir().expect("a directory").flatten());
+    assert!(!left().is_empty(), "a process that is killed cannot remove its directory");
+    let again = command().args(&begun.arguments).env("TMPDIR", begun.temporary()).output().expect("it starts");
+    assert!(again.status.success(), "{again:?}");
+    assert!(left().is_empty(), "the next run has removed it: {:?}", left());
     let rows = argiope(&["export", &begun.dir(), "jsonl", "--outcome", "html"]).stdout;
     assert_eq!(rows.lines().count(), PAGES, "the page at / and those with a number; behind the last there is none");
     assert!(begun.asked() <= PAGES + 8, "little is fetched again: {} requests", begun.asked());

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use tempfile::TempDir;
+use fresh::Temporary;
 
 use crawl::CrawlDir;
 use crawl::held::Held;
@@ -17,7 +17,7 @@ pub struct Scratch {
     root: PathBuf,
     held: Held,
     /// Removed at the end, where it is a temporary one.
-    _temporary: Option<TempDir>,
+    _temporary: Option<Temporary>,
 }
 
 impl Scratch {
@@ -27,8 +27,7 @@ impl Scratch {
     /// It cannot be made, or there is something else in it.
     pub fn new(given: Option<&Path>) -> anyhow::Result<Self> {
         let Some(root) = given else {
-            let temporary =
-                tempfile::Builder::new().prefix("argiope-worker-").tempdir().context("a temporary directory")?;
+            let temporary = Temporary::new_in(&std::env::temp_dir()).context("a temporary directory")?;
             return Self::at(temporary.path().to_owned(), Some(temporary));
         };
         std::fs::create_dir_all(root).with_context(|| format!("cannot make {}", root.display()))?;
@@ -55,7 +54,7 @@ impl Scratch {
         Self::at(root.to_owned(), None)
     }
 
-    fn at(root: PathBuf, temporary: Option<TempDir>) -> anyhow::Result<Self> {
+    fn at(root: PathBuf, temporary: Option<Temporary>) -> anyhow::Result<Self> {
         let held = Held::of([root.clone()]).with_context(|| format!("cannot look at {}", root.display()))?;
         Ok(Scratch { root, held, _temporary: temporary })
     }
