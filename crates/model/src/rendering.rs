@@ -121,6 +121,8 @@ pub enum LeftOut {
     Growth,
     /// More films and sounds than are played.
     Media,
+    /// It has more nodes than are looked at for what can be clicked and scrolled.
+    Nodes,
     /// The page went away, or did not answer.
     Gone,
 }
@@ -137,6 +139,7 @@ impl Reason for LeftOut {
             LeftOut::Hangs => "hangs",
             LeftOut::Growth => "growth",
             LeftOut::Media => "media",
+            LeftOut::Nodes => "nodes",
             LeftOut::Gone => "page gone",
         }
     }

@@ -6,8 +6,9 @@
   // As in `page.js`.
   const { Event, HashChangeEvent, KeyboardEvent, Map, Math, Node, NodeFilter, PopStateEvent, Reflect, Set, String, WeakSet, history } = window;
   const { all, askForReport, changeable, clickable, hasReport, roots, watchesScrolling, quietly } = crawler.inside;
-  // So many nodes of a page are looked at.
+  // So many nodes of a page are looked at, and whether there were more.
   const NODES_MAX = 20000;
+  let isCut = false;
   const LABEL_CHARS_MAX = 80;
 
   const hash = (text) => {
@@ -73,7 +74,10 @@
       const walker = (root.ownerDocument ?? root).createTreeWalker(root, types);
       for (let node = walker.nextNode(); node; node = walker.nextNode()) {
         looked += 1;
-        if (looked > NODES_MAX) return;
+        if (looked > NODES_MAX) {
+          isCut = true;
+          return;
+        }
         yield node;
       }
     }
@@ -325,6 +329,6 @@
     );
   };
 
-  Object.assign(crawler, { look, click, undo, scroll, rewind, scrolls, passed, play, pause, run, ran: () => ran });
+  Object.assign(crawler, { look, click, undo, scroll, rewind, scrolls, passed, play, pause, run, ran: () => ran, isCut: () => isCut });
   Object.freeze(crawler);
 })();

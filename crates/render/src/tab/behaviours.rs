@@ -149,6 +149,9 @@ impl Tab<'_> {
 
     async fn explore(&mut self, explorer: &mut Explorer) -> Result<(), RenderFailure> {
         let mut look = self.look(explorer).await?;
+        if self.evaluate("argiopeCrawler.isCut()").await? == Value::Bool(true) {
+            self.rendered.left_out.count(LeftOut::Nodes);
+        }
         loop {
             if self.requests >= self.settings.requests_max {
                 explorer.stop(LeftOut::Requests);

@@ -205,10 +205,12 @@ async fn names_in_a_page_hide_nothing_of_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_of_many_nodes_is_shown() {
     let renderer = Renderer::new(settings());
-    let many = "<body><p id=p></p><script>p.insertAdjacentHTML('beforeend', '<b>x</b>'.repeat(50000)); \
+    let many = "<body><p id=p></p><script>p.insertAdjacentHTML('beforeend', '<b>x</b>'.repeat(500000)); \
                 document.body.insertAdjacentHTML('beforeend', '<a href=/last>x</a>')</script>";
     let rendered = render(&renderer, many, &Arc::new(Site::new())).await.expect("a page");
-    assert_eq!(rendered.html.matches("<b>x</b>").count(), 1 + 50_000, "the first is in the script");
+    // With their texts these are a million nodes.
+    assert_eq!(rendered.html.matches("<b>x</b>").count(), 1 + 500_000, "the first is in the script");
+    assert!(rendered.left_out.to_string().contains("nodes"), "{}", rendered.left_out);
     assert!(rendered.html.contains("<a href=\"/last\">"));
     let deep = "<body><script>let at = document.body; for (let n = 0; n < 1000; n++) { const next = document.createElement('i'); \
                 at.append(next); at = next } at.append('deep')</script>";
