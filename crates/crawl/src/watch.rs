@@ -186,11 +186,13 @@ impl Watch {
         Ok(nothing(if waits_for_sites { Some(Wait::Sites) } else { waits }))
     }
 
-    /// At first the budget is for the time since the last round, so that a watch that is begun often keeps to it.
+    /// At first the budget is for the time since the last round, so that a watch that is begun often keeps to it, and one that never runs for long
+    /// gets it all the same. It saves up what it is given for: of `100/day` a day.
     fn first(&self, last: model::Round, now: Timestamp) -> Duration {
+        let since = now.apart(last.began_at).min(self.every.max(self.budget.time));
         match last.number {
-            1 => self.every,
-            _ => now.apart(last.began_at).min(self.every),
+            1 => since.max(self.every),
+            _ => since,
         }
     }
 
@@ -220,6 +222,34 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_watch_that_begins_has_the_budget_since_the_last_round() {
+        let (minute, day) = (Duration::from_secs(60), Duration::from_secs(86_400));
+        // The number of the last round, the time since it began, the budget, `every`, and the visits that are allowed.
+        for (number, since, budget, every, visits) in [
+            (1, minute, "144/day", 10 * minute, 1.0),
+            (1, day, "144/day", 10 * minute, 144.0),
+            (2, Duration::ZERO, "144/day", 10 * minute, 0.0),
+            (2, 5 * minute, "144/day", 10 * minute, 0.5),
+            // Begun each day, for a round: it has the budget of that day.
+            (2, day, "40/day", 10 * minute, 40.0),
+            (2, 30 * day, "40/day", 10 * minute, 40.0),
+            (2, day, "10/min", 10 * minute, 100.0),
+            (2, 3 * minute, "60/h", minute, 3.0),
+        ] {
+            let watch = Watch {
+                budget: budget.parse().expect("a budget"),
+                every,
+                important: Important::default(),
+                root: PathBuf::new(),
+            };
+            let began_at = Timestamp(1_800_000_000_000_000);
+            let last = model::Round { number, began_at, is_choosing: false };
+            let allowed = watch.budget.in_time(watch.first(last, began_at + since));
+            assert!((allowed - visits).abs() < 1e-9, "{number} {since:?} {budget}: {allowed}");
+        }
+    }
 
     #[test]
     fn budgets_are_visits_in_a_time() {
