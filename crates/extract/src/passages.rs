@@ -1,9 +1,9 @@
 //! A sample of the passages of a text. It distinguishes a page that says something new from one that repeats others.
 //!
-//! A passage is three words in a row. Numbers are left out: counters, dates and prices differ on pages that are the same. The sample is that
+//! A passage is three words in a row, and in scripts that write no spaces also three letters. Numbers are left out: counters, dates and prices differ on pages that are the same. The sample is that
 //! of the smallest hashes, so it has the same passages of the same parts of two texts.
 
-use crate::simhash;
+use crate::{simhash, wording};
 
 /// Passages sampled of a text, at most.
 pub const PASSAGES_MAX: usize = 64;
@@ -34,6 +34,11 @@ const WORDS_BEFORE: usize = 2;
 pub fn with_fingerprint(text: &str) -> (Passages, u64) {
     let mut sampler = Sampler::default();
     let fingerprint = simhash::of_words(text, |word, is_number| sampler.push(word, is_number));
+    if wording::may_be_without_spaces(text) {
+        // What lies between two spaces may be a sentence here, and a page of a few sentences has hardly a passage.
+        let letters = text.chars().filter(|letter| wording::is_without_spaces(*letter));
+        letters.for_each(|letter| sampler.push(simhash::mix(u64::from(letter)), false));
+    }
     (sampler.finish(), fingerprint)
 }
 
@@ -131,6 +136,18 @@ mod tests {
         }
         // A word whose first eight characters, which are read at once, are digits.
         assert_eq!(of("12345678abc two three").count, 1);
+    }
+
+    #[test]
+    fn letters_make_passages_where_no_spaces_are_written() {
+        let letters = |from: u32, count: u32| (from..from + count).filter_map(char::from_u32).collect::<String>();
+        // Chinese, Thai: one run between two spaces.
+        for (text, count) in [(letters(0x4e00, 160), 158), (letters(0xe01, 40), 38)] {
+            let passages = of(&text);
+            assert!(passages.count >= count && passages.sample.len() >= 38, "{text}: {}", passages.count);
+            assert_eq!(passages.sample, of(&format!("7 {text} 2026")).sample, "numbers do not count");
+        }
+        assert_eq!(of("d'été où là-bas").count, 3, "where spaces are written, words do");
     }
 
     #[test]

@@ -36,8 +36,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 fn parted(run: &str) -> impl Iterator<Item = &str> {
     let mut rest = run;
     std::iter::from_fn(move || {
-        let is_apart = stands_beside_digits(rest.chars().next()?);
-        let end = rest.find(|character| stands_beside_digits(character) != is_apart).unwrap_or(rest.len());
+        let is_apart = is_without_spaces(rest.chars().next()?);
+        let end = rest.find(|character| is_without_spaces(character) != is_apart).unwrap_or(rest.len());
         let (part, behind) = rest.split_at(end);
         rest = behind;
         Some(part)
@@ -50,9 +50,10 @@ fn is_mark(character: char) -> bool {
         '\u{300}'..='\u{36f}' | '\u{e47}'..='\u{e4e}' | '\u{ec8}'..='\u{ece}' | '\u{3099}'..='\u{309a}')
 }
 
-/// Letters that are not of the same word as a digit beside them: ideographs, kana, and the scripts of South East Asia (UAX #29, WB999).
-/// Hangul is added to them: counters and particles follow numbers without a space, and no token has a letter of it.
-fn stands_beside_digits(character: char) -> bool {
+/// Letters of scripts that write words without spaces between them: ideographs, kana, and the scripts of South East Asia. They are not of the same word
+/// as a digit beside them (UAX #29, WB999). Hangul is added to them: counters and particles follow numbers without a space, and no token has a
+/// letter of it.
+pub(crate) fn is_without_spaces(character: char) -> bool {
     !character.is_numeric()
         && matches!(character,
             '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
@@ -60,6 +61,13 @@ fn stands_beside_digits(character: char) -> bool {
             | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}' | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}'
             | '\u{ff66}'..='\u{ffdc}' | '\u{11700}'..='\u{1174f}' | '\u{16fe0}'..='\u{18dff}'
             | '\u{1aff0}'..='\u{1b2ff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Whether a text may have such letters, by the first bytes of their encodings: `E2` begins punctuation, and what is below `E0` other alphabets.
+pub(crate) fn may_be_without_spaces(text: &str) -> bool {
+    let begins = |byte: &u8| *byte >= 0xe0 && *byte != 0xe2;
+    // Without a branch for each byte, so that many are looked at together.
+    text.as_bytes().chunks(64).any(|bytes| bytes.iter().fold(false, |found, byte| found | begins(byte)))
 }
 
 #[cfg(test)]
