@@ -183,7 +183,8 @@ fn seeds_of(layout: &Layout) -> anyhow::Result<Vec<CanonicalUrl>> {
     Ok(seeds.into_iter().collect())
 }
 
-/// No network, and so no waiting, no asking for robots.txt, no limit on what a run may fetch.
+/// No network, and so no waiting, no asking for robots.txt, no limit on what a run may fetch. What is in the archive has an end: no rule against traps
+/// counts it.
 fn settings_to_adopt(settings: &Settings) -> Settings {
     let mut settings = settings.clone();
     let rules = &mut settings.site_rules;
@@ -191,6 +192,7 @@ fn settings_to_adopt(settings: &Settings) -> Settings {
     rules.politeness.delay = std::time::Duration::ZERO;
     rules.politeness.ip_delay = std::time::Duration::ZERO;
     rules.politeness.delay_factor = 0.0;
+    rules.traps = rules.traps.without_counts();
     settings.concurrency = driver::ANSWERS_AT_ONCE;
     (settings.pages_max, settings.bytes_max, settings.time_max) = (None, None, None);
     (settings.head_first, settings.render, settings.details) = (false, None, false);

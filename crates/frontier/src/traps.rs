@@ -133,6 +133,19 @@ impl TrapRules {
         Some((shape, rule))
     }
 
+    /// These rules without those that count pages.
+    #[must_use]
+    pub fn without_counts(&self) -> Self {
+        TrapRules {
+            queries_per_path_max: 0,
+            simple_queries_per_path_max: 0,
+            calendar_pages_max: 0,
+            session_pages_max: 0,
+            low_yield_pages_max: 0,
+            ..self.clone()
+        }
+    }
+
     /// The shapes whose counts may refuse a URL, with their rules: its own first.
     pub fn shapes(&self, url: &CanonicalUrl) -> impl Iterator<Item = (u64, ShapeRule)> {
         let own = self.shape(url);

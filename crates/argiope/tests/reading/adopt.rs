@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use testkit::crawled::{Crawled, flip};
+use testweb::{Pages, Web};
 
 const SEED: &str = "http://small.test/";
 
@@ -108,6 +109,24 @@ fn of_a_cut_segment_all_before_the_cut_is_adopted() {
     let file = OpenOptions::new().write(true).open(&segment).expect("a segment");
     file.set_len(last.offset + last.length / 2).expect("cut");
     check_damaged(&crawled, &segment, last.offset, 1);
+}
+
+/// A crawl has found by their texts that these pages are no trap. Their archive has no more of them than it has.
+#[test]
+fn pages_that_look_like_a_trap_and_are_none_are_adopted() {
+    const PAGES: u64 = 120;
+    let path = |n: u64| format!("/i?id={:032x}", u128::from(n).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835));
+    let links: String = (0..PAGES).map(|n| format!("<a href='{}'>{n}</a>", path(n))).collect();
+    let site = (0..PAGES).fold(Pages::new().html("/", links), |site, n| {
+        let words: String = (0..80).map(|word| format!("word{}letter{} ", n * 80 + word, n)).collect();
+        site.html(path(n), format!("<title>{n}</title><p>{words}"))
+    });
+    let crawled = Crawled::of(Web::new().site("small.test", site), SEED, &[]);
+    let rows = |crawled: &Crawled| crawled.run("export", &["jsonl", "--outcome", "html"]).stdout.lines().count() as u64;
+    assert_eq!(rows(&crawled), 1 + PAGES, "the crawl has them");
+    let (code, report) = adopted(&crawled);
+    assert_eq!((code, &report["pages"]), (0, &Value::from(1 + PAGES)), "{report}");
+    assert_eq!(rows(&crawled), 1 + PAGES);
 }
 
 /// The index of a segment names no record that a crawl has cut off and set aside.
