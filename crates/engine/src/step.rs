@@ -454,7 +454,10 @@ impl State {
                 front.resolve_at = now + RESOLVE_FAILED_AGAIN_AFTER;
                 self.network.found_name(site);
             }
-            Err(failure) if matches!(failure.kind, FailureKind::NameServer | FailureKind::Internal) => {
+            Err(failure)
+                if matches!(failure.kind, FailureKind::NameServer | FailureKind::Internal)
+                    || front.state.may_pass(failure.kind) =>
+            {
                 if !self.is_fault_of_network(now, site, &failure)
                     && let Some(front) = self.front(site)
                 {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use foldhash::HashSet;
-use frontier::{Failed, Group, Reason, Verdict, again, verdict};
+use frontier::{Failed, Group, Reason, Trouble, Verdict, again, verdict};
 use model::{
     Candidate, Exchange, Failure, FailureKind, FetchOutcome, Fetched, Limit, Method, Outcome, Purpose, Queued, TaskId,
     Timestamp, Truncation, Validators, Visit,
@@ -93,6 +93,14 @@ impl State {
         let shares_addresses = self.shares_addresses();
         let verdict = verdict::judge(&outcome.fetched, is_conditional, self.dates.of(outcome.finished_at));
         let Some(front) = self.front(site) else { return };
+        let verdict = match (verdict, &outcome.fetched) {
+            (Verdict::Final { outcome, reason, reached: false }, Fetched::Failed(failure))
+                if front.state.may_pass(failure.kind) =>
+            {
+                Verdict::Retry { trouble: Trouble::Unreached, retry_after: None, outcome, reason }
+            }
+            (verdict, _) => verdict,
+        };
         let attempts = queued.attempts;
         let is_head = ends_with_head(&outcome);
         let mut wait = front.state.delay(&politeness);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fetch::robots_elsewhere;
-use frontier::{Failed, Reason, RobotsState, Trouble, Verdict, verdict};
+use frontier::{Failed, Reason, RobotsState, SiteState, Trouble, Verdict, verdict};
 use model::{
     Exchange, Failure, FailureKind, FetchOutcome, Fetched, Renewal, RobotsAnswer, RobotsRecord, Timestamp, Truncation,
 };
@@ -183,10 +183,12 @@ impl State {
             front.state.robots_had(robots);
             let asked = retry_after.unwrap_or_default().min(politeness.retry_after_max);
             front.state.wait_until(at + asked, Reason::BackOff);
-        } else if is_hopeless(&record.answer) {
+        } else if is_hopeless(&record.answer) && !may_pass(&front.state, &failure, is_own) {
             front.state.robots_unanswered();
             front.state.give_up(at, failure);
         } else {
+            // What another site asks for, or fails for, does not hold up a site whose earlier file is valid.
+            let retry_after = retry_after.filter(|_| is_own || !front.state.has_earlier_robots());
             let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after, since: at, at };
             front.state.robots_failed(&failed, &politeness);
             // The store goes on to have the earlier one.
@@ -223,6 +225,13 @@ impl State {
         }
         self.record(record);
     }
+}
+
+/// Whether a failure for which a site would be given up may pass: while an earlier robots.txt is valid (RFC 9309 §2.4), where the name of a site that has
+/// answered is unknown by now, and where it is only the name to which the file was redirected.
+fn may_pass(state: &SiteState, failure: &Failure, is_own: bool) -> bool {
+    let is_elsewhere = !is_own && failure.kind == FailureKind::NameNotFound;
+    state.has_earlier_robots() || state.may_pass(failure.kind) || is_elsewhere
 }
 
 /// After what time the server wants to be asked again that gave this answer at this date.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foldhash::HashSet;
-use model::{Aside, Failure, Purpose, Timestamp};
+use model::{Aside, Failure, FailureKind, Purpose, Timestamp};
 use robots::RobotsTxt;
 
 use super::{RobotsState, SiteState};
@@ -411,6 +411,23 @@ impl SiteState {
             // The record must tell that it does not wait because of a clock that was set back.
             self.record.failures_in_a_row = self.record.failures_in_a_row.max(1);
         }
+        if failed.retry_after.is_some_and(|asked| asked.min(politeness.retry_after_max) >= ASIDE_WAITS[0]) {
+            // So long no page of it is requested either, which is trouble to a run.
+            self.put_aside(failed.failure, failed.at, politeness);
+        }
+    }
+
+    /// True if there is an earlier robots.txt while one is requested.
+    #[must_use]
+    pub fn has_earlier_robots(&self) -> bool {
+        matches!(self.robots, RobotsState::InFlight { earlier: Some(_) })
+    }
+
+    /// True if a failure may pass although the site can do nothing about it: that the name of a site that has answered is unknown by now. Zones are
+    /// damaged, and a machine leaves the network that knows a name.
+    #[must_use]
+    pub fn may_pass(&self, kind: FailureKind) -> bool {
+        kind == FailureKind::NameNotFound && self.was_reached()
     }
 
     /// Takes rules from the store. `None` means that the site's robots.txt must be fetched again.

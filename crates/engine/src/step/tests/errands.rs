@@ -51,6 +51,39 @@ fn a_site_that_is_on_hold_no_more_is_not_let_go_of_when_an_errand_ends() {
     assert!(crawl.names.contains(&later.site()), "{:?}", crawl.names);
 }
 
+/// RFC 9309 §2.4: what was fetched earlier holds while the file cannot be had.
+#[test]
+fn an_earlier_file_holds_where_it_is_redirected_to_what_cannot_be_asked() {
+    let elsewhere = "http://nowhere.test/robots.txt";
+    for (had_earlier, kind, is_fetched) in [
+        (true, FailureKind::NameNotFound, true),
+        (true, FailureKind::AddressDenied, true),
+        (false, FailureKind::NameNotFound, false),
+    ] {
+        let mut crawl = Driven::begin(settings(), &["http://a.test/1", "http://a.test/2", "http://a.test/private"]);
+        crawl.resolved("http://a.test/", Ok(&[1]));
+        if had_earlier {
+            crawl.answered("http://a.test/robots.txt", 200, &[], RULES);
+            crawl.wait(SECOND * 2);
+            let under_way = crawl.fetches.first().expect("a visit").url.to_string();
+            crawl.wait(robots::ROBOTS_CACHE_MAX);
+            crawl.answered(&under_way, 404, &[], "");
+            crawl.wait(SECOND * 2);
+            crawl.resolved("http://a.test/", Ok(&[1]));
+            crawl.wait(SECOND * 2);
+        }
+        crawl.answered("http://a.test/robots.txt", 302, &[("Location", elsewhere)], "");
+        crawl.target_resolved(elsewhere, Err(kind));
+        crawl.wait(SECOND * 2);
+        let pages: Vec<String> = crawl.asked().iter().map(ToString::to_string).collect();
+        assert_eq!(pages.len(), usize::from(is_fetched), "{had_earlier} {kind:?}: {pages:?}");
+        let ended: Vec<Outcome> =
+            crawl.recorded.iter().filter_map(|record| record.visit.as_ref()).map(|visit| visit.outcome).collect();
+        let of_site = |outcome: &Outcome| matches!(outcome, Outcome::DomainError | Outcome::Excluded);
+        assert!(!ended.iter().any(of_site), "{had_earlier} {kind:?}: {ended:?}");
+    }
+}
+
 const FILE: &str = "http://target.test/rules.txt";
 const RULES: &str = "User-agent: *\nDisallow: /private\n";
 

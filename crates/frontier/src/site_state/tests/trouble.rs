@@ -232,6 +232,7 @@ fn an_earlier_robots_txt_counts_while_a_new_one_cannot_be_had() {
     site.robots_failed(&failed(Trouble::Unreached, Some(3_600), 160), &politeness);
     let record = site.record();
     assert_eq!((record.failures_in_a_row, record.due_at), (1, S(3_760)), "the record tells that it was asked for");
+    assert!(site.is_aside(S(3_759)) && !site.is_aside(S(3_760)), "a run does not wait for it longer than its patience");
     // Without one the site waits.
     let mut site = state();
     site.robots_asked();
