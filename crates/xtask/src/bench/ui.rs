@@ -2,8 +2,9 @@
 //!
 //! A crawl of a small computed web is filled up with URLs, of which most wait and a tenth was visited (`store-embedded/examples/fill.rs`).
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
+mod asking;
+mod screens;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -16,9 +17,11 @@ use super::argiope;
 use super::known;
 use super::measured::percentile;
 use super::run_file::{RunFile, said};
-use super::synthetic::SEED;
 use crate::interface::Interface;
 use crate::workspace::workspace;
+
+use asking::Request;
+use screens::{PREVIEW, Prepared, preview, screens};
 
 /// URLs known, unless told.
 const KNOWN: [u64; 2] = [1_000_000, 10_000_000];
@@ -32,8 +35,6 @@ const SCREEN_SECONDS_MAX: f64 = 60.0;
 const WHOLE_SECONDS_MAX: f64 = 900.0;
 /// The pause before a page is asked for again that says that something is being made.
 const AGAIN_EVERY: Duration = Duration::from_millis(200);
-/// The longest that one answer may take.
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(300);
 /// What such a page has.
 const AWAITED: &str = "id=\"awaited\"";
 /// What a screen may take, in milliseconds.
@@ -73,8 +74,9 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         file.say(
             "| screen | made after | first | p50 | p90 | p99 | slowest | requests |\n|---|---|---|---|---|---|---|---|",
         );
+        let prepared = Prepared::of(&binary, &crawl)?;
         let interface = Interface::start(&binary, &crawl)?;
-        for (name, request) in requests(&interface)? {
+        for (name, request) in screens(&prepared) {
             // A failure is reported, and the other screens are measured.
             match Screen::of(&interface, &request, options.rounds * REQUESTS_OF_A_ROUND) {
                 Ok(screen) => file.say(&line(name, &screen)),
@@ -107,7 +109,7 @@ enum Made {
 
 impl Screen {
     /// Asks for a screen, and then so many times again, when what it shows is there.
-    fn of(interface: &Interface, request: &str, requests: usize) -> anyhow::Result<Self> {
+    fn of(interface: &Interface, request: &Request, requests: usize) -> anyhow::Result<Self> {
         let began = now();
         let (first, mut is_awaited) = answered(interface, request)?;
         let mut made_after = None;
@@ -159,7 +161,7 @@ fn profile(binary: &Path) -> &'static str {
 /// How long the exact count of a change takes behind its preview.
 fn counted(interface: &Interface) -> anyhow::Result<String> {
     let began = now();
-    let mut page = answer(interface, &preview(interface)?)?;
+    let mut page = preview().answer(interface)?;
     let first = if page.contains("An estimate: ") { "an estimate" } else { "no estimate" };
     while let Some(reread) = page.split("data-reread=\"").nth(1).and_then(|rest| rest.split('"').next()) {
         if began.elapsed().as_secs_f64() > WHOLE_SECONDS_MAX {
@@ -167,7 +169,7 @@ fn counted(interface: &Interface) -> anyhow::Result<String> {
                 "{PREVIEW}: the first answer has {first}; the exact count was not there in {WHOLE_SECONDS_MAX} s.\n"
             ));
         }
-        page = answer(interface, &get(interface, reread)?)?;
+        page = Request::get(reread).answer(interface)?;
     }
     ensure!(page.contains("it would concern "), "{page}");
     let seconds = began.elapsed().as_secs_f64();
@@ -212,91 +214,13 @@ fn fill(profile: &str) -> anyhow::Result<PathBuf> {
     Ok(argiope::target().join(dir).join("examples/fill"))
 }
 
-/// The name of the preview of a change.
-const PREVIEW: &str = "effect of an exclude pattern";
-/// A URL of the filled state that waits, as the example `fill` makes them.
-const FILLED: &str = "http%3A%2F%2Fsite-48.fill.test%2Fsection-1%2Fpage-98.html";
-
-/// The screens by name, and the preview of a change.
-fn requests(interface: &Interface) -> anyhow::Result<Vec<(&'static str, String)>> {
-    let preview = preview(interface)?;
-    let get = |path: &str| get(interface, path);
-    let seed: String = SEED.replace(':', "%3A").replace('/', "%2F");
-    let screens = [
-        ("overview", "/".to_owned()),
-        ("its chart", "/history.json".to_owned()),
-        ("sites", "/sites".to_owned()),
-        ("URLs", "/urls".to_owned()),
-        ("URLs, deep in the table", format!("/urls?after={FILLED}")),
-        ("URLs of a site", "/urls?site=site-7.fill.test".to_owned()),
-        ("URLs that wait", "/urls?state=waiting".to_owned()),
-        ("URLs that wait, by pattern", "/urls?state=waiting&match=*7.html".to_owned()),
-        ("URLs in a rare state", "/urls?state=render_error".to_owned()),
-        ("URLs that failed", "/urls?state=failed".to_owned()),
-        ("URLs that failed, with links", "/urls?state=failed&linked=yes".to_owned()),
-        ("URLs by status", "/urls?status=404".to_owned()),
-        ("URLs by size, too many to sort", "/urls?sort=-size".to_owned()),
-        ("URLs that failed, by size", "/urls?state=failed&sort=-size".to_owned()),
-        ("URLs by key", "/urls?key=0123456789".to_owned()),
-        ("URLs by depth", "/urls?depth=3".to_owned()),
-        ("URLs by a pattern that none matches", "/urls?match=*%2Fnone".to_owned()),
-        ("search, empty", "/search".to_owned()),
-        ("search", "/search?q=page".to_owned()),
-        ("changes", "/changes".to_owned()),
-        ("graph of sites", "/graph".to_owned()),
-        ("graph of the most popular pages", "/graph?of=popular".to_owned()),
-        ("rank of a page", format!("/graph/rank?u={seed}")),
-        ("story of a URL", format!("/url?u={seed}")),
-        ("story of a filled URL", format!("/url?u={FILLED}")),
-        ("row of a URL", format!("/url/row?u={seed}")),
-        ("record of a visit", format!("/url/record?u={seed}")),
-        ("URLs with the same content", format!("/url/copies?u={seed}")),
-        ("story of a site", "/url?u=site-7.fill.test".to_owned()),
-        ("steer, with the journal", "/steer".to_owned()),
-        ("report", "/report".to_owned()),
-    ];
-    let screens = screens.into_iter().map(|(name, path)| Ok((name, get(&path)?)));
-    screens.chain([Ok((PREVIEW, preview))]).collect()
-}
-
-/// A request whose connection ends with its answer.
-fn get(interface: &Interface, path: &str) -> anyhow::Result<String> {
-    Ok(head(interface, "GET", path)? + "\r\n")
-}
-
-fn preview(interface: &Interface) -> anyhow::Result<String> {
-    let form = "what=exclude&to=*%2Fsection-1*7.html";
-    Ok(format!("{}Content-Length: {}\r\n\r\n{form}", head(interface, "POST", "/steer")?, form.len()))
-}
-
-fn head(interface: &Interface, method: &str, path: &str) -> anyhow::Result<String> {
-    let address = address(interface)?;
-    Ok(format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n"))
-}
-
-fn address(interface: &Interface) -> anyhow::Result<&str> {
-    interface.origin.strip_prefix("http://").context("an address")
-}
-
 /// Milliseconds until a request is answered, and whether the answer says that something is being made.
-fn answered(interface: &Interface, request: &str) -> anyhow::Result<(f64, bool)> {
+fn answered(interface: &Interface, request: &Request) -> anyhow::Result<(f64, bool)> {
     let began = now();
-    let page = answer(interface, request)?;
+    let page = request.answer(interface)?;
     let took = began.elapsed().as_secs_f64() * 1_000.0;
     if page.len() < 200 {
-        bail!("{request}: the answer has no page");
+        bail!("{request:?}: the answer has no page");
     }
     Ok((took, page.contains(AWAITED)))
-}
-
-/// The answer to a request, with its head.
-fn answer(interface: &Interface, request: &str) -> anyhow::Result<String> {
-    let mut stream = TcpStream::connect(address(interface)?)?;
-    stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
-    stream.write_all(request.as_bytes())?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer)?;
-    let answer = String::from_utf8_lossy(&answer).into_owned();
-    ensure!(answer.starts_with("HTTP/1.1 200"), "{request}\n{answer}");
-    Ok(answer)
 }
