@@ -10,10 +10,11 @@ use crawl::passing::Passing;
 use crawl::summary::Summary;
 use crawl::survey::Effort;
 use crawl::trouble::Troubled;
-use crawl::{Changed, LiveView, SiteWaits};
+use crawl::{Change, Changed, LiveView, SiteWaits};
 use engine::clock::Clock;
 use model::{Limits, Timestamp};
 use serde::{Deserialize, Serialize, Serializer};
+use settings::site_name::SiteName;
 use store::Segment;
 
 use crate::freshness::Freshness;
@@ -51,6 +52,11 @@ pub struct Status {
     pub paused: bool,
     /// Sites of which nothing is asked.
     pub hold: Vec<String>,
+    /// When each of these was put on hold; `None` where no change of the journal did that.
+    #[serde(skip)]
+    pub held_since: Vec<Option<String>>,
+    /// How many sites have all the pages that they may have, and are neither in trouble nor given up.
+    pub sites_spent: u64,
     /// What a site may have of pages and documents.
     pub max_pages_per_site: Option<u64>,
     /// The last changes from outside.
@@ -118,7 +124,7 @@ impl Survey {
         Ok(Survey {
             seeds: seeds.iter().take(SEEDS_NAMED_MAX).map(ToString::to_string).collect(),
             seeds_count: seeds.len() as u64,
-            troubled: Troubled::of(opened.view(), &totals)?,
+            troubled: Troubled::of(opened.view(), &totals, opened.options()?.max_pages_per_site)?,
             passing: Passing::of(opened.view(), &totals)?,
             // Many URLs are read for it, which a crawl that runs should not pay for.
             lost: if opened.is_running() { None } else { lost(opened.view(), &totals)?.filter(|lost| *lost > 0) },
@@ -160,6 +166,11 @@ impl Status {
             Some(_) => None,
         };
         let mut changes = Changed::all_of(&opened.dir)?;
+        let held_since = |site: &SiteName| {
+            let holds = |changed: &&Changed| matches!(&changed.change, Change::Hold(sites) if sites.contains(site));
+            changes.iter().rev().find(holds).map(|changed| changed.at.clone())
+        };
+        let held_since = options.hold.iter().map(held_since).collect();
         changes.drain(..changes.len().saturating_sub(CHANGES_NAMED));
         let waits = opened.live().map(LiveView::waits).transpose()?.flatten();
         let is_before = opened.is_running() && Clock::start().date().since(at) >= COUNTED_NOW_MAX;
@@ -168,6 +179,8 @@ impl Status {
             counted_at: is_before.then(|| at.to_rfc3339()),
             paused: options.paused == Some(true),
             hold: options.hold.iter().map(ToString::to_string).collect(),
+            held_since,
+            sites_spent: troubled.spent,
             max_pages_per_site: options.max_pages_per_site,
             changes,
             freshness,

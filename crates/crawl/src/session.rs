@@ -507,7 +507,7 @@ impl Session {
             let totals = self.store.totals()?;
             let leaves = leaves.filter(|_| totals.pending > 0);
             let end = if end == End::Done { leaves.unwrap_or(end) } else { end };
-            let troubled = Troubled::of(self.store.as_ref(), &totals)?;
+            let troubled = Troubled::of(self.store.as_ref(), &totals, None)?;
             let rules = self.steering.as_ref().map(|steering| steering.keeps_back()).unwrap_or_default();
             let left = match end {
                 End::Waiting(_) | End::Held => Some(Left::of(self.store.as_ref(), &rules, totals.pending)?),

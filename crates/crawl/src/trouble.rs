@@ -24,6 +24,9 @@ pub struct Troubled {
     pub in_trouble: Option<InTrouble>,
     /// Those that were given up, with their URLs.
     pub given_up: Option<GivenUp>,
+    /// How many others have all the pages that they may have.
+    #[serde(default)]
+    pub spent: u64,
 }
 
 /// The sites of a crawl that are in trouble.
@@ -80,15 +83,16 @@ pub struct NamedGivenUp {
 }
 
 impl Troubled {
-    /// Those that the store knows. All records of sites are read for it, where there may be any.
+    /// Those that the store knows, of a crawl in which a site may have so many pages. All records of sites are read for it, where there may be
+    /// any.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn of(store: &dyn CrawlView, totals: &Totals) -> Result<Self, StoreError> {
-        if totals.pending == 0 && totals.count(Outcome::GivenUp) == 0 {
+    pub fn of(store: &dyn CrawlView, totals: &Totals, pages_per_site_max: Option<u64>) -> Result<Self, StoreError> {
+        if totals.pending == 0 && totals.count(Outcome::GivenUp) == 0 && pages_per_site_max.is_none() {
             return Ok(Troubled::default());
         }
-        let (mut in_trouble, mut given_up) = (Found::default(), Found::default());
+        let (mut in_trouble, mut given_up, mut spent) = (Found::default(), Found::default(), 0);
         let mut after = None;
         loop {
             let records = store.sites(after, READ_AT_ONCE)?;
@@ -98,10 +102,17 @@ impl Troubled {
             let (aside, others): (Vec<_>, Vec<_>) =
                 records.into_iter().partition(|record| waiting.contains(&record.site.key()));
             in_trouble.add(aside, |record| record.due_at);
+            spent += others.iter().filter(|record| is_spent(record, pages_per_site_max)).count() as u64;
             given_up.add(others.into_iter().filter(is_given_up).collect(), |record| Reverse(record.due_at));
         }
-        Ok(Troubled { in_trouble: in_trouble.in_trouble(), given_up: given_up.given_up() })
+        Ok(Troubled { in_trouble: in_trouble.in_trouble(), given_up: given_up.given_up(), spent })
     }
+}
+
+/// Whether a site has all the pages that it may have, and is not given up.
+#[must_use]
+pub fn is_spent(record: &SiteRecord, pages_per_site_max: Option<u64>) -> bool {
+    record.given_up.is_none() && pages_per_site_max.is_some_and(|max| record.pages_fetched >= max)
 }
 
 /// Whether the URLs of a site end as `given_up`. Where its name is not known, for one, they are a `domain_error`.
@@ -215,6 +226,8 @@ mod tests {
         let left = (0..7).map(|n| format!("left{n}.test"));
         let mut sites = vec![aside("late.test", 9), aside("soon.test", 8), aside("removed.test", 7)];
         sites.extend(left.clone().zip(1..).map(|(host, at)| given_up(&host, at, FailureKind::Timeout)));
+        sites.push(SiteRecord { pages_fetched: 3, ..SiteRecord::new(url("spent.test").site()) });
+        sites.push(SiteRecord { pages_fetched: 2, ..SiteRecord::new(url("active.test").site()) });
         sites.push(given_up("unknown.test", 99, FailureKind::NameNotFound));
         let found = waits.map(|host| Candidate::seed(url(host))).to_vec();
         let settled = left.map(|host| {
@@ -224,7 +237,8 @@ mod tests {
         });
         store.commit(&Batch { found, sites, settled: settled.collect(), ..Batch::default() }).expect("a commit");
         let totals = store.totals().expect("totals");
-        let Troubled { in_trouble, given_up } = Troubled::of(&store, &totals).expect("a store");
+        let Troubled { in_trouble, given_up, spent } = Troubled::of(&store, &totals, Some(3)).expect("a store");
+        assert_eq!(spent, 1, "the site with three pages");
         let (in_trouble, given_up) = (in_trouble.expect("some"), given_up.expect("some"));
         let named: Vec<&str> = in_trouble.named.iter().map(|named| &named.site[..]).collect();
         assert_eq!((in_trouble.sites, named), (2, vec!["http://soon.test", "http://late.test"]));
@@ -232,7 +246,7 @@ mod tests {
         let last = [6, 5, 4, 3, 2].map(|n| format!("http://left{n}.test"));
         assert_eq!((given_up.sites, named), (7, last.iter().map(String::as_str).collect()));
         assert_eq!(given_up.named[0].reason, "Timeout");
-        let none = Troubled::of(&store, &Totals::default()).expect("a store");
+        let none = Troubled::of(&store, &Totals::default(), None).expect("a store");
         assert!(none.in_trouble.is_none() && none.given_up.is_none(), "nothing waits, and nothing was given up");
     }
 }

@@ -6,10 +6,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::ran::command;
+
+/// How often it is looked whether there are more samples.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The pages that a form leads to and that say what came of it.
 const ANSWERS: [&str; 2] = ["/steer/answer?", "/steer/undo?"];
@@ -186,6 +190,17 @@ fn without_chunks(mut body: &[u8]) -> Vec<u8> {
         body = &rest[length + 2..];
     }
     whole
+}
+
+/// Watches a crawl that runs until so many samples of it were taken.
+pub fn until_sampled(ui: &Ui, samples: usize) {
+    let (mut last, mut count) = (None, 0);
+    while count < samples {
+        let news = ui.samples(last);
+        count += news.len();
+        last = news.last().and_then(|sample| sample["at"].as_u64()).or(last);
+        std::thread::sleep(LOOK_EVERY);
+    }
 }
 
 /// The files of a screen: each has its fields.

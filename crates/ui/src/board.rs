@@ -20,11 +20,29 @@ pub(crate) fn board(is_running: bool, numbers: &[Number]) -> Markup {
     }
 }
 
-/// The chart, which has `said` as its label.
-pub(crate) fn chart(said: &str) -> Markup {
+/// What a line of the chart shows: its name in the script, and what that is.
+type Line = (&'static str, &'static str);
+
+/// The lines of a crawl of which pages alone are known minute by minute.
+pub(crate) const OF_PAGES: [Line; 1] = [("rate", "Pages a second")];
+/// The lines of a crawl with a history.
+pub(crate) const OF_CRAWL: [Line; 4] = [
+    OF_PAGES[0],
+    ("in_flight", "Fetches under way"),
+    ("sites_waiting", "Sites in the queue"),
+    ("sites_aside", "Sites in trouble"),
+];
+
+/// The chart, which has `said` as its label. All lines have the same time.
+pub(crate) fn chart(said: &str, lines: &[Line]) -> Markup {
     html! {
         figure #chart hidden {
-            canvas width="720" height="160" role="img" aria-label="Pages a second" {}
+            @for (name, shows) in lines {
+                div.series hidden[*name != OF_PAGES[0].0] {
+                    p.count { (shows) }
+                    canvas width="720" height="160" role="img" data-series=(name) data-shows=(shows) aria-label=(shows) {}
+                }
+            }
             label {
                 (said)
                 input #moment type="range" min="0" value="0";

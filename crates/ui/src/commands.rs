@@ -82,6 +82,21 @@ pub const OF_SERVER: [(&str, Counterpart); 28] = [
 pub const SCREENS_ALONE: [(&str, &str); 1] =
     [("/sites", "`argiope client domains` lists those of a worker, without their state")];
 
+/// The files of the interface, and what of a command has the same, or why nothing has.
+pub const FILES: [(&str, &str); 11] = [
+    ("/urls.csv", "`urls --all` prints the same rows"),
+    ("/urls.jsonl", "`urls --all --json` prints the same rows"),
+    ("/urls.parquet", "no command: `argiope export` writes Parquet tables"),
+    ("/graph.json", "`picture --json` prints the same points and links"),
+    ("/report.html", "`report --html` writes the same file"),
+    ("/report.csv", "no command: `report --json` has all tables"),
+    ("/history.json", "no command: it is the chart of the overview"),
+    ("/graph.js", "the script of a page"),
+    ("/ui.css", "the style of the pages"),
+    ("/ui.js", "the script of the pages"),
+    ("/icon.svg", "the icon of the pages"),
+];
+
 /// Where the interface has what an argument or an option of a command says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given {
@@ -120,7 +135,11 @@ pub const OPTIONS: [(&str, &str, Given); 71] = [
     ("domains", "--by-state", Field("/sites", "sort")),
     ("overlap", "URL1", Field("/graph/overlap", "one")),
     ("overlap", "URL2", Field("/graph/overlap", "other")),
-    ("overlap", "--list", Otherwise("the links are shown always")),
+    (
+        "overlap",
+        "--list",
+        Otherwise("the links are always there, in pages: all of a directory, and as many as a server names"),
+    ),
     ("rank", "URL", Field("/graph/rank", "u")),
     ("rank", "--top", MORE),
     ("rank", "--normalized", Field("/graph/rank", "normalized")),
@@ -178,7 +197,7 @@ pub const OPTIONS: [(&str, &str, Given); 71] = [
 ];
 
 /// The fields of forms and links that no option of a command has: paths, fields, and what has the same.
-pub const FIELDS_ALONE: [(&str, &[&str], &str); 15] = [
+pub const FIELDS_ALONE: [(&str, &[&str], &str); 16] = [
     ("/urls", &["after", "behind", "seen"], "the way from page to page"),
     ("/sites", &["after", "behind"], "the way from page to page"),
     ("/url", &["from", "to"], "`links` has all links at once"),
@@ -186,6 +205,7 @@ pub const FIELDS_ALONE: [(&str, &[&str], &str); 15] = [
     ("/changes", &["limit"], "`--limit`"),
     ("/url/copies", &["limit"], "`--limit`"),
     ("/graph/rank", &["limit"], "`--top`"),
+    ("/graph/overlap", &["forth", "back", "behind"], "`--list` has all links at once"),
     ("/url/picture", &["u", "kind", "at"], "`page-picture` has the same"),
     ("/report", &["table"], "`report` has all tables"),
     ("/steer", &["what", "sure", "limit"], "a command for each change; `--dry-run`; `journal --limit`"),
@@ -225,17 +245,21 @@ mod tests {
 
     use super::*;
 
-    /// The paths of the interface that a person opens, as the router has them.
-    fn screens(source: &'static str) -> BTreeSet<&'static str> {
+    /// The paths that a router has, as its source names them.
+    fn paths(source: &'static str) -> impl Iterator<Item = &'static str> {
         let routes = source.lines().filter_map(|line| line.trim().strip_prefix(".route(\""));
-        let paths = routes.filter_map(|route| route.split('"').next());
+        routes.filter_map(|route| route.split('"').next())
+    }
+
+    /// The paths of the interface that a person opens.
+    fn screens(source: &'static str) -> BTreeSet<&'static str> {
         // Files and parts of a screen belong to it.
         let is_screen = |path: &&str| {
             let is_below = ["/steer/", "/urls/"].iter().any(|screen| path.starts_with(screen));
             let is_part = is_below || ["/events", "/workers/drain"].contains(path);
             !path.contains('.') && !is_part
         };
-        paths.filter(is_screen).collect()
+        paths(source).filter(is_screen).collect()
     }
 
     fn listed(commands: &[(&str, Counterpart)], alone: &[&'static str]) -> BTreeSet<&'static str> {
@@ -251,6 +275,17 @@ mod tests {
         let alone = SCREENS_ALONE.map(|(path, _)| path);
         assert_eq!(screens(include_str!("lib.rs")), listed(&COMMANDS, &alone));
         assert_eq!(screens(include_str!("cluster.rs")), listed(&OF_SERVER, &[]));
+    }
+
+    #[test]
+    fn every_file_has_a_command_or_a_reason() {
+        let listed: BTreeSet<&str> = FILES.map(|(path, _)| path).into();
+        for source in [include_str!("lib.rs"), include_str!("cluster.rs"), include_str!("crawls.rs")] {
+            let files: BTreeSet<&str> = paths(source).filter(|path| path.contains('.')).collect();
+            assert_eq!(files.difference(&listed).collect::<Vec<_>>(), Vec::<&&str>::new(), "files without a reason");
+        }
+        let there: BTreeSet<&str> = paths(include_str!("lib.rs")).collect();
+        assert!(listed.is_subset(&there), "{listed:?}");
     }
 
     #[test]

@@ -30,8 +30,6 @@ const LISTED: usize = 100;
 /// Pages with the highest ranks that are shown, unless more are asked for, and at most.
 const RANKED_SHOWN: usize = 100;
 const RANKED_MAX: usize = 10_000;
-/// Links between two domains that are shown.
-const EDGES_SHOWN: usize = 1_000;
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -367,6 +365,9 @@ fn rank_of(RankOf { url, rank, place, of, why_none }: &RankOf) -> Markup {
     }
 }
 
+/// The fields of a request for links between two domains, one for each direction, as [`links::Between`] has them.
+const WAYS: [&str; 2] = ["forth", "back"];
+
 /// Answers with the links between the domains of two pages.
 pub(crate) async fn between(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let fields = Fields::parse(&query.unwrap_or_default());
@@ -386,12 +387,8 @@ pub(crate) async fn between(State(ui): State<Ui>, RawQuery(query): RawQuery) -> 
             section {
                 h2 { (domains[from]) " → " (domains[to]) " " span.count { (edges[from].len()) } }
                 p.count { "from " (counted(reachable[from], "page")) " in reach" }
-                ul.links {
-                    @for edge in edges[from].iter().take(EDGES_SHOWN) {
-                        li { (links::story(&edge.source)) " → " (links::story(&edge.target)) }
-                    }
-                }
-                @if edges[from].len() > EDGES_SHOWN { p { "… " (edges[from].len() - EDGES_SHOWN) " more" } }
+                (links::Between { field: WAYS[from], pages: [&one, &other], behind: fields.behind(WAYS[from]) }
+                    .list(&edges[from], |edge| [&edge.source, &edge.target]))
             }
         }
     };

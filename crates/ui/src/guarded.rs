@@ -1,4 +1,5 @@
 //! What protects all screens: which page may ask, how long a form may be, and the policy of each answer. Every refusal is a page.
+//! Texts are compressed on their way.
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -6,6 +7,7 @@ use axum::middleware::{from_fn, map_response};
 use axum::response::Response;
 use axum::routing::Router;
 
+use crate::compressed::compressed;
 use crate::failure::{Failure, refusal};
 use crate::{frame, origin};
 
@@ -21,6 +23,7 @@ pub(crate) fn guarded(screens: Router) -> Router {
         .layer(map_response(as_page))
         .layer(map_response(async |response| frame::protected(response)))
         .layer(from_fn(origin::check))
+        .layer(from_fn(compressed))
 }
 
 /// The page for a path that no screen has, or that only takes a form.

@@ -20,6 +20,7 @@ mod change_forms;
 mod changes_page;
 pub mod cluster;
 pub mod commands;
+mod compressed;
 mod crawls;
 mod disk;
 mod effects;

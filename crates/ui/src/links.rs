@@ -57,11 +57,43 @@ pub(crate) fn in_trouble<'a>(sites: u64, named: impl ExactSizeIterator<Item = (&
     }
 }
 
-/// The sites on hold, if there are any.
-pub(crate) fn on_hold(sites: &[String]) -> Markup {
+/// The sites on hold, if there are any: each with when a change of the journal put it on hold.
+pub(crate) fn on_hold(sites: &[(&str, Option<&str>)]) -> Markup {
     html! {
         @if !sites.is_empty() {
-            section { h2 { "On hold" } ul { @for site in sites { li { (story(site)) } } } }
+            section {
+                h2 { "On hold" }
+                ul {
+                    @for (site, since) in sites {
+                        li {
+                            (story(site))
+                            @match since {
+                                Some(at) => { ", held by a change at " time datetime=(at) { (at) } }
+                                None => { ", held by the settings" }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How many sites are in each state; all others of `sites` are active.
+pub(crate) fn sites_by_state(sites: u64, others: &[(&str, u64)]) -> Markup {
+    let active = sites.saturating_sub(others.iter().map(|(_, count)| count).sum());
+    html! {
+        section {
+            h2 { "Sites by state" }
+            table {
+                thead { tr { th { "State" } th.number { "Sites" } } }
+                tbody {
+                    @for (state, count) in [("active", active)].iter().chain(others) {
+                        tr { td { (state) } td.number { (count) } }
+                    }
+                }
+            }
+            p { a href=(with_fields("/sites", &[("sort", "state")])) { "Sites by state" } "." }
         }
     }
 }
@@ -108,7 +140,7 @@ pub(crate) struct Links {
 impl Links {
     /// None so far, of those that a request asks for.
     pub(crate) fn of(way: Way, fields: &Fields) -> Self {
-        Links { way, behind: fields.get(way.field()).parse().unwrap_or_default(), count: 0, shown: Vec::new() }
+        Links { way, behind: fields.behind(way.field()), count: 0, shown: Vec::new() }
     }
 
     /// Takes in a link by its other end and its text.
@@ -136,12 +168,51 @@ impl Links {
                         li { (story(url)) @if let Some(text) = text { " “" (Printable(text)) "”" } }
                     }
                 }
-                @if *behind > 0 || end < *count {
-                    p.actions {
-                        @if *behind > 0 { a rel="prev" href=(link(behind.saturating_sub(LINKS_SHOWN))) { "Links before" } " " }
-                        @if end < *count { a rel="next" href=(link(end)) { "More links" } }
-                    }
+                (before_and_more(*behind, end, *count, link))
+            }
+        }
+    }
+}
+
+/// Leads to the links before those that are shown, from `behind` to `end`, and to more of them.
+fn before_and_more(behind: usize, end: usize, count: usize, link: impl Fn(usize) -> String) -> Markup {
+    html! {
+        @if behind > 0 || end < count {
+            p.actions {
+                @if behind > 0 { a rel="prev" href=(link(behind.saturating_sub(LINKS_SHOWN))) { "Links before" } " " }
+                @if end < count { a rel="next" href=(link(end)) { "More links" } }
+            }
+        }
+    }
+}
+
+/// A list of links between two domains, as many as are shown at once.
+pub(crate) struct Between<'a> {
+    /// The field of a request that has how many links come before those that are shown. The list has its name on the page.
+    pub(crate) field: &'static str,
+    /// The pages of which the domains are.
+    pub(crate) pages: [&'a str; 2],
+    /// So many come before.
+    pub(crate) behind: usize,
+}
+
+impl Between<'_> {
+    /// The part of these links that is shown: both ends of each.
+    pub(crate) fn list<E>(&self, edges: &[E], ends: impl Fn(&E) -> [&str; 2]) -> Markup {
+        let Between { field, pages: [one, other], behind } = self;
+        let shown = edges.iter().skip(*behind).take(LINKS_SHOWN);
+        let end = behind.saturating_add(shown.len());
+        let link = |behind: usize| {
+            let fields = [("one", *one), ("other", *other), (*field, &behind.to_string())];
+            format!("{}#links-{field}", with_fields("/graph/overlap", &fields))
+        };
+        html! {
+            div id=(format!("links-{field}")) {
+                @if shown.len() < edges.len() && shown.len() > 0 { p.count { (behind + 1) " to " (end) } }
+                ul.links {
+                    @for [source, target] in shown.map(ends) { li { (story(source)) " → " (story(target)) } }
                 }
+                (before_and_more(*behind, end, edges.len(), link))
             }
         }
     }
@@ -181,6 +252,25 @@ mod tests {
             |next| format!("<p>23 more. <a rel=\"next\" href=\"/search?q=a+b&amp;limit={next}\">Show {next}</a></p>");
         assert_eq!((shown(20, 43), shown(500, 523)), (link(200), link(1_000)));
         assert_eq!(shown(1_000, 1_023), "<p>23 more. The page has the first 1000.</p>");
+    }
+
+    #[test]
+    fn all_links_between_two_domains_are_reached() {
+        let edges: Vec<(String, String)> =
+            (0..=2 * LINKS_SHOWN).map(|n| (format!("http://a.test/{n}"), format!("http://b.test/{n}"))).collect();
+        let (mut behind, mut seen) = (0, 0);
+        loop {
+            let between = Between { field: "forth", pages: ["http://a.test/", "http://b.test/?x=1&y"], behind };
+            let list = between.list(&edges, |(source, target)| [source, target]).into_string();
+            seen += list.matches(" → ").count();
+            assert_eq!(list.contains("rel=\"prev\""), behind > 0, "{list}");
+            let Some((_, next)) = list.split_once("rel=\"next\" href=\"/graph/overlap?") else { break };
+            let next = next.split('"').next().expect("an address").replace("&amp;", "&");
+            let fields = Fields::parse(next.strip_suffix("#links-forth").expect("the place on the page"));
+            assert_eq!((fields.get("one"), fields.get("other")), ("http://a.test/", "http://b.test/?x=1&y"));
+            behind = fields.get("forth").parse().expect("a number");
+        }
+        assert_eq!(seen, edges.len());
     }
 
     #[test]

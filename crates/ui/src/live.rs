@@ -24,8 +24,11 @@ use crate::Ui;
 
 /// The time between two samples, and between two requests of a browser.
 const EVERY: Duration = Duration::from_secs(1);
-/// Samples kept, for the chart: an hour.
-const KEPT_MAX: usize = 3_600;
+/// Samples kept, and so those of an answer at most: two minutes. The history has the time before.
+const KEPT_MAX: usize = 120;
+/// Seconds between two samples that are kept longer, and how many those are: a week.
+const MINUTE: u64 = 60;
+const MINUTES_MAX: usize = 10_080;
 /// How long after a request samples are taken: a browser may be slow.
 const WATCHED_FOR: Duration = Duration::from_secs(10);
 /// The field of a request in which a browser has the last event that it got.
@@ -67,6 +70,8 @@ pub(crate) struct Live {
 #[derive(Default)]
 struct Kept {
     samples: VecDeque<Arc<Sample>>,
+    /// A sample of each minute: when it was taken, visits, bytes.
+    minutes: VecDeque<[u64; 3]>,
     /// When somebody asked for them last.
     asked: Timestamp,
     /// A task is taking samples.
@@ -104,8 +109,20 @@ impl Live {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A sample of each minute in which somebody watched a crawl that ran: when it was taken, visits, bytes.
+    pub(crate) fn minutes(&self) -> Vec<[u64; 3]> {
+        self.kept().minutes.iter().copied().collect()
+    }
+
     fn keep(&self, sample: Sample) {
         let mut kept = self.kept();
+        let is_due = kept.minutes.back().is_none_or(|[at, ..]| sample.at.abs_diff(*at) >= MINUTE);
+        if sample.running && is_due {
+            if kept.minutes.len() >= MINUTES_MAX {
+                kept.minutes.pop_front();
+            }
+            kept.minutes.push_back([sample.at, sample.visited, sample.bytes]);
+        }
         if kept.samples.len() >= KEPT_MAX {
             kept.samples.pop_front();
         }
@@ -203,6 +220,8 @@ mod tests {
 
     /// Samples of which the first ones are not kept.
     const SAMPLES: u64 = 5_000;
+    /// Bytes that a new viewer gets of samples, at most: with the page, style, script and history they stay below 150 kB, not compressed.
+    const FIRST_EVENT_BYTES_MAX: usize = 50_000;
 
     static AWAKE: AtomicU64 = AtomicU64::new(0);
     static TAKEN: AtomicU64 = AtomicU64::new(0);
@@ -237,6 +256,42 @@ mod tests {
         assert_eq!(moments(&live.behind(Some(SAMPLES - 2))), [SAMPLES - 1, SAMPLES]);
         // The clock was set back since then.
         assert_eq!(live.behind(Some(SAMPLES + 60)).len(), KEPT_MAX);
+    }
+
+    #[test]
+    fn a_new_viewer_of_an_hour_gets_the_last_minutes() {
+        let live = live();
+        for at in 0..3_600 {
+            let waits = "its budget of 1000000 pages, which is spent, and 1000 sites aside".to_owned();
+            let size = "123.4 GB".to_owned();
+            let (fetched, visited, urls) = (10_000_000 + at, 10_000_000 + at, 100_000_000);
+            live.keep(Sample {
+                running: true,
+                fetched,
+                visited,
+                urls,
+                size,
+                waits,
+                ..Sample::at_rest(1_795_680_000 + at)
+            });
+        }
+        let event = event(&live.behind(None));
+        assert!(event.len() <= FIRST_EVENT_BYTES_MAX, "{} bytes", event.len());
+        let minutes = live.minutes();
+        assert_eq!(minutes.len(), 60);
+        assert!(minutes.windows(2).all(|pair| pair[1][0] - pair[0][0] == MINUTE), "{minutes:?}");
+    }
+
+    #[test]
+    fn minutes_go_on_behind_a_clock_that_was_set_back_and_stay_bounded() {
+        let live = live();
+        let running = |at| Sample { running: true, ..Sample::at_rest(at) };
+        [500, 501, 100, 130, 160].into_iter().for_each(|at| live.keep(running(at)));
+        assert_eq!(live.minutes().iter().map(|[at, ..]| *at).collect::<Vec<_>>(), [500, 100, 160]);
+        (0..=MINUTES_MAX as u64).for_each(|minute| live.keep(running(1_000 + MINUTE * minute)));
+        assert_eq!(live.minutes().len(), MINUTES_MAX);
+        live.keep(Sample::at_rest(10_000_000));
+        assert_eq!(live.minutes().len(), MINUTES_MAX, "a crawl that rests has no numbers");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use printable::{Printable, counted};
 use settings::units::human_bytes;
 
 use crate::base::to;
-use crate::board::{Number, board, chart};
+use crate::board::{Number, OF_CRAWL, board, chart};
 use crate::failure::Failure;
 use crate::query::with_fields;
 use crate::rows::second;
@@ -158,7 +158,7 @@ fn numbers(status: &Status) -> Markup {
         @if let Some(round) = &summary.round {
             p { "Round " (round.number) " began " (round.began_at) "." }
         }
-        (chart("Pages a second, since the crawl began. Drag to see a moment"))
+        (chart("Since the crawl began. Drag to see a moment", &OF_CRAWL))
     }
 }
 
@@ -206,11 +206,21 @@ fn outcomes(status: &Status) -> Markup {
 }
 
 fn trouble(status: &Status) -> Markup {
+    let held: Vec<_> =
+        status.hold.iter().map(String::as_str).zip(status.held_since.iter().map(Option::as_deref)).collect();
+    let summary = &status.summary;
+    let others = [
+        ("on hold", held.len() as u64),
+        ("in trouble", summary.in_trouble.as_ref().map_or(0, |trouble| trouble.sites)),
+        ("given up", summary.given_up.as_ref().map_or(0, |given_up| given_up.sites)),
+        ("budget spent", status.sites_spent),
+    ];
     html! {
+        (links::sites_by_state(summary.sites, &others))
         @if let Some(InTrouble { sites, named, .. }) = &status.summary.in_trouble {
             (links::in_trouble(*sites, named.iter().map(|site| (&site.site[..], site.due.clone(), &site.reason[..]))))
         }
-        (links::on_hold(&status.hold))
+        (links::on_hold(&held))
     }
 }
 

@@ -43,6 +43,11 @@ impl Fields {
         self.get("limit").parse().map_or(usual, |limit: usize| limit.clamp(1, max))
     }
 
+    /// How many rows come before those that are asked for.
+    pub(crate) fn behind(&self, name: &str) -> usize {
+        self.get(name).parse().unwrap_or_default()
+    }
+
     /// The value of a field that must have one; `label` is what its form calls it.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use crawl::opened::Opened;
 use crawl::standing::Standing;
+use crawl::trouble::is_spent;
 use maud::{Markup, html};
 use model::SiteRecord;
 use printable::{Printable, counted};
@@ -60,7 +61,8 @@ impl Query {
     /// The crawl cannot be read.
     fn read(&self, crawl: &Standing, troubled: &Kept<Troubled>, sorted: &Sorted) -> anyhow::Result<Read> {
         let opened = crawl.now()?;
-        let (view, hold) = (opened.view(), opened.options()?.hold);
+        let (view, options) = (opened.view(), opened.options()?);
+        let hold = options.hold;
         let known = view.totals()?.sites;
         let held = hold.iter().flat_map(SiteName::keys).collect();
         let rows = match (self.by, self.name.is_empty()) {
@@ -80,7 +82,7 @@ impl Query {
                 Rows::Sorted(sorted.of(&opened, &asked, self.behind > 0, || Sites::new(asked.clone()))?)
             }
         };
-        Ok(Read { rows, hold, known })
+        Ok(Read { rows, rules: Rules { hold, pages_per_site_max: options.max_pages_per_site }, known })
     }
 }
 
@@ -90,9 +92,15 @@ type Sorted = Sortings<Asked, SiteRecord, Opened>;
 /// What was read.
 struct Read {
     rows: Rows,
-    hold: Vec<SiteName>,
+    rules: Rules,
     /// Sites that the crawl knows.
     known: u64,
+}
+
+/// What keeps sites from being asked, whatever they answer.
+struct Rules {
+    hold: Vec<SiteName>,
+    pages_per_site_max: Option<u64>,
 }
 
 enum Rows {
@@ -108,7 +116,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     let read = move |crawl: &Standing| asked.read(crawl, &troubled, &sorted);
     // The first in the order of states reads the records of all sites.
     let is_large = query.by == By::State && query.name.is_empty();
-    let Read { rows, hold, known } = if is_large { ui.large(&ui.large, read).await? } else { ui.ask(read).await? };
+    let Read { rows, rules, known } = if is_large { ui.large(&ui.large, read).await? } else { ui.ask(read).await? };
     let body = html! {
         p { (counted(known, "site")) " known. The table has those that had a turn." }
         form.filter action=(to("/sites")) {
@@ -120,17 +128,17 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         }
         @match rows {
             Rows::InOrder(Page { sites, next }) => {
-                (table(&sites, &hold))
+                (table(&sites, &rules))
                 @if let Some(next) = next { p { a rel="next" href=(query.link(("after", &next.0.to_string()))) { "Next page" } } }
             }
-            Rows::Sorted(stage) => (sorted_rows(&query, &stage, &hold)),
+            Rows::Sorted(stage) => (sorted_rows(&query, &stage, &rules)),
         }
     };
     Ok(frame::page("Sites", "/sites", &body))
 }
 
 /// The sites of a page, as far as they are sorted.
-fn sorted_rows(query: &Query, stage: &Stage<SiteRecord>, hold: &[SiteName]) -> Markup {
+fn sorted_rows(query: &Query, stage: &Stage<SiteRecord>, rules: &Rules) -> Markup {
     let first = match stage {
         Stage::Sorted(first) => first,
         Stage::Looking(so_far) => return looking(*so_far, "site", &query.link(("behind", &query.behind.to_string()))),
@@ -144,7 +152,7 @@ fn sorted_rows(query: &Query, stage: &Stage<SiteRecord>, hold: &[SiteName]) -> M
             (counted(first.of, "site"))
             @if !sites.is_empty() && (sites.len() as u64) < first.of { ", " (query.behind + 1) " to " (end) }
         }
-        (table(sites, hold))
+        (table(sites, rules))
         @if end < first.rows.len() {
             p { a rel="next" href=(query.link(("behind", &end.to_string()))) { "Next page" } }
         } @else if (first.rows.len() as u64) < first.of {
@@ -153,7 +161,7 @@ fn sorted_rows(query: &Query, stage: &Stage<SiteRecord>, hold: &[SiteName]) -> M
     }
 }
 
-fn table(sites: &[SiteRecord], hold: &[SiteName]) -> Markup {
+fn table(sites: &[SiteRecord], rules: &Rules) -> Markup {
     html! {
         div.scroll role="region" aria-label="Sites" tabindex="0" {
             table {
@@ -164,7 +172,7 @@ fn table(sites: &[SiteRecord], hold: &[SiteName]) -> Markup {
                         tr {
                             td { (links::story(&name)) }
                             td.number { (site.pages_fetched) }
-                            td { (state(site, hold)) }
+                            td { (state(site, rules)) }
                             td { (site.address.map(|address| address.to_string()).unwrap_or_default()) }
                             td { a href=(with_fields("/urls", &[("site", &name)])) aria-label=(format!("list of the URLs of {name}")) { "list" } }
                         }
@@ -203,7 +211,7 @@ pub(crate) fn order(by_state: bool, usual: &str) -> Markup {
 }
 
 /// How a site stands, in words.
-fn state(site: &SiteRecord, hold: &[SiteName]) -> String {
+fn state(site: &SiteRecord, Rules { hold, pages_per_site_max }: &Rules) -> String {
     if hold.iter().any(|name| name.names(&site.site)) {
         return "on hold".to_owned();
     }
@@ -212,6 +220,30 @@ fn state(site: &SiteRecord, hold: &[SiteName]) -> String {
         (None, Some(aside)) => {
             format!("in trouble until {}: {}", site.due_at.to_rfc3339(), Printable(&aside.reason.detail))
         }
+        (None, None) if is_spent(site, *pages_per_site_max) => {
+            format!("budget spent: {}", counted(site.pages_fetched, "page"))
+        }
         (None, None) => "active".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weburl::CanonicalUrl;
+
+    use super::*;
+
+    #[test]
+    fn a_site_that_has_its_pages_says_so_unless_it_is_on_hold() {
+        let site = CanonicalUrl::from_canonical("http://a.test/").expect("a URL").site();
+        let record = SiteRecord { pages_fetched: 5, ..SiteRecord::new(site) };
+        let check = |hold: &[&str], pages_per_site_max, expect| {
+            let hold = hold.iter().map(|name| name.parse().expect("a site")).collect();
+            assert_eq!(state(&record, &Rules { hold, pages_per_site_max }), expect);
+        };
+        check(&[], None, "active");
+        check(&[], Some(6), "active");
+        check(&[], Some(5), "budget spent: 5 pages");
+        check(&["a.test"], Some(5), "on hold");
     }
 }

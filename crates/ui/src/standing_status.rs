@@ -50,6 +50,8 @@ impl Stand {
 pub(crate) struct StandingStatus {
     last: Mutex<Option<(Timestamp, Arc<Stand>)>>,
     survey: Kept<Survey>,
+    /// What a site may have of pages, as the survey counted. A change of that leaves no commit in a crawl that rests.
+    pages_per_site_max: Mutex<Option<u64>>,
     /// A change was made, which these do not have.
     is_outdated: AtomicBool,
     clock: Clock,
@@ -60,6 +62,7 @@ impl Default for StandingStatus {
         StandingStatus {
             last: Mutex::default(),
             survey: Kept::default(),
+            pages_per_site_max: Mutex::default(),
             is_outdated: AtomicBool::new(false),
             clock: Clock::start(),
         }
@@ -94,6 +97,11 @@ impl StandingStatus {
             return Ok(status.clone());
         }
         let opened = crawl.now()?;
+        let max = opened.options()?.max_pages_per_site;
+        let before = self.pages_per_site_max.lock().map(|mut before| std::mem::replace(&mut *before, max));
+        if before.is_ok_and(|before| before != max) {
+            self.survey.forget();
+        }
         let survey = self.survey.answer(crawl, &opened, Survey::of)?;
         let status = Arc::new(Stand::of(&opened, Survey::clone(&survey))?);
         *last = opened.is_running().then(|| (self.clock.now(), status.clone()));

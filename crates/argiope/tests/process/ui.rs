@@ -119,8 +119,9 @@ fn a_crawl_that_has_ended_is_shown_and_nothing_becomes_markup() {
     assert!(changes.contains(": 4 URLs visited: ") && changes.contains(">http://ui.test/</a>"), "{changes}");
     assert!(ui.page("/changes").contains("The crawl has one round so far."));
     assert!(ui.page("/search?q=spid.r&regex=yes").contains("1 page, 1 occurrence"));
-    let history: Vec<serde_json::Value> = serde_json::from_str(&ui.page("/history.json")).unwrap();
-    assert_eq!(history.last().unwrap()["pages"], 3, "{history:?}");
+    let history: serde_json::Value = serde_json::from_str(&ui.page("/history.json")).unwrap();
+    assert_eq!(history["pages"].as_array().unwrap().last().unwrap(), 3, "{history}");
+    assert_eq!(ui.get("/history.json?from=yesterday").status, 400);
     let file = ui.get("/report.html");
     assert!(file.status == 200 && file.head.contains("default-src 'none'"), "{}", file.head);
     let steer = ui.page("/steer");

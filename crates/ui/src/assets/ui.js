@@ -45,86 +45,140 @@ if (board) {
 
   // The chart: the whole crawl by minutes, the last part as it is sampled. A line marks the moment that is chosen.
   const figure = document.getElementById("chart");
-  const canvas = figure.querySelector("canvas");
+  const canvases = [...figure.querySelectorAll("canvas")];
   const slider = document.getElementById("moment");
   const MARGIN = { side: 4, below: 6, above: 18 };
+  // What is told of a moment besides pages and bytes, where it is known.
+  const TOLD = { in_flight: "fetches under way", sites_waiting: "sites in the queue", sites_aside: "sites in trouble" };
   let minutes = [];
-  let rates = [];
+  let points = [];
+  // When the chosen moment was; null for the last one, whatever comes.
+  let chosenAt = null;
 
-  const withRates = (points) => points.slice(1).map((point, before) => ({
-    at: point.at, bytes: point.bytes, from: points[before].at, rate: Math.max(0, rate(points[before], point)),
+  const withRates = (moments) => moments.slice(1).map((moment, before) => ({
+    ...moment, from: moments[before].at, rate: Math.max(0, rate(moments[before], moment)),
   }));
 
   // Samples where somebody watched, and the minutes of the crawl elsewhere. Both are in the order of time.
-  const ratesOf = () => {
-    const sampled = withRates(samples).filter(({ from, at }) => at - from <= GAP);
-    const inMinutes = withRates(minutes.map(({ at, pages, bytes }) => ({ at, visited: pages, bytes })));
+  const pointsOf = () => {
+    const sampled = withRates(samples.map(({ at, visited, bytes }) => ({ at, visited, bytes, left_out: 0 })));
+    const watched = sampled.filter(({ from, at }) => at - from <= GAP);
     let next = 0;
-    const elsewhere = inMinutes.filter(({ at }) => {
-      while (next < sampled.length && sampled[next].at < at) next += 1;
-      return next >= sampled.length || at <= sampled[next].from;
+    const elsewhere = withRates(minutes).filter(({ at }) => {
+      while (next < watched.length && watched[next].at < at) next += 1;
+      return next >= watched.length || at <= watched[next].from;
     });
-    return [...elsewhere, ...sampled].sort((one, other) => one.at - other.at);
+    return [...elsewhere, ...watched].sort((one, other) => one.at - other.at);
+  };
+
+  const place = () => {
+    const after = chosenAt === null ? -1 : points.findIndex(({ at }) => at >= chosenAt);
+    return after < 0 ? points.length - 1 : after;
   };
 
   const say = (chosen) => {
     const date = new Date(chosen.at * 1000).toISOString().slice(0, 19).replace("T", " ");
-    const text = `${date} UTC: ${chosen.rate.toFixed(1)} pages a second, ${(chosen.bytes / 1e6).toFixed(1)} MB in all`;
+    const known = Object.entries(TOLD).filter(([name]) => chosen[name] !== undefined).map(([name, told]) => `${chosen[name]} ${told}`);
+    const numbers = [`${chosen.rate.toFixed(1)} pages a second`, `${(chosen.bytes / 1e6).toFixed(1)} MB in all`, ...known];
+    const text = `${date} UTC: ${numbers.join(", ")}${chosen.paused ? "; paused" : ""}`;
     document.getElementById("at").textContent = text;
     slider.setAttribute("aria-valuetext", text);
   };
 
-  const draw = () => {
-    const wasLast = Number(slider.value) >= Number(slider.max);
-    rates = ratesOf();
-    figure.hidden = rates.length < 2;
-    if (figure.hidden) return;
-    slider.max = rates.length - 1;
-    if (wasLast) slider.value = slider.max;
+  // One line, of the points that have its number.
+  const drawLine = (canvas, chosen, left) => {
+    const { series, shows } = canvas.dataset;
+    const known = points.filter((point) => point[series] !== undefined);
+    canvas.parentElement.hidden = known.length < 2;
+    if (canvas.parentElement.hidden) return;
     const { width, height } = canvas;
     const pen = canvas.getContext("2d");
-    const most = rates.reduce((most, { rate }) => Math.max(most, rate), 0) || 1;
-    const [first, last] = [rates[0].at, rates.at(-1).at];
-    const left = ({ at }) => ((at - first) / Math.max(1, last - first)) * (width - 2 * MARGIN.side) + MARGIN.side;
+    const most = known.reduce((most, point) => Math.max(most, point[series]), 0);
     pen.clearRect(0, 0, width, height);
     pen.strokeStyle = getComputedStyle(canvas).color;
     pen.lineWidth = 2;
     pen.beginPath();
-    for (const point of rates) pen.lineTo(left(point), height - MARGIN.below - (point.rate / most) * (height - MARGIN.below - MARGIN.above));
+    const top = (point) => height - MARGIN.below - (point[series] / (most || 1)) * (height - MARGIN.below - MARGIN.above);
+    for (const point of known) pen.lineTo(left(point), top(point));
     pen.stroke();
-    const chosen = rates[Number(slider.value)] ?? rates.at(-1);
     pen.lineWidth = 1;
     pen.beginPath();
     pen.moveTo(left(chosen), 0);
     pen.lineTo(left(chosen), height);
     pen.stroke();
-    say(chosen);
-    canvas.setAttribute("aria-label", `Pages a second: at the end ${rates.at(-1).rate.toFixed(1)}, at most ${most.toFixed(1)}`);
+    const said = (number) => number.toFixed(series === "rate" ? 1 : 0);
+    canvas.setAttribute("aria-label", `${shows}: at the end ${said(known.at(-1)[series])}, at most ${said(most)}`);
   };
 
-  // The nearest moment to where the pointer is.
-  const choose = (event) => {
-    const box = canvas.getBoundingClientRect();
-    const [first, last] = [rates[0].at, rates.at(-1).at];
-    const at = first + ((event.clientX - box.left) / box.width) * (last - first);
-    const after = rates.findIndex((point) => point.at >= at);
-    slider.value = after < 0 ? slider.max : after;
+  const draw = () => {
+    points = pointsOf();
+    figure.hidden = points.length < 2;
+    if (figure.hidden) return;
+    slider.max = points.length - 1;
+    slider.value = place();
+    const [first, last] = [points[0].at, points.at(-1).at];
+    const { width } = canvases[0];
+    const left = ({ at }) => ((at - first) / Math.max(1, last - first)) * (width - 2 * MARGIN.side) + MARGIN.side;
+    const chosen = points[place()];
+    for (const canvas of canvases) drawLine(canvas, chosen, left);
+    say(chosen);
+  };
+
+  const choose = (number) => {
+    chosenAt = number >= points.length - 1 ? null : points[number].at;
     draw();
   };
-  slider.addEventListener("input", draw);
-  canvas.addEventListener("pointerdown", (event) => {
-    canvas.setPointerCapture(event.pointerId);
-    choose(event);
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    if (canvas.hasPointerCapture(event.pointerId)) choose(event);
-  });
+  // The nearest moment to where the pointer is.
+  const chooseAt = (event) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const [first, last] = [points[0].at, points.at(-1).at];
+    const at = first + ((event.clientX - box.left) / box.width) * (last - first);
+    const after = points.findIndex((point) => point.at >= at);
+    choose(after < 0 ? points.length - 1 : after);
+  };
+
+  const momentsOf = async (query) => {
+    const answer = await fetch(`${base}/history.json${query}`);
+    if (!answer.ok) return [];
+    const { pages, ...columns } = { ...(await answer.json()) };
+    const named = Object.entries({ visited: pages, ...columns });
+    return columns.at.map((_, number) => Object.fromEntries(named.map(([name, column]) => [name, column[number]])));
+  };
+
+  // Reads the minutes around the chosen moment that the chart has no room for, once at a time.
+  let isReading = false;
+  const refine = async () => {
+    const [chosen, after] = [points[place()], points[place() + 1]];
+    if (isReading || !chosen || chosen.left_out + (after?.left_out ?? 0) === 0) return;
+    isReading = true;
+    const news = await momentsOf(`?from=${chosen.from}&to=${(after ?? chosen).at}`).catch(() => []);
+    isReading = false;
+    if (news.length < 2) return;
+    const before = minutes.filter(({ at }) => at < news[0].at);
+    // The first has what is left out before it.
+    const first = minutes.find(({ at }) => at === news[0].at) ?? news[0];
+    minutes = [...before, first, ...news.slice(1), ...minutes.filter(({ at }) => at > news.at(-1).at)];
+    draw();
+  };
+  slider.addEventListener("input", () => choose(Number(slider.value)));
+  slider.addEventListener("change", refine);
+  for (const canvas of canvases) {
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      chooseAt(event);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (canvas.hasPointerCapture(event.pointerId)) chooseAt(event);
+    });
+    canvas.addEventListener("lostpointercapture", refine);
+  }
 
   const readHistory = async () => {
-    const answer = await fetch(`${base}/history.json`);
-    if (!answer.ok) return;
-    minutes = await answer.json();
+    const news = await momentsOf("");
+    if (news.length === 0) return;
+    minutes = news;
     draw();
+    if (chosenAt !== null) await refine();
   };
 
   // The first of the last samples that belong together: within some seconds, or taken one after the other while this page watched.

@@ -13,9 +13,6 @@ use crate::{frame, links};
 
 use super::server::Server;
 
-/// Links between two domains that are shown.
-const EDGES_SHOWN: usize = 1_000;
-
 /// Answers with the picture, the vertices of highest rank, and the forms for ways and overlaps.
 pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let shown = Shown::asked(query)?;
@@ -73,12 +70,11 @@ pub(super) async fn between(State(server): State<Server>, RawQuery(query): RawQu
                 li { (Printable(domain)) ": " (counted(*count, "link")) " from " (counted(*pages, "page")) " in reach" }
             }
         }
-        ul.links {
-            @for edge in answer.edges.iter().take(EDGES_SHOWN) {
-                li { (links::story(&edge.source)) " → " (links::story(&edge.target)) }
-            }
+        (links::Between { field: "behind", pages: [&one, &other], behind: fields.behind("behind") }
+            .list(&answer.edges, |edge| [&edge.source, &edge.target]))
+        @if (answer.edges.len() as u64) < answer.overlap {
+            p { "The server names " (answer.edges.len()) " of the links, those with the first keys." }
         }
-        @if answer.edges.len() > EDGES_SHOWN { p { "… " (answer.edges.len() - EDGES_SHOWN) " more" } }
     };
     Ok(frame::page("Links between two domains", "/graph", &body))
 }

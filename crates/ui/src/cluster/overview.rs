@@ -1,16 +1,18 @@
 //! Where the crawl stands, as `argiope client stats` says it; its numbers go on while workers crawl.
 
-use api::{Changed, GetWorkersRequest, StatsResponse};
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use api::{Changed, GetWorkersRequest, JournalRequest, JournalResponse, Journaled, StatsResponse};
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use printable::{Printable, counted};
 use settings::units::human_bytes;
 
-use crate::board::{Number, board, chart};
+use crate::board::{Number, OF_PAGES, board, chart};
 use crate::failure::Failure;
+use crate::history::{Asked, Columns};
 use crate::query::with_fields;
+use crate::steer::CHANGES_MAX;
 use crate::{frame, links, live};
 
 use super::server::{Server, fetched};
@@ -28,7 +30,7 @@ pub(super) async fn show(State(server): State<Server>) -> Response {
         Err(failure) => {
             let body = html! {
                 p.failure role="alert" { (Printable(failure.text())) }
-                div hidden { (board(false, &[])) (chart(CHART)) }
+                div hidden { (board(false, &[])) (chart(CHART, &OF_PAGES)) }
             };
             (StatusCode::BAD_GATEWAY, frame::page(&title, "/", &body)).into_response()
         }
@@ -38,13 +40,20 @@ pub(super) async fn show(State(server): State<Server>) -> Response {
 async fn body(server: &Server) -> Result<Markup, Failure> {
     let stats = server.stats().await?;
     let answer = server.ask(async |mut client| client.get_workers(GetWorkersRequest {}).await).await?;
+    let journal = match stats.hold.is_empty() {
+        true => JournalResponse::default(),
+        false => {
+            let request = JournalRequest { limit: CHANGES_MAX as u32 };
+            server.ask(async |mut client| client.journal(request).await).await?
+        }
+    };
     Ok(html! {
         (numbers(&stats))
         // The script reads this part again now and then.
         div #rest {
             (state(&stats))
             section { h2 { "Workers " span.count { (answer.workers.len()) } } (workers::table(&answer)) (workers::unowned(&stats)) }
-            (outcomes(&stats)) (trouble(&stats)) (details(&stats))
+            (outcomes(&stats)) (trouble(&stats, &journal.changes)) (details(&stats))
         }
     })
 }
@@ -62,7 +71,7 @@ fn numbers(stats: &StatsResponse) -> Markup {
         ("sites".to_owned(), "sites", stats.sites.to_string()),
         ("payload".to_owned(), "size", human_bytes(stats.bytes)),
     ]);
-    html! { (board(true, &numbers)) (chart(CHART)) }
+    html! { (board(true, &numbers)) (chart(CHART, &OF_PAGES)) }
 }
 
 fn state(stats: &StatsResponse) -> Markup {
@@ -97,8 +106,12 @@ fn outcomes(stats: &StatsResponse) -> Markup {
     }
 }
 
-fn trouble(stats: &StatsResponse) -> Markup {
+fn trouble(stats: &StatsResponse, journal: &[Journaled]) -> Markup {
+    let held: Vec<_> = stats.hold.iter().map(|site| (site.as_str(), held_since(site, journal))).collect();
+    let others =
+        [("on hold", held.len() as u64), ("in trouble", stats.sites_aside), ("budget spent", stats.sites_spent)];
     html! {
+        (links::sites_by_state(stats.sites, &others))
         (links::in_trouble(stats.sites_aside, stats.in_trouble.iter().map(|site| (&site.site[..], date(site.due), &site.reason[..]))))
         @if stats.sites_spent > 0 {
             section {
@@ -106,8 +119,17 @@ fn trouble(stats: &StatsResponse) -> Markup {
                 p { "Their URLs wait for a larger max-pages-per-site." }
             }
         }
-        (links::on_hold(&stats.hold))
+        (links::on_hold(&held))
     }
+}
+
+/// When the last change was made that put this site on hold. The last change comes last.
+fn held_since<'a>(site: &str, journal: &'a [Journaled]) -> Option<&'a str> {
+    let holds = |changed: &&Journaled| {
+        let mut words = changed.change.split(' ');
+        words.next() == Some("hold") && words.any(|word| word == site)
+    };
+    journal.iter().rev().find(holds).map(|changed| changed.at.as_str())
 }
 
 fn details(stats: &StatsResponse) -> Markup {
@@ -139,7 +161,27 @@ pub(super) async fn events(State(server): State<Server>, head: HeaderMap) -> Res
     live::answer(server.live(), &head)
 }
 
-/// Answers that nothing is known of the time before somebody watched: the server keeps no history.
-pub(super) async fn history() -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], "[]").into_response()
+/// Answers with a moment a minute of the time in which somebody watched: the server keeps no history.
+pub(super) async fn history(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
+    Ok(Columns::of_pages(&server.live().minutes(), &Asked::of(query)?).answer()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hold_has_the_date_of_the_last_change_that_made_it() {
+        let journal =
+            [("1", "hold a.test b.test"), ("2", "release a.test"), ("3", "hold a.test"), ("4", "exclude b.test")];
+        let entry = |(at, change): (&str, &str)| Journaled {
+            at: at.to_owned(),
+            change: change.to_owned(),
+            ..Journaled::default()
+        };
+        let journal = journal.map(entry);
+        for (site, since) in [("a.test", Some("3")), ("b.test", Some("1")), ("test", None)] {
+            assert_eq!(held_since(site, &journal), since, "{site}");
+        }
+    }
 }
