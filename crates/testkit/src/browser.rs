@@ -41,6 +41,38 @@ const MESSAGES_MAX: usize = 1_024;
 /// Elements that the Tab key passes on a page, at most.
 const TABS_MAX: usize = 400;
 
+/// Stops of a walk that are no links, fields or buttons, at most.
+const TABS_MORE: u64 = 50;
+
+/// Begins a walk: lays open what is folded, and gives how many stops it has to have.
+const STOPS: &str = "(() => {
+    window.fetch = () => new Promise(() => {});
+    for (const folded of document.querySelectorAll('details')) folded.open = true;
+    document.activeElement.blur();
+    const all = document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex=\"0\"]');
+    const can = (it) => !it.disabled && it.type !== 'hidden' && it.checkVisibility();
+    window.walked = { stops: [...all].filter(can), seen: new Set(), faults: [] };
+    return window.walked.stops.length; })()";
+
+/// Looks at a stop of a walk. True at its end: the focus has left the page, or comes back to where it was.
+const STOP: &str = "(() => {
+    const { seen, faults, last } = window.walked, it = document.activeElement;
+    // A field of several parts has a stop for each.
+    if (it === last) return false;
+    if (it === document.body || seen.has(it)) return true;
+    window.walked.last = it;
+    seen.add(it);
+    const { outlineStyle, outlineWidth } = getComputedStyle(it), box = it.getBoundingClientRect();
+    const isMarked = outlineStyle !== 'none' && parseFloat(outlineWidth) > 0;
+    const isThere = box.width > 0 && box.height > 0 && box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight;
+    if (!isMarked || !isThere) faults.push(`the focus is not visible: ${it.outerHTML.slice(0, 200)}`);
+    return false; })()";
+
+/// What a walk found.
+const FAULTS: &str = "(() => {
+    const { stops, seen, faults } = window.walked;
+    return [...faults, ...stops.filter((it) => !seen.has(it)).map((it) => `not reached: ${it.outerHTML.slice(0, 200)}`)]; })()";
+
 /// A browser with one page. It ends with the value, whatever happens.
 pub struct Browser {
     process: Child,
@@ -320,6 +352,22 @@ impl Browser {
             }
         }
         panic!("{TABS_MAX} Tab keys do not lead to {selector}");
+    }
+
+    /// Walks over the whole page by the Tab key, with all that is folded laid open, and says what is wrong: links, fields and buttons that
+    /// the walk does not reach, and those that do not show that they have the focus. What the page loads itself does not change it meanwhile.
+    pub fn walk(&mut self) -> Vec<String> {
+        let stops = self.value(STOPS).as_u64().expect("a number of stops");
+        // Chromium stops at what scrolls, too.
+        let tabs_max = 2 * stops + TABS_MORE;
+        for _ in 0..tabs_max {
+            self.press("Tab");
+            if self.value(STOP) == true {
+                break;
+            }
+        }
+        let faults = self.value(FAULTS);
+        faults.as_array().expect("faults").iter().map(|fault| fault.as_str().expect("a text").to_owned()).collect()
     }
 
     /// Enters a text.

@@ -1,6 +1,6 @@
 //! A site whose every text attacks the page that shows it.
 
-use testweb::{Reply, Request};
+use testweb::{Reply, Request, Web, from_fn};
 
 /// What no page may turn into markup.
 pub const HOSTILE: &str =
@@ -23,4 +23,14 @@ pub fn site(request: &Request) -> Reply {
         "/typed" => Reply::new(200).header("Content-Type", "a/b<img src=x onerror=window.owned=6>").body("x"),
         path => Reply::html(format!("<title>{path} {text}</title><p>{text} page <a href=/>start</a>")),
     }
+}
+
+/// The site, and another one: each links to the other.
+pub fn two_sites() -> Web {
+    let text = HOSTILE.replace('<', "&lt;");
+    let other = Reply::html(format!("<title>{text}</title><a href=\"http://ui.test{HOSTILE_PATH}\">{text}</a>"));
+    let this = Reply::html(format!("<title>{text}</title><a href=\"http://other.test/\">{text}</a>"));
+    let first = move |request: &Request| if request.path() == "/a" { this.clone() } else { site(request) };
+    let second = move |request: &Request| if request.path() == "/" { other.clone() } else { Reply::new(404) };
+    Web::new().site("ui.test", from_fn(first)).site("other.test", from_fn(second))
 }

@@ -1,5 +1,8 @@
 //! The screens of the interface as everybody meets them: wide, narrow and dark, by the rules of axe-core, with content that attacks them.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use crate::axe::violations;
 use crate::browser::Browser;
 use crate::ui::Ui;
@@ -7,6 +10,9 @@ use crate::ui::Ui;
 /// Widths of a window, in CSS pixels.
 pub const DESKTOP: u32 = 1280;
 pub const PHONE: u32 = 390;
+
+/// The pause before a page is asked for again that has to be made first.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What hostile content would add to a page: none of these are in a screen but the scripts and links of the interface itself.
 const FOREIGN: &str = "[...document.querySelectorAll('img, iframe, object, embed, base, style, svg script, [onerror], [onmouseover]')].length
@@ -25,6 +31,48 @@ pub fn assert_usable(ui: &Ui, screens: &[impl AsRef<str>], width: u32, dark: boo
         let broken = violations(&mut browser);
         assert!(broken.is_empty(), "{screen}:\n{}", broken.join("\n"));
     }
+}
+
+/// Checks that every link, field and button of screens is reached by the Tab key and shows that it has the focus.
+pub fn assert_walkable(ui: &Ui, screens: &[impl AsRef<str>]) {
+    let mut browser = Browser::start();
+    for screen in screens.iter().map(AsRef::as_ref) {
+        // What has to be made first is there when the walk begins.
+        while ui.page(screen).contains("id=\"awaited\"") {
+            std::thread::sleep(LOOK_EVERY);
+        }
+        browser.open(&ui.origin(), screen, DESKTOP, false);
+        let faults = browser.walk();
+        assert!(faults.is_empty(), "{screen}:\n{}", faults.join("\n"));
+    }
+}
+
+/// Paths that are no screens: what a page loads, files, and streams of events.
+const NO_SCREENS: [&str; 13] = [
+    "/urls.csv",
+    "/urls.jsonl",
+    "/urls.parquet",
+    "/url/picture",
+    "/graph.json",
+    "/graph.js",
+    "/report.csv",
+    "/report.html",
+    "/history.json",
+    "/events",
+    "/ui.css",
+    "/ui.js",
+    "/icon.svg",
+];
+
+/// Checks that a list has every screen of a router, whose source this is.
+pub fn assert_complete(router: &str, screens: &[impl AsRef<str>]) {
+    let listed: BTreeSet<&str> = screens.iter().filter_map(|screen| screen.as_ref().split('?').next()).collect();
+    let routes = router.lines().filter_map(|line| line.trim().strip_prefix(".route(\"")?.split_once("\", get("));
+    let paths: BTreeSet<&str> = routes.map(|(path, _)| path).collect();
+    assert!(paths.len() > NO_SCREENS.len(), "{paths:?}");
+    assert!(NO_SCREENS.iter().all(|path| paths.contains(path)), "{paths:?}");
+    let missing: Vec<_> = paths.iter().filter(|path| !listed.contains(*path) && !NO_SCREENS.contains(path)).collect();
+    assert!(missing.is_empty(), "screens of the router that are not in the list: {missing:?}");
 }
 
 /// Checks that nothing from the web has become markup, script or link of screens.

@@ -3,18 +3,20 @@
 use std::collections::BTreeSet;
 
 use testkit::hostile;
-use testkit::screens::{DESKTOP, PHONE, assert_told, assert_unowned, assert_usable, by_keyboard};
+use testkit::screens::{
+    DESKTOP, PHONE, assert_complete, assert_told, assert_unowned, assert_usable, assert_walkable, by_keyboard,
+};
 use testkit::ui::{Ui, fields_of};
-use testweb::{Web, from_fn};
 use ui::commands::{FIELDS_ALONE, OF_SERVER, fields, is_listed};
 
 use crate::lab::{Lab, Laid, Worker};
 
 /// All screens, with and without something to show.
-const SCREENS: [&str; 33] = [
+const SCREENS: [&str; 36] = [
     "/",
     "/workers",
     "/sites",
+    "/sites?sort=state",
     "/urls",
     "/urls?state=http_error",
     "/urls?sort=-size",
@@ -37,7 +39,9 @@ const SCREENS: [&str; 33] = [
     "/search",
     "/search?q=owned&case=any",
     "/graph",
+    "/graph?of=domains",
     "/graph?of=pages",
+    "/graph/overlap?one=http%3A%2F%2Fui.test%2F&other=http%3A%2F%2Fother.test%2F",
     "/graph?of=popular",
     "/graph/path?from=ui.test%2F&to=http%3A%2F%2Fui.test%2Fa",
     "/graph/rank",
@@ -56,9 +60,10 @@ struct Browsed {
 
 impl Browsed {
     fn start() -> Self {
-        let lab = Lab::new(Laid::of(Web::new().site("ui.test", from_fn(hostile::site))), &[]);
+        let lab = Lab::new(Laid::of(hostile::two_sites()), &[]);
         let worker = lab.worker();
         lab.served.asked(&["crawl", "http://ui.test/"]);
+        lab.served.asked(&["crawl", "http://other.test/"]);
         // There is something in the journal.
         lab.served.asked(&["steer", "delay", "30ms", "ui.test"]);
         Browsed { ui: Ui::start_with(&[&lab.served.clients]), _worker: worker, lab }
@@ -98,6 +103,16 @@ fn every_screen_of_a_server_can_be_used_in_the_dark() {
 #[test]
 fn every_screen_of_a_server_can_be_used_on_a_phone() {
     check(PHONE, false);
+}
+
+#[test]
+fn every_screen_of_a_server_is_among_those_and_can_be_walked_over_by_the_tab_key() {
+    let browsed = Browsed::start();
+    let screens = browsed.screens();
+    assert_complete(include_str!("../../../ui/src/cluster.rs"), &screens);
+    let overlap = browsed.ui.page("/graph/overlap?one=http%3A%2F%2Fui.test%2F&other=http%3A%2F%2Fother.test%2F");
+    assert!(overlap.contains("Overlap: 2 links."), "{overlap}");
+    assert_walkable(&browsed.ui, &screens);
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use testkit::browser::Browser;
 use testkit::screens::assert_unowned;
 
-use crate::site::{crawled, screens, shown};
+use crate::site::{crawled, crawled_two, screens, shown};
 
 #[test]
 fn nothing_from_the_web_becomes_markup_script_or_link() {
-    let crawl = crawled();
+    let crawl = crawled_two();
     let ui = shown(&crawl);
     assert_unowned(&ui, &screens(&ui));
     let mut browser = Browser::start();

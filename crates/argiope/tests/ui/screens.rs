@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use testkit::axe::violations;
 use testkit::browser::Browser;
-use testkit::screens::{DESKTOP, PHONE, assert_told, assert_usable};
-use testkit::ui::fields_of;
+use testkit::endless::Endless;
+use testkit::screens::{DESKTOP, PHONE, assert_complete, assert_told, assert_usable, assert_walkable};
+use testkit::ui::{Ui, fields_of};
 use ui::commands::{COMMANDS, FIELDS_ALONE, FIELDS_OF_DIRECTORY, fields, is_listed};
 
-use crate::site::{crawled, screens, shown};
+use crate::site::{crawled, crawled_two, screens, shown};
 
 /// What is transferred for the first screen, at most, in bytes.
 const FIRST_SCREEN_BYTES_MAX: u64 = 150_000;
@@ -19,9 +20,53 @@ const TRANSFERRED: &str =
 
 /// Opens every screen in a window of this width.
 fn check(width: u32, dark: bool) {
-    let crawl = crawled();
+    let crawl = crawled_two();
     let ui = shown(&crawl);
     assert_usable(&ui, &screens(&ui), width, dark);
+}
+
+#[test]
+fn every_screen_of_the_router_is_among_those() {
+    let crawl = crawled_two();
+    let ui = shown(&crawl);
+    assert_complete(include_str!("../../../ui/src/lib.rs"), &screens(&ui));
+    let overlap = ui.page("/graph/overlap?one=http%3A%2F%2Fui.test%2F&other=http%3A%2F%2Fother.test%2F");
+    assert!(overlap.contains("Overlap: 2 links."), "{overlap}");
+}
+
+#[test]
+fn every_link_field_and_button_is_reached_by_the_tab_key() {
+    let crawl = crawled_two();
+    let ui = shown(&crawl);
+    assert_walkable(&ui, &screens(&ui));
+}
+
+#[test]
+fn the_walk_finds_what_is_not_reached_and_a_focus_that_is_not_visible() {
+    let crawl = crawled();
+    let ui = shown(&crawl);
+    let mut browser = Browser::start();
+    browser.open(&ui.origin(), "/search", DESKTOP, false);
+    assert_eq!(browser.walk(), Vec::<String>::new());
+    browser.open(&ui.origin(), "/search", DESKTOP, false);
+    browser.value(
+        "document.querySelector('nav a').tabIndex = -1; document.querySelector('main input').style.outline = 'none'",
+    );
+    let faults = browser.walk();
+    assert_eq!(faults.len(), 2, "{faults:?}");
+    assert!(faults[0].starts_with("the focus is not visible: <input"), "{faults:?}");
+    assert!(faults[1].starts_with("not reached: <a href=\"/\""), "{faults:?}");
+}
+
+#[test]
+fn the_screens_of_a_running_crawl_can_be_used_by_everybody() {
+    let mut crawl = Endless::start();
+    let ui = Ui::start(crawl.dir());
+    let running = ["/", "/url?u=http%3A%2F%2Fendless.test%2F", "/url?u=endless.test", "/sites", "/urls", "/steer"];
+    for (width, dark) in [(DESKTOP, false), (DESKTOP, true), (PHONE, false)] {
+        assert_usable(&ui, &running, width, dark);
+    }
+    crawl.end();
 }
 
 #[test]
@@ -64,7 +109,7 @@ fn the_judge_finds_a_fault_where_there_is_one() {
 
 #[test]
 fn every_option_of_a_command_is_a_field_and_every_field_is_listed() {
-    let crawl = crawled();
+    let crawl = crawled_two();
     let ui = shown(&crawl);
     let has: BTreeSet<(String, String)> =
         screens(&ui).iter().flat_map(|screen| fields_of(&ui.get(screen).body)).collect();

@@ -5,6 +5,7 @@ use std::path::Path;
 use testkit::axe::violations;
 use testkit::browser::Browser;
 use testkit::endless::Endless;
+use testkit::screens::{DESKTOP, PHONE, assert_usable, assert_walkable};
 use testkit::ui::Ui;
 
 use crate::site::crawled;
@@ -47,6 +48,19 @@ fn each_row_leads_to_its_crawl_and_back() {
     browser.navigate(|_| runs.end());
     assert!(browser.text(".state").starts_with("Finished"), "{}", browser.text(".state"));
     browser.assert_quiet();
+}
+
+#[test]
+fn several_crawls_can_be_used_by_everybody() {
+    let (rests, mut runs) = (crawled(), Endless::start());
+    let dirs = [Path::new(rests.dir()).to_owned(), runs.dir().to_owned()];
+    let ui = Ui::start_all(&[&dirs[0], &dirs[1]]);
+    let screens = ["/", "/1", "/2", "/1/urls", "/2/steer"];
+    for (width, dark) in [(PHONE, false), (PHONE, true), (DESKTOP, true)] {
+        assert_usable(&ui, &screens, width, dark);
+    }
+    assert_walkable(&ui, &["/", "/1", "/1/urls"]);
+    runs.end();
 }
 
 #[test]

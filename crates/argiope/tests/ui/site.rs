@@ -18,6 +18,11 @@ pub fn crawled_with(arguments: &[&str]) -> Crawled {
     Crawled::of(web, "http://ui.test/", &[&["--no-sitemaps"], arguments].concat())
 }
 
+/// A crawl of two such sites that link to each other.
+pub fn crawled_two() -> Crawled {
+    Crawled::of(hostile::two_sites(), "http://ui.test/", &["http://other.test/", "--no-sitemaps"])
+}
+
 /// The interface to a crawl.
 pub fn shown(crawl: &Crawled) -> Ui {
     Ui::start(Path::new(crawl.dir()))
@@ -34,10 +39,12 @@ pub fn screens(ui: &Ui) -> Vec<String> {
     SCREENS.iter().map(|screen| (*screen).to_owned()).chain([effect, made, undo]).collect()
 }
 
-/// The screens that have their addresses from the beginning, with and without something to show.
-pub const SCREENS: [&str; 32] = [
+/// The screens that have their addresses from the beginning, with and without something to show. They are of two sites that link to each
+/// other.
+pub const SCREENS: [&str; 38] = [
     "/",
     "/sites",
+    "/sites?sort=state",
     "/sites?sort=pages&name=ui",
     "/urls",
     "/urls?state=http_error",
@@ -61,10 +68,15 @@ pub const SCREENS: [&str; 32] = [
     "/changes?since=2026-01-01&site=ui.test",
     "/search",
     "/search?q=owned&case=any",
+    "/search?q=%5Bsp%5Dider&regex=yes",
     "/graph",
+    "/graph?of=domains",
+    "/graph?of=pages",
     "/graph?of=popular",
+    "/graph/overlap?one=http%3A%2F%2Fui.test%2F&other=http%3A%2F%2Fother.test%2F",
     "/graph/path?from=ui.test%2F&to=http%3A%2F%2Fui.test%2Fgone",
     "/graph/rank",
+    "/graph/rank?normalized=yes&limit=2",
     "/graph/rank?u=http%3A%2F%2Fui.test%2F",
     "/report",
     "/steer",

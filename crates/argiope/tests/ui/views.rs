@@ -4,7 +4,7 @@ use testkit::axe::violations;
 use testkit::browser::Browser;
 use testkit::screens::{PHONE, assert_unowned};
 
-use crate::site::{SCREENS, crawled, shown};
+use crate::site::{SCREENS, crawled, crawled_two, shown};
 
 /// A name that attacks the page.
 const HOSTILE_NAME: &str = "</a><script>window.owned=8</script>\"'><img src=x onerror=window.owned=9>";
@@ -65,7 +65,7 @@ fn a_view_is_saved_opened_and_deleted_without_scripts() {
 
 #[test]
 fn the_name_of_a_view_becomes_no_markup() {
-    let crawl = crawled();
+    let crawl = crawled_two();
     let ui = shown(&crawl);
     let mut browser = Browser::start();
     browser.open(&ui.origin(), "/urls", 1280, false);
