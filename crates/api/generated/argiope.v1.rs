@@ -733,6 +733,22 @@ pub struct UrlsRequest {
     /// hexadecimal digits.
     #[prost(string, tag = "12")]
     pub key: ::prost::alloc::string::String,
+    /// Only URLs whose last answer declared a media type that begins so, in any case: text/html, image/.
+    #[prost(string, tag = "13")]
+    pub content_type: ::prost::alloc::string::String,
+    /// Only URLs whose title, or reason if there is no title, has this text, in any case.
+    #[prost(string, tag = "14")]
+    pub title: ::prost::alloc::string::String,
+    /// Only URLs whose last answer had at least and at most so many bytes.
+    #[prost(uint64, optional, tag = "15")]
+    pub size_min: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "16")]
+    pub size_max: ::core::option::Option<u64>,
+    /// Only URLs visited last at this time or later, and at this time or before: a date (2026-11-21), a time in UTC, or how long ago (7d).
+    #[prost(string, tag = "17")]
+    pub since: ::prost::alloc::string::String,
+    #[prost(string, tag = "18")]
+    pub until: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -1045,10 +1061,38 @@ pub struct SteerRequest {
     /// Change nothing; count the URLs.
     #[prost(bool, tag = "3")]
     pub dry_run: bool,
+    /// With dry_run: answer within a second, with what is counted by then.
+    #[prost(bool, tag = "4")]
+    pub at_once: bool,
 }
+/// The URLs of a site that a change would affect, as in SteerResponse.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SteeredSite {
+    #[prost(string, tag = "1")]
+    pub site: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub queued: u64,
+    #[prost(uint64, tag = "3")]
+    pub fetched: u64,
+    #[prost(uint64, tag = "4")]
+    pub again: u64,
+}
+/// How far a count is.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SteerCount {
+    /// URLs that were looked at, and URLs that the crawl knows.
+    #[prost(uint64, tag = "1")]
+    pub looked_at: u64,
+    #[prost(uint64, tag = "2")]
+    pub known: u64,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SteerResponse {
     /// When the change was made, as a date.
     #[prost(string, tag = "1")]
@@ -1072,6 +1116,12 @@ pub struct SteerResponse {
     /// With dry_run of seeds: the URLs that the crawl does not know yet, and that the queue would get.
     #[prost(uint64, tag = "8")]
     pub added: u64,
+    /// With dry_run: the sites with the most affected URLs, at most 20.
+    #[prost(message, repeated, tag = "9")]
+    pub by_site: ::prost::alloc::vec::Vec<SteeredSite>,
+    /// With dry_run and at_once: if not all URLs were looked at. The numbers are of those that were, site by site.
+    #[prost(message, optional, tag = "10")]
+    pub so_far: ::core::option::Option<SteerCount>,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]

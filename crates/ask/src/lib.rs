@@ -21,6 +21,7 @@ pub mod sites;
 pub mod status;
 pub mod target;
 pub mod urls;
+mod visit_choice;
 
 pub use queried::{QueriedCrawl, UnknownUrl};
 

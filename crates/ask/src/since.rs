@@ -16,7 +16,7 @@ pub fn time(text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
     match any_duration(text) {
         Ok(ago) => Ok(Timestamp(now.0.saturating_sub(u64::try_from(ago.as_micros()).unwrap_or(u64::MAX)))),
         Err(_) => bail!(usage(format!(
-            "since `{text}`: no date (2026-11-21), no time in UTC (2026-11-21T08:30:00Z), and no time ago (7d, 12h)"
+            "`{text}`: no date (2026-11-21), no time in UTC (2026-11-21T08:30:00Z), and no time ago (7d, 12h)"
         ))),
     }
 }
@@ -40,7 +40,7 @@ mod tests {
         }
         for text in ["yesterday", "", "-1d", "2026-13-01"] {
             let error = time(text, now).expect_err("no time").to_string();
-            assert!(error.contains(&format!("since `{text}`: no date")), "{error}");
+            assert!(error.contains(&format!("`{text}`: no date")), "{error}");
         }
     }
 }

@@ -10,6 +10,8 @@ use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
 pub use export::kvs::KeyPart;
 
+pub use crate::visit_choice::{GivenChoice, VisitChoice};
+
 /// URLs that an answer looks at, at most, or as many as it may have, where somebody waits for a page: so it comes in time, whatever is asked.
 pub const LOOKED_AT_MAX: usize = 5_000;
 /// URLs read from the state at once, at most. The first read takes no more than a page has.
@@ -94,6 +96,8 @@ pub struct Selection {
     pub depth: Option<u32>,
     /// Only those with such a key in the dataset, or in the table `crawl` of a key-value store ([`export::kvs`]).
     pub key: Option<KeyPart>,
+    /// Only those whose last visit was so.
+    pub visit: VisitChoice,
     /// Neither sitemaps nor requisites, which totals do not count by outcome either.
     pub only_counted: bool,
     /// As the report counts: pages only, each as it is now ([`Originals::now`]); and excluded ones only if their state is chosen.
@@ -309,6 +313,7 @@ impl Selection {
             && (!self.as_reported || purpose == Purpose::Page && !is_excluded)
             && (self.states.is_empty() || self.states.contains(&state))
             && self.status.is_none_or(|status| entry.visit.as_ref().is_some_and(|visit| visit.status == status))
+            && self.visit.chooses(entry.visit.as_ref())
             && self.depth.is_none_or(|depth| entry.candidate.depth == depth)
             && self.key.as_ref().is_none_or(|key| key.is_of(url))
             && (self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(url.as_str())));

@@ -6,6 +6,7 @@
 
 mod begun;
 mod changes;
+mod effect;
 mod graph;
 mod kept;
 mod overview;

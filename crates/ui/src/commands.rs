@@ -118,7 +118,7 @@ const OF_A_VISIT: Given = Otherwise("each picture that a visit took is a link on
 
 /// The arguments and options of the commands of `argiope client`, those of all commands without a command, and where the interface has the same. A
 /// directory's interface has those of the commands that it has. A test of the command fails if one is not here.
-pub const OPTIONS: [(&str, &str, Given); 71] = [
+pub const OPTIONS: [(&str, &str, Given); 77] = [
     ("", "--server", OF_THE_INTERFACE),
     ("", "--json", Not("pages are for people; the table of URLs and those of the report are files")),
     ("", "--token-file", OF_THE_INTERFACE),
@@ -172,6 +172,12 @@ pub const OPTIONS: [(&str, &str, Given); 71] = [
     ("urls", "--status", Field("/urls", "status")),
     ("urls", "--depth", Field("/urls", "depth")),
     ("urls", "--key", Field("/urls", "key")),
+    ("urls", "--type", Field("/urls", "type")),
+    ("urls", "--title", Field("/urls", "title")),
+    ("urls", "--size-min", Field("/urls", "size_min")),
+    ("urls", "--size-max", Field("/urls", "size_max")),
+    ("urls", "--since", Field("/urls", "since")),
+    ("urls", "--until", Field("/urls", "until")),
     ("urls", "--as-reported", Field("/urls", "reported")),
     ("urls", "--order", Field("/urls", "sort")),
     ("urls", "--after", IN_PAGES),

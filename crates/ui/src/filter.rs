@@ -2,7 +2,8 @@
 
 use ask::order::Order;
 use ask::sites;
-use ask::urls::{KeyPart, Selection, State};
+use ask::urls::{GivenChoice, KeyPart, Selection, State, VisitChoice};
+use engine::clock::Clock;
 use settings::plan;
 use settings::site_name::SiteName;
 use settings::usage;
@@ -23,6 +24,14 @@ pub(crate) struct Filter {
     pub(crate) depth: String,
     /// A key of the dataset, or of the table `crawl` of a key-value store, or its beginning.
     pub(crate) key: String,
+    /// The beginning of a media type.
+    pub(crate) content_type: String,
+    /// A part of the title or reason.
+    pub(crate) title: String,
+    /// The least and the most bytes.
+    pub(crate) bytes: [String; 2],
+    /// The first and the last time of the last visit.
+    pub(crate) visited: [String; 2],
     /// Not empty: the pages that link to each URL are shown.
     pub(crate) linked: String,
     /// Not empty: URLs are chosen as the report counts them.
@@ -66,6 +75,10 @@ impl Filter {
             status: get("status"),
             depth: get("depth"),
             key: get("key"),
+            content_type: get("type"),
+            title: get("title"),
+            bytes: ["size_min", "size_max"].map(get),
+            visited: ["since", "until"].map(get),
             linked: get("linked"),
             reported: get("reported"),
             sort: get("sort"),
@@ -96,7 +109,14 @@ impl Filter {
         }
         selection.status = self.status()?;
         selection.depth = self.depth()?;
+        selection.visit = VisitChoice::of(self.given(), Clock::start().date())?;
         Ok(selection)
+    }
+
+    /// What is chosen by the last visits.
+    pub(crate) fn given(&self) -> GivenChoice<'_> {
+        let Filter { content_type, title, bytes: [bytes_min, bytes_max], visited: [since, until], .. } = self;
+        GivenChoice { content_type, title, bytes_min, bytes_max, since, until }
     }
 
     /// # Errors
@@ -143,11 +163,18 @@ impl Filter {
 
     /// What is chosen, as fields of a request.
     pub(crate) fn fields(&self) -> Vec<(&'static str, &str)> {
-        let Filter { site, states, patterns, status, depth, key, linked, reported, sort } = self;
+        let Filter { site, states, patterns, status, depth, key, content_type, title, bytes, visited, .. } = self;
+        let Filter { linked, reported, sort, .. } = self;
         let others = [
             ("status", status),
             ("depth", depth),
             ("key", key),
+            ("type", content_type),
+            ("title", title),
+            ("size_min", &bytes[0]),
+            ("size_max", &bytes[1]),
+            ("since", &visited[0]),
+            ("until", &visited[1]),
             ("linked", linked),
             ("reported", reported),
             ("sort", sort),
@@ -200,6 +227,15 @@ mod tests {
                 .to_string();
             assert!(error.starts_with(why) && error.len() < 1_000, "{error}");
         }
+    }
+
+    #[test]
+    fn every_choice_is_a_field_of_a_link_that_is_read_again() {
+        let query = "site=a.test&state=html&match=*x*&status=200&depth=1&key=ab12&type=text%2F&title=T\
+                     &size_min=1&size_max=9&since=7d&until=1d&linked=yes&reported=yes&sort=size";
+        let filter = Filter::of(&Fields::parse(query));
+        assert_eq!(filter.link("/urls", &Next::None), format!("/urls?{query}"));
+        filter.selection().expect("all of it can be chosen");
     }
 
     #[test]

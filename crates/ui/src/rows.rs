@@ -34,6 +34,9 @@ const COLUMNS: [(Column, &str, bool); 8] = [
 ];
 /// The fields of a filter that are numbers, with their labels.
 const NUMBERS: [(&str, &str); 2] = [("status", "Status"), ("depth", "Depth")];
+/// Those that are sizes, and those that are times.
+const SIZES: [(&str, &str); 2] = [("size_min", "Bytes, at least"), ("size_max", "Bytes, at most")];
+const DATES: [(&str, &str); 2] = [("since", "Visited since"), ("until", "Visited until")];
 
 /// A URL in the table.
 #[derive(Clone, Debug, Default)]
@@ -155,6 +158,14 @@ fn form(filter: &Filter, asks: Asks) -> Markup {
             }
             @for ((name, label), value) in NUMBERS.iter().zip([&filter.status, &filter.depth]) {
                 label { (label) input.short type="text" inputmode="numeric" name=(name) value=(value); }
+            }
+            label { "Type" input type="text" name="type" value=(filter.content_type) placeholder="text/html"; }
+            label { "Title or reason has" input type="text" name="title" value=(filter.title); }
+            @for ((name, label), value) in SIZES.iter().zip(&filter.bytes) {
+                label { (label) input.short type="text" inputmode="numeric" name=(name) value=(value); }
+            }
+            @for ((name, label), value) in DATES.iter().zip(&filter.visited) {
+                label { (label) input.short type="text" name=(name) value=(value) placeholder="7d"; }
             }
             label { "Key" input type="text" name="key" value=(filter.key) placeholder="SHA-1 or url_key, or its beginning" spellcheck="false"; }
             label { "Order" select name="sort" {

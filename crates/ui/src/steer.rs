@@ -426,7 +426,7 @@ fn said(so_far: &SoFar, known: u64) -> Markup {
 }
 
 /// The sites with the most affected URLs: in the queue, fetched already, to be visited again.
-fn sites<N: ToString>(is_estimated: bool, by_site: impl IntoIterator<Item = (String, [N; 3])>) -> Markup {
+pub(crate) fn sites<N: ToString>(is_estimated: bool, by_site: impl IntoIterator<Item = (String, [N; 3])>) -> Markup {
     html! {
         div.rows role="region" aria-label="By site" tabindex="0" {
             table {

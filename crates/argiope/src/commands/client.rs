@@ -315,7 +315,7 @@ impl Session {
             Method::Stats => self.told(client.stats(StatsRequest {}).await?),
             Method::Steer { dry_run, what } => {
                 let (change, to) = what.change()?.words();
-                let request = SteerRequest { change: change.to_owned(), to, dry_run };
+                let request = SteerRequest { change: change.to_owned(), to, dry_run, at_once: false };
                 self.told(client.steer(request).await?)
             }
             Method::Journal { limit } => self.told(client.journal(JournalRequest { limit }).await?),

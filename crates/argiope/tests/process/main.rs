@@ -33,6 +33,7 @@ mod streamed;
 mod threads;
 mod told;
 mod ui;
+mod ui_of_filters;
 mod ui_of_orders;
 mod ui_of_pages;
 mod ui_of_runs;

@@ -38,6 +38,24 @@ pub struct Listing {
     /// Only URLs with this key, or this beginning of one: the url_key of the dataset, or the SHA-1 in a key-value store
     #[arg(long, value_name = "HEX", default_value = "")]
     key: String,
+    /// Only URLs whose answer declared a media type that begins so: text/html, image/
+    #[arg(long = "type", value_name = "TYPE", default_value = "")]
+    content_type: String,
+    /// Only URLs whose title has this text, or the reason where there is no title
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    title: String,
+    /// Only URLs whose last answer had at least so many bytes
+    #[arg(long, value_name = "BYTES")]
+    size_min: Option<u64>,
+    /// Only URLs whose last answer had at most so many bytes
+    #[arg(long, value_name = "BYTES")]
+    size_max: Option<u64>,
+    /// Only URLs visited last at this time or later: a date, a time in UTC, or how long ago, such as 7d
+    #[arg(long, value_name = "TIME", default_value = "")]
+    since: String,
+    /// Only URLs visited last at this time or before
+    #[arg(long, value_name = "TIME", default_value = "")]
+    until: String,
     /// Only pages, as `report` counts them: by the visit that describes them now, without excluded ones
     #[arg(long)]
     as_reported: bool,
@@ -61,10 +79,24 @@ impl Listing {
     /// # Errors
     /// The server does not answer, or says no.
     pub async fn list(self, client: &mut Client, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
-        let Listing { site, state, only, status, depth, key, as_reported, order, after, limit, all } = self;
-        let (states, patterns, status) = (state, only, status.map(u32::from));
-        let mut request = UrlsRequest { site, states, patterns, after, status, depth, key, ..UrlsRequest::default() };
-        request.as_reported = as_reported;
+        let Listing { order, limit, all, .. } = self;
+        let mut request = UrlsRequest {
+            site: self.site,
+            states: self.state,
+            patterns: self.only,
+            after: self.after,
+            status: self.status.map(u32::from),
+            depth: self.depth,
+            key: self.key,
+            content_type: self.content_type,
+            title: self.title,
+            size_min: self.size_min,
+            size_max: self.size_max,
+            since: self.since,
+            until: self.until,
+            as_reported: self.as_reported,
+            ..UrlsRequest::default()
+        };
         if !order.is_empty() {
             return tell(Response::new(sorted(client, UrlsRequest { order, ..request }, limit).await?), json, out);
         }

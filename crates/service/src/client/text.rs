@@ -6,8 +6,8 @@ use api::{
     AddSeedsResponse, AgainResponse, ChangeRate, Changed, ChangesResponse, CrawlResponse, Domain, DomainsResponse,
     DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, InOrder, InTrouble, JournalResponse,
     Journaled, Link, LinksResponse, OverlapResponse, PageChange, PageRankResponse, PastVisit, PathResponse,
-    PauseResponse, PictureResponse, ResumeResponse, SearchResponse, SiteState, SiteUrls, StatsResponse, SteerResponse,
-    UndoResponse, Unowned, Url, UrlsResponse, Wait, Worker,
+    PauseResponse, PictureResponse, ResumeResponse, SearchResponse, SiteState, SiteUrls, StatsResponse, SteerCount,
+    SteerResponse, SteeredSite, UndoResponse, Unowned, Url, UrlsResponse, Wait, Worker,
 };
 use ask::freshness::{Freshness, Rate};
 use ask::path::Path;
@@ -394,6 +394,12 @@ impl Text for SteerResponse {
             let affected =
                 Affected { queued: self.queued, fetched: self.fetched, again: self.again, added: self.added };
             writeln!(out, "{affected}")?;
+            if let Some(SteerCount { looked_at, known }) = self.so_far {
+                writeln!(out, "so far: {looked_at} of {} looked at", counted(known, "URL"))?;
+            }
+            for SteeredSite { site, queued, fetched, again } in &self.by_site {
+                writeln!(out, "{queued:>9} {fetched:>9} {again:>9}  {}", Printable(site))?;
+            }
         } else {
             write_going_by(out, self.workers, self.workers_behind)?;
         }

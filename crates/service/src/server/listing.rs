@@ -2,7 +2,8 @@
 
 use api::{InOrder, Url, UrlsRequest, UrlsResponse};
 use ask::order::{Order, Sorting};
-use ask::urls::{KeyPart, Listed, Selection, State};
+use ask::urls::{GivenChoice, KeyPart, Listed, Selection, State, VisitChoice};
+use engine::clock::Clock;
 use settings::plan;
 use tonic::Status;
 
@@ -51,6 +52,17 @@ async fn selection(service: &Service, request: &UrlsRequest) -> Result<Selection
     }
     let pattern = |text: &String| plan::pattern("patterns", text);
     selection.patterns = patterns.iter().map(pattern).collect::<Result<_, _>>().map_err(|error| wrong(&error))?;
+    let bytes = |bytes: Option<u64>| bytes.map(|bytes| bytes.to_string()).unwrap_or_default();
+    let [bytes_min, bytes_max] = [request.size_min, request.size_max].map(bytes);
+    let given = GivenChoice {
+        content_type: &request.content_type,
+        title: &request.title,
+        bytes_min: &bytes_min,
+        bytes_max: &bytes_max,
+        since: &request.since,
+        until: &request.until,
+    };
+    selection.visit = VisitChoice::of(given, Clock::start().date()).map_err(|error| wrong(&error))?;
     if !key.is_empty() {
         let part = key.parse::<KeyPart>().map_err(|error| wrong(&format_args!("the key: {error}")))?;
         selection.key = Some(part);

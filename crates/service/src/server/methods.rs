@@ -234,7 +234,7 @@ impl Crawler for Service {
         let request = request.into_inner();
         let change = steering::change_of(&request)?;
         match request.dry_run {
-            true => Ok(Response::new(steering::affected(self, change).await?)),
+            true => Ok(Response::new(steering::affected(self, change, request.at_once).await?)),
             false => to_its_end(self, |service| async move { steering::make(&service, change).await }).await,
         }
     }

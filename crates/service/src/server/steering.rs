@@ -4,16 +4,17 @@
 
 use std::time::Duration;
 
-use api::{SteerRequest, SteerResponse};
+use api::{SteerCount, SteerRequest, SteerResponse, SteeredSite};
 use ask::sites;
 use coordination::Member;
 use crawl::made::{taken_out, visited_again};
-use crawl::steer::{Removed, Replaced, Retried, Taker, foreseen};
+use crawl::steer::{Counting, Removed, Replaced, Retried, Taker, foreseen};
 use crawl::{Affected, Change, Changed};
 use engine::clock::Clock;
 use model::Timestamp;
 use settings::options::Options;
 use settings::{Usage, usage};
+use store::CrawlView;
 use store_postgres::cluster::{Control, GoingBy};
 use tokio::time::Instant;
 use tonic::Status;
@@ -28,6 +29,10 @@ use console::message::message;
 
 /// How long an answer waits for the workers to go by a change.
 const WAIT_MAX: Duration = Duration::from_secs(10);
+/// How long is counted for an answer that is to come at once.
+const COUNTED_FOR_MAX: Duration = Duration::from_millis(600);
+/// Sites that are told of what a change would affect, those with the most URLs.
+const SITES_TOLD: usize = 20;
 /// How often it is looked whether they do.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -171,11 +176,11 @@ async fn notes(service: &Service, change: &Change) -> Result<Vec<String>, Status
     service.ask(move |control| sites::unknown_of(control, &change)).await
 }
 
-/// Counts what a change would affect.
+/// Counts what a change would affect; `at_once` for a moment only.
 ///
 /// # Errors
 /// As [`make`].
-pub(super) async fn affected(service: &Service, change: Change) -> Result<SteerResponse, Status> {
+pub(super) async fn affected(service: &Service, change: Change, at_once: bool) -> Result<SteerResponse, Status> {
     if change == Change::Stop {
         members_to_stop(service).await?;
     }
@@ -183,18 +188,61 @@ pub(super) async fn affected(service: &Service, change: Change) -> Result<SteerR
     let (_, plan) = service.in_force().await?;
     options_after(&change, &plan.options).map_err(wrong)?;
     let count = move |control: &Control| {
-        let affected = Affected::by(&change, &plan.options, control, Taker::Server);
-        Ok(affected.and_then(|affected| Ok((affected, foreseen(&change, &plan.options, control, Taker::Server)?))))
+        let counted = counted(&change, &plan.options, control, at_once);
+        Ok(counted.and_then(|counted| Ok((counted, foreseen(&change, &plan.options, control, Taker::Server)?))))
     };
-    let (Affected { queued, fetched, again, added }, foreseen) =
-        service.count(count).await?.map_err(|error| match error.is::<Usage>() {
-            true => wrong(error),
-            false => Status::unavailable(message(format_args!("{error:#}"))),
-        })?;
+    let (counted, foreseen) = service.count(count).await?.map_err(|error| match error.is::<Usage>() {
+        true => wrong(error),
+        false => Status::unavailable(message(format_args!("{error:#}"))),
+    })?;
     notes.extend(foreseen);
-    Ok(SteerResponse { queued, fetched, again, added, notes, ..SteerResponse::default() })
+    Ok(SteerResponse { notes, ..counted })
+}
+
+/// What a change would affect, by a view of the crawl.
+fn counted(change: &Change, options: &Options, view: &dyn CrawlView, at_once: bool) -> anyhow::Result<SteerResponse> {
+    let mut counting = Counting::of(change, options, view, Taker::Server)?;
+    let clock = Clock::start();
+    let began = clock.now();
+    while !counting.is_complete() && !(at_once && clock.now().since(began) >= COUNTED_FOR_MAX) {
+        counting.look_on(view)?;
+    }
+    let so_far = match counting.is_complete() {
+        true => None,
+        false => Some(SteerCount { looked_at: counting.looked_at(), known: view.totals()?.urls }),
+    };
+    let Affected { queued, fetched, again, added } = counting.affected();
+    let by_site = counting.by_site(SITES_TOLD).into_iter();
+    let by_site =
+        by_site.map(|(site, Affected { queued, fetched, again, .. })| SteeredSite { site, queued, fetched, again });
+    Ok(SteerResponse { queued, fetched, again, added, by_site: by_site.collect(), so_far, ..SteerResponse::default() })
 }
 
 fn wrong(error: anyhow::Error) -> Status {
     Status::invalid_argument(message(format_args!("{error:#}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Candidate;
+    use store::{Batch, MemoryStore, Store};
+    use weburl::CanonicalUrl;
+
+    use super::*;
+
+    #[test]
+    fn the_sites_with_the_most_urls_that_a_change_affects_are_told() {
+        let store = MemoryStore::new();
+        let url = |site: u32, n: u32| CanonicalUrl::from_canonical(&format!("http://s{site}.test/{n}")).expect("a URL");
+        // Of the site `n`, so many.
+        let found = (1..=25).flat_map(|site| (0..site).map(move |n| Candidate::seed(url(site, n)))).collect();
+        store.commit(&Batch { found, ..Batch::default() }).expect("a commit");
+        let change = Change::Pause;
+        for at_once in [false, true] {
+            let told = counted(&change, &Options::default(), &store, at_once).expect("counted");
+            assert_eq!((told.queued, told.fetched, told.so_far), (25 * 26 / 2, 0, None));
+            let by_site: Vec<_> = told.by_site.iter().map(|of| (of.site.as_str(), of.queued)).collect();
+            assert_eq!((by_site.len(), by_site[0], by_site[19].1), (SITES_TOLD, ("http://s25.test", 25), 6));
+        }
+    }
 }

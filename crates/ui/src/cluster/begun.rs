@@ -65,7 +65,7 @@ pub(super) async fn crawl(State(server): State<Server>, form: String) -> Result<
         }
         None => "The server has ended the answer.".to_owned(),
     };
-    Ok(server.answers().lead_to(done("Crawl from a URL", &told)))
+    Ok(server.lead_to(done("Crawl from a URL", &told)))
 }
 
 /// What keeps workers from fetching a URL now.
@@ -104,7 +104,7 @@ pub(super) async fn round(State(server): State<Server>, form: String) -> Result<
         // It has begun, the last one goes on, or there is nothing to visit.
         false => done(ROUND, &text(&answer)),
     };
-    Ok(server.answers().lead_to(words))
+    Ok(server.lead_to(words))
 }
 
 /// What a round would visit, and the form that begins it.

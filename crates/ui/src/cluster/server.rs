@@ -1,7 +1,7 @@
 //! The server whose crawl is shown: questions to it, and the words for a server that gives no answer.
 
 use std::error::Error;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use api::{PictureRequest, PictureResponse, ReportRequest, StatsRequest, StatsResponse};
@@ -12,6 +12,7 @@ use report::Statistics;
 use service::client::{Client, EARLIER, said};
 use settings::units::human_bytes;
 use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 use tonic::{Code, Response, Status};
 
@@ -23,6 +24,7 @@ use crate::graph_page::Shown;
 use crate::live::{Live, Sample};
 use crate::wording::on_page;
 
+use super::effect::Answer;
 use super::kept::Kept;
 use super::watching::Watch;
 
@@ -53,7 +55,9 @@ pub(super) struct Server {
     counting: Turn,
     watch: Arc<Watch>,
     /// What came of the last forms.
-    answers: Arc<Answers<Words>>,
+    answers: Arc<Answers<Answer>>,
+    /// The count of what the last change would affect, if it goes on.
+    counts: Arc<Mutex<Option<AbortHandle>>>,
 }
 
 /// The numbers of the crawl, asked for once for all who watch.
@@ -102,6 +106,7 @@ impl Server {
             counting: Arc::default(),
             watch: Arc::default(),
             answers: Arc::default(),
+            counts: Arc::default(),
         }
     }
 
@@ -165,8 +170,20 @@ impl Server {
     }
 
     /// What came of the last forms.
-    pub(super) fn answers(&self) -> &Answers<Words> {
+    pub(super) fn answers(&self) -> &Answers<Answer> {
         &self.answers
+    }
+
+    /// Keeps what was done in words, and leads to its page.
+    pub(super) fn lead_to(&self, words: Words) -> axum::response::Response {
+        self.answers.lead_to(Answer::Words(words))
+    }
+
+    /// A count of what a change would affect has begun: the last one ends.
+    pub(super) fn counts(&self, count: AbortHandle) {
+        if let Some(last) = self.counts.lock().unwrap_or_else(PoisonError::into_inner).replace(count) {
+            last.abort();
+        }
     }
 
     /// The rounds by a clock.

@@ -1,20 +1,23 @@
 //! Changes of the crawl: forms, what a change would affect before it is made, and the last changes.
 
+use std::sync::Arc;
+
 use api::{AddSeedsRequest, JournalRequest, Journaled, SteerRequest, SteerResponse, UndoRequest, UndoResponse};
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use crawl::Change;
 use maud::html;
-use printable::Printable;
+use tokio::sync::watch;
 use weburl::UserInfo;
 
 use crate::answers::{self, Words};
 use crate::failure::Failure;
 use crate::query::Fields;
 use crate::steer::{Back, Entry, Place};
-use crate::{frame, links, steer};
+use crate::{frame, steer};
 
 use super::begun;
+use super::effect::{Answer, Effect};
 use super::server::Server;
 use super::told::text;
 
@@ -82,7 +85,7 @@ pub(super) async fn change(State(server): State<Server>, form: String) -> Result
     let change = steer::asked(&fields)?;
     let is_sure = !fields.get("sure").is_empty();
     if !is_sure {
-        return effect(&server, &change).await;
+        return Ok(server.answers().lead_to(Answer::Effect(Arc::new(effect(&server, &change).await?))));
     }
     if let Change::Seeds(urls) = &change
         && urls.iter().any(|url| UserInfo::of(url).is_some())
@@ -91,18 +94,14 @@ pub(super) async fn change(State(server): State<Server>, form: String) -> Result
         let request = AddSeedsRequest { urls: urls.clone() };
         let added = text(&server.order(async |mut client| client.add_seeds(request).await).await?);
         server.forget().await;
-        return Ok(server.answers().lead_to(steer::changed(&change, &added)));
+        return Ok(server.lead_to(steer::changed(&change, &added)));
     }
-    let request = request(&change, false);
+    let (what, to) = change.words();
+    let request = SteerRequest { change: what.to_owned(), to, ..SteerRequest::default() };
     let made = server.order(async |mut client| client.steer(request).await).await?;
     server.forget().await;
     let words = || steer::changed(&change, &text(&made));
-    Ok(if change == Change::Stop { server.answers().lead_to(words()) } else { told(&server, &made, words) })
-}
-
-fn request(change: &Change, dry_run: bool) -> SteerRequest {
-    let (what, to) = change.words();
-    SteerRequest { change: what.to_owned(), to, dry_run }
+    Ok(if change == Change::Stop { server.lead_to(words()) } else { told(&server, &made, words) })
 }
 
 /// Leads to the forms if every live worker goes by a change and no more is to be told, or else to the words for it.
@@ -111,35 +110,37 @@ fn told(server: &Server, made: &SteerResponse, words: impl FnOnce() -> Words) ->
         SteerResponse { workers: 1.., workers_behind: 0, notes, .. } if notes.is_empty() => {
             Redirect::to("/steer").into_response()
         }
-        _ => server.answers().lead_to(words()),
+        _ => server.lead_to(words()),
     }
 }
 
-async fn effect(server: &Server, change: &Change) -> Result<Response, Failure> {
-    let request = request(change, true);
-    let mut answer = server.ask_all(async |mut client| client.steer(request).await).await?;
-    let notes = std::mem::take(&mut answer.notes);
-    let said = match change {
-        Change::Stop => "All workers hand over their sites, seal their segments, and end.".to_owned(),
-        _ => text(&answer) + ".",
-    };
-    let (what, values) = change.words();
-    let body = html! {
-        p { strong { (Printable(&change.to_string())) } }
-        p role="status" { (said) }
-        @for note in &notes { p { (Printable(note)) } }
-        form method="post" action="/steer" {
-            (links::hidden("what", what)) (links::hidden("to", &values.join("\n"))) (links::hidden("sure", "yes"))
-            button { "Do it" }
-            " " a href="/steer" { "Cancel" }
-        }
-    };
-    Ok(server.answers().lead_to(Words { title: "Effect of the change", body }))
+/// Has the server count what a change would affect. Where a moment is not enough, it counts once more to the end, in place of the last
+/// count.
+async fn effect(server: &Server, change: &Change) -> Result<Effect, Failure> {
+    let (what, to) = change.words();
+    let request = SteerRequest { change: what.to_owned(), to, dry_run: true, at_once: true };
+    let at_once = request.clone();
+    let first = Arc::new(server.ask_all(async |mut client| client.steer(at_once).await).await?);
+    let (told, whole) = watch::channel(None);
+    if first.so_far.is_none() {
+        told.send_replace(Some(Ok(first.clone())));
+    } else {
+        let (asking, request) = (server.clone(), SteerRequest { at_once: false, ..request });
+        let count = tokio::spawn(async move {
+            let answer = asking.ask_all(async |mut client| client.steer(request).await).await;
+            told.send_replace(Some(answer.map(Arc::new).map_err(|failure| failure.text().to_owned())));
+        });
+        server.counts(count.abort_handle());
+    }
+    Ok(Effect::new(change.clone(), first, whole))
 }
 
 /// Answers with what a form came to.
 pub(super) async fn answer(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let number = answers::number(query);
-    let answer = server.answers().get(number)?;
-    Ok(answer.answer.page(&answer.date()))
+    let dated = server.answers().get(number)?;
+    Ok(match &dated.answer {
+        Answer::Words(words) => words.page(&dated.date()),
+        Answer::Effect(effect) => effect.page(number, &dated.date()).await,
+    })
 }

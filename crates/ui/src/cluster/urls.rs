@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::files::{File, Format};
 use crate::filter::{Filter, Next};
 use crate::frame;
-use crate::query::Fields;
+use crate::query::{Fields, number};
 use crate::rows::{Asks, InOrder, Page, Row, URLS_ON_PAGE, table};
 use crate::urls::too_many_files;
 
@@ -24,6 +24,8 @@ const URLS_AT_ONCE: u32 = 10_000;
 /// # Errors
 /// A number is none.
 fn request(filter: &Filter, after: &str, limit: u32) -> anyhow::Result<UrlsRequest> {
+    let [size_min, size_max] = [number("least size", &filter.bytes[0])?, number("greatest size", &filter.bytes[1])?];
+    let [since, until] = filter.visited.clone();
     Ok(UrlsRequest {
         site: filter.site.clone(),
         states: filter.states.clone(),
@@ -35,6 +37,12 @@ fn request(filter: &Filter, after: &str, limit: u32) -> anyhow::Result<UrlsReque
         only_counted: true,
         as_reported: !filter.reported.is_empty(),
         key: filter.key.clone(),
+        content_type: filter.content_type.clone(),
+        title: filter.title.clone(),
+        size_min,
+        size_max,
+        since,
+        until,
         ..UrlsRequest::default()
     })
 }
