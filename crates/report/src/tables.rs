@@ -6,7 +6,7 @@ use printable::Printable;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::behind::{self, Behind};
+use crate::behind::{self, Counted};
 use crate::statistics::{Named, Ranked, Statistics};
 use crate::{Both, FilledField, RenderedPages};
 
@@ -25,9 +25,9 @@ pub struct Table {
     pub rows: Vec<Vec<Value>>,
     /// Rows there are, of which these are the first.
     pub total: u64,
-    /// The URLs that are behind the value in a column of a row.
+    /// The URLs that the number in a column of a row counts, or why there is no list of them.
     #[serde(skip)]
-    pub behind: fn(&[Value], usize) -> Option<Behind>,
+    pub behind: fn(&[Value], usize) -> Counted,
 }
 
 /// A column.
@@ -118,7 +118,7 @@ fn columns<const N: usize>(columns: [(&'static str, Kind); N]) -> Vec<Column> {
 /// A table of things counted for the seed sites and for all sites.
 fn measures(id: &'static str, title: &'static str, note: &'static str, rows: Vec<Vec<Value>>) -> Table {
     let columns = columns([("measure", Text), (NAMES[0], Number), (NAMES[1], Number)]);
-    Table { id, title, note, columns, total: rows.len() as u64, rows, behind: behind::none }
+    Table { id, title, note, columns, total: rows.len() as u64, rows, behind: behind::sum }
 }
 
 fn measure(name: &str, value: Both<impl Serialize>) -> Vec<Value> {
@@ -128,7 +128,7 @@ fn measure(name: &str, value: Both<impl Serialize>) -> Vec<Value> {
 fn named(id: &'static str, title: &'static str, note: &'static str, what: &'static str, list: &Ranked<Named>) -> Table {
     let columns = columns([(what, Text), (NAMES[0], Number), (NAMES[1], Number)]);
     let rows = list.rows.iter().map(|row| measure(&shown(&row.name), row.count)).collect();
-    Table { id, title, note, columns, rows, total: list.total, behind: behind::none }
+    Table { id, title, note, columns, rows, total: list.total, behind: behind::sum }
 }
 
 fn items(statistics: &Statistics) -> Table {
@@ -149,7 +149,7 @@ fn items(statistics: &Statistics) -> Table {
     });
     let note =
         "rows as of now, and the share of them that has a value; of the pages of the last round what they had before";
-    let (title, rows, behind) = ("Items taken out of pages", rows.collect(), behind::none);
+    let (title, rows, behind) = ("Items taken out of pages", rows.collect(), behind::sum);
     Table { id: "items", title, note, columns, rows, total: list.total, behind }
 }
 
@@ -160,7 +160,7 @@ fn limits(statistics: &Statistics) -> Table {
     let rows = list.rows.iter().map(|Named { name, count }| {
         vec![json!(name), json!(meaning(name)), json!(count.seed_sites), json!(count.all_sites)]
     });
-    let (rows, behind) = (rows.collect(), behind::none);
+    let (rows, behind) = (rows.collect(), behind::sum);
     Table { id: "limits", title: "Limits reached", note: "", columns, rows, total: list.total, behind }
 }
 
@@ -194,7 +194,7 @@ fn freshness(freshness: &Freshness) -> Table {
         vec![json!("the crawl"), json!(pages), json!(fresh), Value::Null, json!(visits_again), json!(with_change)];
     let rows: Vec<Vec<Value>> = std::iter::once(whole).chain(rates).collect();
     let note = "estimated from the visits so far";
-    let (title, total, behind) = ("Freshness and change rates", rows.len() as u64, behind::none);
+    let (title, total, behind) = ("Freshness and change rates", rows.len() as u64, behind::measured);
     Table { id: "freshness", title, note, columns, rows, total, behind }
 }
 
@@ -210,7 +210,7 @@ fn ranked<T, const N: usize>(
     row: impl Fn(&T) -> [Value; N],
 ) -> Table {
     let rows = list.rows.iter().map(|item| row(item).to_vec()).collect();
-    Table { id, title, note, columns: columns(titles), rows, total: list.total, behind: behind::none }
+    Table { id, title, note, columns: columns(titles), rows, total: list.total, behind: behind::beside }
 }
 
 fn overview(statistics: &Statistics) -> Table {
@@ -364,7 +364,7 @@ fn rendering(statistics: &Statistics) -> Table {
     };
     let rows: Vec<Vec<Value>> = statistics.rendering.iter().map(row).collect();
     let note = "links and characters are those that only the browser shows";
-    let (title, total, behind) = ("Pages shown in a browser", rows.len() as u64, behind::none);
+    let (title, total, behind) = ("Pages shown in a browser", rows.len() as u64, behind::sum);
     Table { id: "rendering", title, note, columns, rows, total, behind }
 }
 

@@ -27,7 +27,7 @@ const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
 /// Rows of a table that are shown at once; the others are folded.
 const ROWS_OPEN: usize = 25;
-/// Rows of a table in the page. All are in its file.
+/// Rows of a table in the page. Its file has all that the report keeps.
 const ROWS_MAX: usize = 200;
 
 impl Ui {
@@ -86,6 +86,8 @@ fn section(table: &Table, asks: Asks) -> Markup {
         section id=(table.id) {
             h2 { (table.title) }
             @if !table.note.is_empty() { p.count { (table.note) } }
+            @let unlisted = unlisted(table, in_page);
+            @if !unlisted.is_empty() { p.count { "Numbers without a list: " (unlisted.join("; ")) "." } }
             (rows(table, open, table.title, asks))
             @if !folded.is_empty() {
                 details {
@@ -96,9 +98,28 @@ fn section(table: &Table, asks: Asks) -> Markup {
             }
             p.actions {
                 a href=(with_fields("/report.csv", &[("table", table.id)])) download aria-label=(format!("{} as CSV", table.title)) { "CSV" }
+                @if table.total > table.rows.len() as u64 { " of the first " (table.rows.len()) " of " (table.total) " rows" }
             }
         }
     }
+}
+
+/// Why some numbers of these rows have no list, each reason once.
+fn unlisted(table: &Table, rows: &[Vec<Value>]) -> Vec<&'static str> {
+    let is_number =
+        |at: usize| table.columns.get(at).is_some_and(|column| !matches!(column.kind, Kind::Text | Kind::Url));
+    let mut reasons = Vec::new();
+    for row in rows {
+        for (at, value) in row.iter().enumerate().filter(|(at, _)| is_number(*at)) {
+            if let Err(why) = (table.behind)(row, at)
+                && value.as_f64().is_some_and(|number| number > 0.0)
+                && !reasons.contains(&why)
+            {
+                reasons.push(why);
+            }
+        }
+    }
+    reasons
 }
 
 fn rows(table: &Table, rows: &[Vec<Value>], name: &str, asks: Asks) -> Markup {
@@ -125,7 +146,7 @@ fn cell((table, row, at): (&Table, &[Value], usize), value: &Value, kind: Kind, 
     let has_urls = value.as_u64().is_none_or(|count| count > 0);
     match (value.as_str(), (table.behind)(row, at)) {
         (Some(url), _) if kind == Kind::Url => links::story(url),
-        (_, Some(behind)) if has_urls => html! { a href=(list(&behind, asks)) { (shown(value, kind)) } },
+        (_, Ok(behind)) if has_urls => html! { a href=(list(&behind, asks)) { (shown(value, kind)) } },
         _ => html! { (shown(value, kind)) },
     }
 }

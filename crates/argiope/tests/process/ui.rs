@@ -481,6 +481,13 @@ fn every_number_of_the_report_leads_to_a_list_with_that_many_rows() {
         let ui = Ui::start(&dir);
         let report = ui.page("/report");
         let numbers = numbers(&report);
+        let has_digit = |cell: &str| cell.contains(|digit: char| ('1'..='9').contains(&digit));
+        for section in report.split("<section").skip(1) {
+            let cells = section.split("<td class=\"number\">").skip(1).filter_map(|cell| cell.split("</td>").next());
+            let without: Vec<&str> = cells.filter(|cell| !cell.contains("<a ") && has_digit(cell)).collect();
+            let says_why = section.contains("Numbers without a list: ");
+            assert_eq!(says_why, !without.is_empty(), "round {number}: {without:?} in {section}");
+        }
         for (query, count) in &numbers {
             let rows = ui.page(&format!("/urls.jsonl?{query}")).lines().count();
             assert_eq!(rows, *count, "round {number}: {query}");
