@@ -2,7 +2,9 @@
 //!
 //! A question may take as long as it takes: to count all URLs of a large crawl takes minutes. So not the question has a limit. The database
 //! is asked every second for nothing at all, and where it has not answered that for [`SILENCE_MAX`], all questions are given up.
+//! So nobody waits longer than for this time and [`BEAT_EVERY`].
 
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -29,7 +31,13 @@ impl Pulse {
     fn has_stopped(&self) -> watch::Receiver<bool> {
         let begin = || {
             let (stopped, has_stopped) = watch::channel(false);
-            tokio::spawn(feel(self.control.clone(), stopped));
+            let control = self.control.clone();
+            let beat = move || {
+                let asked = control.clone();
+                let beating = tokio::task::spawn_blocking(move || asked.beat());
+                async move { matches!(beating.await, Ok(Ok(()))) }
+            };
+            tokio::spawn(feel(beat, stopped));
             has_stopped
         };
         self.has_stopped.get_or_init(begin).clone()
@@ -54,20 +62,20 @@ impl Pulse {
     }
 }
 
-async fn feel(control: Arc<Control>, stopped: watch::Sender<bool>) {
+/// Feels it for ever: whether `beat` was answered, and how long it was not.
+async fn feel<B: Future<Output = bool>>(beat: impl Fn() -> B, stopped: watch::Sender<bool>) {
     let mut last = Instant::now();
     loop {
-        let asked = control.clone();
-        let mut beating = tokio::task::spawn_blocking(move || asked.beat());
-        let beaten = match timeout_at(last + SILENCE_MAX, &mut beating).await {
-            Ok(beaten) => beaten,
+        let mut beating = pin!(beat());
+        let is_beaten = match timeout_at(last + SILENCE_MAX, &mut beating).await {
+            Ok(is_beaten) => is_beaten,
             Err(_) => {
                 stopped.send_replace(true);
                 store_postgres::is_silent(SILENCE_MAX.as_secs());
                 beating.await
             }
         };
-        if matches!(beaten, Ok(Ok(()))) {
+        if is_beaten {
             last = Instant::now();
             if stopped.send_replace(false) {
                 store_postgres::answers();
@@ -76,5 +84,60 @@ async fn feel(control: Arc<Control>, stopped: watch::Sender<bool>) {
             stopped.send_replace(true);
         }
         sleep(BEAT_EVERY).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    /// What clients were promised: an answer within this time, whatever the database does.
+    const TOLD_WITHIN: Duration = Duration::from_secs(15);
+
+    /// What a database does from a moment on.
+    #[derive(Clone, Copy, Debug)]
+    enum Away {
+        /// It says nothing.
+        Silent,
+        /// It refuses at once.
+        Refuses,
+        /// It refuses after a while, in which it may have answered.
+        Hesitates(Duration),
+    }
+
+    /// How long after the moment the pulse has stopped.
+    async fn stopped_after(moment: Duration, away: Away) -> Duration {
+        let dies_at = Instant::now() + moment;
+        let beat = move || async move {
+            match away {
+                _ if Instant::now() < dies_at => true,
+                Away::Silent => pending().await,
+                Away::Refuses => false,
+                Away::Hesitates(time) => {
+                    sleep(time).await;
+                    false
+                }
+            }
+        };
+        let (stopped, mut has_stopped) = watch::channel(false);
+        let feeling = tokio::spawn(feel(beat, stopped));
+        has_stopped.wait_for(|has_stopped| *has_stopped).await.expect("it is felt");
+        feeling.abort();
+        dies_at.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn questions_are_given_up_in_time_however_the_database_goes_away() {
+        const { assert!(SILENCE_MAX.as_secs() + BEAT_EVERY.as_secs() < TOLD_WITHIN.as_secs()) };
+        let hesitates = [1_100, 5_000, 11_500].map(|millis| Away::Hesitates(Duration::from_millis(millis)));
+        for away in [Away::Silent, Away::Refuses].into_iter().chain(hesitates) {
+            for moment in (0..40).map(|tenths| Duration::from_millis(tenths * 130)) {
+                let after = stopped_after(moment, away).await;
+                assert!(after <= SILENCE_MAX + BEAT_EVERY, "{away:?} after {moment:?}: {after:?}");
+                assert!(after + BEAT_EVERY >= SILENCE_MAX, "a restart is no reason: {away:?}: {after:?}");
+            }
+        }
     }
 }

@@ -163,7 +163,7 @@ impl Service {
         turns: &Arc<Semaphore>,
         question: impl FnOnce(&Control) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Status> {
-        let turn = turn(turns).await?;
+        let turn = self.turn(turns).await?;
         self.ask(move |control| {
             let _turn = turn;
             question(control)
@@ -290,12 +290,20 @@ impl Service {
 
     /// The turn to count a report. Others wait for theirs.
     pub(super) async fn report_turn(&self) -> Result<OwnedSemaphorePermit, Status> {
-        turn(&self.reports).await
+        self.turn(&self.reports).await
     }
 
     /// The turn to read a record. Others wait for theirs.
     pub(super) async fn record_turn(&self) -> Result<OwnedSemaphorePermit, Status> {
-        turn(&self.records).await
+        self.turn(&self.records).await
+    }
+
+    /// A turn. Who has it may be waiting for a database that does not answer; then nobody waits for it.
+    async fn turn(&self, turns: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Status> {
+        tokio::select! {
+            turn = turns.clone().acquire_owned() => turn.map_err(|_| ends()),
+            () = self.pulse.lost() => Err(lost()),
+        }
     }
 
     /// The archive on shared storage.
@@ -314,10 +322,6 @@ impl Service {
             Status::resource_exhausted(format!("{CRAWLS_MAX} calls of Crawl are under way: try again later"))
         })
     }
-}
-
-async fn turn(turns: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Status> {
-    turns.clone().acquire_owned().await.map_err(|_| ends())
 }
 
 /// The answer to a request that comes when the server ends.
