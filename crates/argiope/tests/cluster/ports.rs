@@ -10,16 +10,25 @@ use testdb::{Postgres, until};
 
 use crate::lab::{Lab, Laid, Worker};
 use crate::served::Served;
+use testkit::ui::Ui;
 
 /// More connections than any port lets one peer have.
 const MANY: usize = 1_100;
 /// Longer than any limit of a connection that asks nothing.
 const CLOSED_WITHIN: Duration = Duration::from_secs(120);
 
-/// A server and a worker with all ports that they open.
+/// What a client of HTTP/2 begins with: the preface and its settings.
+const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+/// A whole request over it, `GET /` of 127.0.0.1, as the frame HEADERS of its first stream (RFC 9113, RFC 7541).
+const HTTP2_REQUEST: &[u8] = b"\0\0\x0e\x01\x05\0\0\0\x01\x82\x86\x84\x41\x09127.0.0.1";
+/// The type of that frame, with which an answer begins too.
+const HTTP2_HEADERS: u8 = 1;
+
+/// A server, a worker, and the interface to the server, with all ports that they open.
 struct Open {
     lab: Lab,
     worker: Worker,
+    ui: Ui,
 }
 
 impl Open {
@@ -30,7 +39,8 @@ impl Open {
             Command::new(env!("CARGO_BIN_EXE_argiope")),
             &["--metrics", "127.0.0.1:0", "--seal-after", "1s"],
         );
-        Open { lab, worker }
+        let ui = Ui::start_with(&[&lab.served.clients]);
+        Open { lab, worker, ui }
     }
 
     /// Each port's name and address, what is asked there, and the status of an answer.
@@ -48,6 +58,7 @@ impl Open {
             ("workers", self.lab.served.workers.clone(), request("POST /v1/join", "{}"), 200),
             ("a worker", self.worker.name(), request("DELETE /v1/queries/00", "{}"), 200),
             ("metrics", metrics.to_owned(), request("GET /metrics", ""), 200),
+            ("ui", self.ui.address.clone(), request("GET /", ""), 200),
         ]
     }
 }
@@ -119,28 +130,70 @@ fn connections_that_bring_nothing_keep_nobody_out() {
 #[test]
 fn a_connection_that_brings_nothing_is_closed() {
     let open = Open::new();
-    let http2 = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
     let head = "POST /v1/GetWorkers HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n";
-    let begins = ["", "GE", "GET /metrics HTTP/1.1\r\nHo", "PRI * HTTP", http2, head, &format!("{head}{{")];
+    let begins = ["", "GE", "GET /metrics HTTP/1.1\r\nHo", "PRI * HTTP", head, &format!("{head}{{")];
     let mut begun = Vec::new();
     for (name, address, ..) in open.ports() {
-        for begin in begins {
-            let mut stream = connect(&address);
-            stream.write_all(begin.as_bytes()).expect("sent");
-            begun.push((name, begin, stream));
+        for begin in begins.iter().map(|begin| begin.as_bytes()).chain([HTTP2]) {
+            begun.push((name, begin, begin_with(&address, begin)));
         }
     }
-    for (name, begin, mut stream) in begun {
-        let mut answer = Vec::new();
-        // Closed, or reset: but not silent until we give up.
-        let end = stream.read_to_end(&mut answer);
-        let is_over = end.as_ref().err().is_none_or(|error| error.kind() == std::io::ErrorKind::ConnectionReset);
-        assert!(is_over, "{name} {begin:?}: {end:?}");
-        if name == "clients" && begin.starts_with("POST") {
+    for (name, begin, stream) in begun {
+        let answer = closed(stream, name);
+        if name == "clients" && begin.starts_with(b"POST") {
             let answer = String::from_utf8_lossy(&answer);
             assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("DEADLINE_EXCEEDED"), "{answer}");
         }
     }
+}
+
+#[test]
+fn a_connection_that_is_idle_after_its_answer_is_closed() {
+    let open = Open::new();
+    let mut asked = Vec::new();
+    for (name, address, request, expect) in open.ports() {
+        // Two requests: the connection stays after the answer to the first one.
+        let request = request.replace("Connection: close\r\n", "").replace("HOST", "127.0.0.1");
+        asked.push((name, Some(expect), begin_with(&address, request.repeat(2).as_bytes())));
+        asked.push((name, None, begin_with(&address, &[HTTP2, HTTP2_REQUEST].concat())));
+    }
+    for (name, expect, stream) in asked {
+        let answer = closed(stream, name);
+        match expect {
+            Some(status) => {
+                let text = String::from_utf8_lossy(&answer);
+                assert_eq!(text.matches(&format!("HTTP/1.1 {status} ")).count(), 2, "{name}: {text}");
+            }
+            None => assert!(frames(&answer).contains(&HTTP2_HEADERS), "{name}: {answer:?}"),
+        }
+    }
+}
+
+/// A connection on which this was sent.
+fn begin_with(address: &str, begin: &[u8]) -> TcpStream {
+    let mut stream = connect(address);
+    stream.write_all(begin).expect("sent");
+    stream
+}
+
+/// What came until the other side closed the connection, or reset it: it is not silent until we give up.
+fn closed(mut stream: TcpStream, name: &str) -> Vec<u8> {
+    let mut answer = Vec::new();
+    let end = stream.read_to_end(&mut answer);
+    let is_over = end.as_ref().err().is_none_or(|error| error.kind() == std::io::ErrorKind::ConnectionReset);
+    assert!(is_over, "{name}: {end:?} after {:?}", String::from_utf8_lossy(&answer));
+    answer
+}
+
+/// The types of the frames of HTTP/2.
+fn frames(mut bytes: &[u8]) -> Vec<u8> {
+    let mut types = Vec::new();
+    while let [a, b, c, kind, ..] = bytes {
+        types.push(*kind);
+        let length = usize::try_from(u32::from_be_bytes([0, *a, *b, *c])).expect("a length");
+        bytes = bytes.get(9 + length..).unwrap_or_default();
+    }
+    types
 }
 
 #[test]

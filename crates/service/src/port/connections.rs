@@ -171,6 +171,8 @@ fn peer_of(address: IpAddr) -> IpAddr {
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::{Instant, sleep};
+
     use super::*;
 
     fn address(text: &str) -> IpAddr {
@@ -226,6 +228,31 @@ mod tests {
             drop((request, connection));
         }
         assert!(lock(&connections.all).connections.is_empty());
+    }
+
+    /// Time without a request counts from the last answer on, and not while one is under way.
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_is_idle_from_its_last_answer_on() {
+        const FIRST_MAX: Duration = Duration::from_secs(10);
+        const IDLE_MAX: Duration = Duration::from_secs(300);
+        const MOMENT: Duration = Duration::from_millis(10);
+        let connection = Connections::of(1, 1).admit(address("192.0.2.1")).expect("a place");
+        let idle_for = || timeout(IDLE_MAX * 9, connection.idle(FIRST_MAX, IDLE_MAX));
+        let began = Instant::now();
+        idle_for().await.expect("no request comes");
+        assert!((FIRST_MAX..FIRST_MAX + MOMENT).contains(&began.elapsed()), "{:?}", began.elapsed());
+
+        let answering = async {
+            for _ in 0..2 {
+                let request = connection.begin();
+                sleep(IDLE_MAX * 2).await;
+                drop(request);
+                sleep(IDLE_MAX / 2).await;
+            }
+            Instant::now() - IDLE_MAX / 2
+        };
+        let ((), answered) = tokio::join!(async { idle_for().await.expect("no other comes") }, answering);
+        assert!((IDLE_MAX..IDLE_MAX + MOMENT).contains(&answered.elapsed()), "{:?}", answered.elapsed());
     }
 
     #[test]
