@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testweb::{Config, LogEntry, NameServer, Named, Pages, Server, Web};
+use testweb::{Config, LogEntry, NameServer, Named, Pages, Reply, Server, Web};
 use tokio::runtime::Runtime;
 
 use testkit::ran::argiope;
@@ -13,6 +13,7 @@ use testkit::ran::argiope;
 /// Where the sites of the tests are, and others that are none of theirs.
 const OWN: [u8; 4] = [127, 0, 0, 2];
 const OTHER: [u8; 4] = [127, 0, 0, 3];
+const NAMED: [u8; 4] = [127, 0, 0, 4];
 
 /// A web on these addresses, all with one port.
 struct Served {
@@ -23,13 +24,18 @@ struct Served {
 
 impl Served {
     fn new(web: Web, addresses: &[[u8; 4]]) -> Self {
+        Served::at(|_| web, addresses)
+    }
+
+    /// The same with pages that know the port.
+    fn at(web: impl FnOnce(u16) -> Web, addresses: &[[u8; 4]]) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
         let free = TcpListener::bind(SocketAddr::from((OWN, 0))).expect("a free port");
         let port = free.local_addr().expect("an address").port();
         drop(free);
         let listen = addresses.iter().map(|address| SocketAddr::from((*address, port))).collect();
-        let config = Config { listen, log_entries_max: 100_000, ..Config::new(web) };
+        let config = Config { listen, log_entries_max: 100_000, ..Config::new(web(port)) };
         let server = runtime.block_on(Server::start(config)).expect("the same port");
         Served { server, runtime, port }
     }
@@ -70,6 +76,58 @@ fn a_page_is_not_led_elsewhere_by_its_own_name() {
     assert!(other.accept().is_err(), "the page was led elsewhere");
     let own = served.asked("moves.test").iter().filter(|entry| entry.target.starts_with("/own.txt")).count();
     assert_eq!(own, 4);
+}
+
+/// The tests have no public addresses: that of the seed is allowed since the user named it, and no other is.
+#[test]
+fn a_script_leads_to_no_private_address() {
+    let script = "<script>\
+        const quietly = f => { try { const r = f(); r && r.catch && r.catch(() => 0) } catch {} };\
+        const add = (name, at) => document.body.append(Object.assign(document.createElement(name), at));\
+        for (const host of ['127.0.0.3', 'inner.test']) {\
+          const url = 'http://' + host + ':' + location.port + '/';\
+          quietly(() => fetch(url, {mode: 'no-cors'}));\
+          quietly(() => fetch(url, {method: 'POST', body: 'x', mode: 'no-cors', keepalive: true}));\
+          quietly(() => new WebSocket(url.replace('http', 'ws')));\
+          quietly(() => navigator.sendBeacon(url, 'x'));\
+          for (const name of ['img', 'script', 'iframe']) add(name, {src: url + name});\
+        }\
+        for (const path of ['/to-literal', '/to-name']) quietly(() => fetch(path));\
+        quietly(() => fetch('/own.txt').then(answer => answer.text()).then(text => document.body.append(' got:' + text)));\
+        </script>";
+    let pages = |port: u16| {
+        let moved = |host: &str| Reply::redirect(302, format!("http://{host}:{port}/moved"));
+        Pages::new()
+            .html("/", format!("<p>words</p>{script}"))
+            .text("/own.txt", "x")
+            .reply("/to-literal", moved("127.0.0.3"))
+            .reply("/to-name", moved("inner.test"))
+    };
+    let served = Served::at(|port| Web::new().site("app.test", pages(port)), &[OWN]);
+    let port = served.port;
+    let private = [OTHER, NAMED].map(|address| {
+        let listener = TcpListener::bind(SocketAddr::from((address, port))).expect("the same port");
+        listener.set_nonblocking(true).expect("a socket");
+        listener
+    });
+    let reached = || private.each_ref().map(|listener| std::iter::from_fn(|| listener.accept().ok()).count() > 0);
+    let named = |name: &str| if name.starts_with("inner.test") { Named::At(NAMED.into()) } else { Named::Fails };
+    let names = served.runtime.block_on(NameServer::start(named)).expect("a free port");
+    let (seed, led) = (format!("http://app.test:{port}/"), format!("app.test:{port}:127.0.0.2"));
+    let name_server = names.address().to_string();
+    let usual = [&seed, "--resolve", &led, "--dns-servers", &name_server, "--first-byte-timeout", "1s"];
+    let got = |rows: &[Value]| {
+        let own = served.asked("app.test").iter().filter(|entry| entry.target == "/own.txt").count();
+        (own, rows.iter().filter_map(|row| row["reason"].as_str()).collect::<Vec<_>>().join("; "))
+    };
+    let rows = served.crawl(&usual);
+    assert_eq!(reached(), [false, false], "literal, name");
+    let (own, reasons) = got(&rows);
+    assert_eq!(own, 1, "{reasons}");
+    assert!(reasons.contains("no answer"), "{reasons}");
+    // The scripts do ask.
+    let rows = served.crawl(&[&usual[..], &["--deny-private=never"]].concat());
+    assert_eq!(reached(), [true, true], "literal, name: {:?}", got(&rows));
 }
 
 #[test]
