@@ -14,6 +14,7 @@ use crate::walker;
 use crate::warcs;
 
 const PYTHON: &str = "/usr/share/doc/python3-doc/html";
+const CONTENTS: &str = "http://python.test/contents.html";
 const POSTGRESQL: &str = "/usr/share/doc/postgresql-doc-15/html";
 /// Of each of the two there are some hundreds: fewer would mean that the test looks at something else.
 const PAGES_MIN: usize = 1_500;
@@ -36,6 +37,33 @@ fn no_page_is_lost_where_a_trap_rule_decides_by_few_pages() {
     check(" --low-yield-window 100 --max-low-yield-pages 1");
 }
 
+/// The table of contents has 13,962 links, many of them to the same pages: one cut at 10,000 hides some.
+#[test]
+fn a_page_of_many_links_hides_no_page_behind_them() {
+    let web = Web::new().site("python.test", documents(PYTHON));
+    let (served, dirs) = (Served::start(web), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let flags = "--depth 2 --delay 0 --ip-delay 0 --concurrency 8 --connections-per-site 8 --progress none";
+    let text = format!("crawl {CONTENTS} {flags} -o {} {}", dir.display(), served.flags().join(" "));
+    binary::run(&text.split(' ').collect::<Vec<_>>()).expect_code(0);
+    let walked = walker::walk_within(&served, CONTENTS, 2);
+    assert!(walked[CONTENTS] > 10_000, "{} links", walked[CONTENTS]);
+    let expect: BTreeSet<String> = walked.into_keys().collect();
+    let found = html_pages(&entries(&dir));
+    println!("{} pages found, {} walked", found.len(), expect.len());
+    assert_eq!(found.symmetric_difference(&expect).collect::<Vec<_>>(), <[&String; 0]>::default());
+}
+
+/// The URLs of HTML pages, repeated ones too.
+fn html_pages(entries: &[store::Entry]) -> BTreeSet<String> {
+    let is_html = |entry: &&store::Entry| {
+        let visit = entry.visit.as_ref().unwrap();
+        let declared = visit.content_type.as_deref().unwrap_or_default();
+        visit.outcome == Outcome::Html || visit.outcome == Outcome::Duplicate && declared.starts_with("text/html")
+    };
+    entries.iter().filter(is_html).map(|entry| entry.candidate.url.to_string()).collect()
+}
+
 fn check(more_flags: &str) {
     let web = Web::new().site("python.test", documents(PYTHON)).site("postgresql.test", documents(POSTGRESQL));
     let (served, dirs) = (Served::start(web), tempfile::tempdir().unwrap());
@@ -50,12 +78,7 @@ fn check(more_flags: &str) {
     });
     ended.expect_code(0);
     let entries = entries(&dir);
-    let is_html = |entry: &&store::Entry| {
-        let visit = entry.visit.as_ref().unwrap();
-        let declared = visit.content_type.as_deref().unwrap_or_default();
-        visit.outcome == Outcome::Html || visit.outcome == Outcome::Duplicate && declared.starts_with("text/html")
-    };
-    let found: BTreeSet<String> = entries.iter().filter(is_html).map(|entry| entry.candidate.url.to_string()).collect();
+    let found = html_pages(&entries);
     let expect: BTreeSet<String> = walked.iter().filter(|(_, is_html)| **is_html).map(|(url, _)| url.clone()).collect();
     let missing: Vec<&String> = expect.difference(&found).collect();
     let extra: Vec<&String> = found.difference(&expect).collect();

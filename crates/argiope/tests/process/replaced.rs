@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use testweb::{Reply, Web, from_fn};
@@ -65,6 +67,39 @@ fn a_crawl_whose_place_another_took_ends_and_leaves_the_other_alone() {
     assert!(checked.stdout.contains("no errors"), "{}", checked.stdout);
     let seeds = binary::run(&["status", dir.to_str().unwrap()]).expect_code(0);
     assert!(seeds.stdout.contains("1 seed: http://second.test/"), "{}", seeds.stdout);
+}
+
+/// The last answer of the first crawl comes when the other has its place: it has nothing left to do but to end.
+#[test]
+fn a_crawl_whose_place_another_took_at_its_end_ends_and_leaves_the_other_alone() {
+    let (answer, may_answer) = sync_channel::<()>(0);
+    let may_answer = Mutex::new(may_answer);
+    let site = from_fn(move |request| match request.path() {
+        "/" => Reply::html("<title>first</title><a href=/last>last</a>"),
+        "/last" => {
+            // A server of its own: nothing else waits meanwhile. Where the test has failed nobody says it.
+            let _ = may_answer.lock().unwrap().recv();
+            Reply::html("<title>last</title>")
+        }
+        path => Reply::error(404, path),
+    });
+    let (ending, endless) = (Served::start(Web::new().site("first.test", site)), Served::start(web()));
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    let first = start(&ending, "http://first.test/", &dir, &[]);
+    until("the last page is asked for", || ending.log().iter().any(|entry| entry.target == "/last"));
+    until("the directory is gone", || fs::remove_dir_all(&dir).is_ok());
+    let second = start(&endless, "http://second.test/", &dir, &[]);
+    until("the second crawls", || asked_for(&endless, "second.test") > 5);
+    answer.send(()).unwrap();
+    refused(first);
+    assert!(dir.join("live.socket").exists(), "it is the second's");
+    let asked = asked_for(&endless, "second.test");
+    until("the second goes on", || asked_for(&endless, "second.test") > asked);
+    second.signal("INT");
+    second.end().expect_code(3);
+    let checked = binary::run(&["check", dir.to_str().unwrap()]).expect_code(0);
+    assert!(checked.stdout.contains("no errors"), "{}", checked.stdout);
 }
 
 #[test]

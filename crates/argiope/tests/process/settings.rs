@@ -70,10 +70,10 @@ fn a_line_of_a_file_that_is_no_url_is_named_and_left_out() {
 fn a_pattern_changed_between_runs_is_applied_to_the_queue() {
     let (served, dirs) = (Served::start(Web::sandboxes()), tempfile::tempdir().unwrap());
     let fast = "--delay 0 --ip-delay 0 --no-sitemaps";
-    for (name, by_flag, by_file) in [
-        ("flag", "--exclude *.html", None),
-        ("file", "", Some(("# exclude =", "exclude = [\"*.html\"]"))),
-        ("include", "--include *none*", None),
+    for (name, by_flag, by_file, rule) in [
+        ("flag", "--exclude *.html", None, "exclude *.html"),
+        ("file", "", Some(("# exclude =", "exclude = [\"*.html\"]")), "exclude *.html"),
+        ("include", "--include *none*", None, "matches no include pattern"),
     ] {
         let dir = dirs.path().join(name);
         crawl(&served, &dir, &format!("http://simple.test/ {fast} --max-pages 1"), "").expect_code(3);
@@ -87,7 +87,9 @@ fn a_pattern_changed_between_runs_is_applied_to_the_queue() {
         let requests = served.requests();
         crawl(&served, &dir, &format!("{fast} --max-pages 100 {by_flag}"), "").expect_code(0);
         let rows = rows(&entries(&dir));
-        assert_eq!(rows.values().filter(|row| row.outcome == "excluded").count(), waiting, "{name}: {rows:?}");
+        let excluded: Vec<_> = rows.values().filter(|row| row.outcome == "excluded").collect();
+        assert_eq!(excluded.len(), waiting, "{name}: {rows:?}");
+        assert!(excluded.iter().all(|row| row.reason == rule), "{name}: {excluded:?}");
         assert!(served.requests() <= requests + 1, "robots.txt may be asked for, pages are not");
     }
 }

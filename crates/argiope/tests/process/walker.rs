@@ -29,6 +29,30 @@ pub fn walk(served: &Served, seeds: &[&str]) -> BTreeMap<String, bool> {
     walk.state.into_inner().unwrap().known
 }
 
+/// The HTML pages that are within so many links of a seed on its host, each with the number of links that it has.
+pub fn walk_within(served: &Served, seed: &str, depth: u32) -> BTreeMap<String, usize> {
+    let seed = Url::parse(seed).unwrap();
+    let hosts = BTreeSet::from([seed.host_str().unwrap().to_owned()]);
+    let (mut known, mut pages, mut wave) = (BTreeSet::from([seed.to_string()]), BTreeMap::new(), vec![seed]);
+    for _ in 0..=depth {
+        let mut next = Vec::new();
+        for url in wave {
+            let (is_html, links) = visit(served, &url);
+            if is_html {
+                pages.insert(url.to_string(), links.len());
+            }
+            for mut link in links.into_iter().filter(|link| is_inside(link, &hosts)) {
+                link.set_fragment(None);
+                if known.insert(link.to_string()) {
+                    next.push(link);
+                }
+            }
+        }
+        wave = next;
+    }
+    pages
+}
+
 /// Where a walk stands.
 #[derive(Default)]
 struct Walk {
