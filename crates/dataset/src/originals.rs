@@ -18,7 +18,7 @@ use crate::Column;
 const ORIGINALS_MAX: usize = 100_000;
 
 /// A content as a visit of an original found it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
     payload: Payload,
     /// The number of the visit.

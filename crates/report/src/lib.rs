@@ -36,7 +36,7 @@ pub use error::ReportError;
 pub use gather::seed_sites;
 pub use gathered::{Gathered, GatheredLinks, MostLinked};
 pub use html::html;
-pub use near::{Fingerprint, Fingerprints, Near, fingerprints, sketches};
+pub use near::{Fingerprint, Fingerprints, Near, Repeat, Text, fingerprints, texts};
 pub use own_links::{Linked, OwnLinks};
 pub use part::Part;
 pub use picture::{Line, PICTURE_PAGES_MAX, PageNode, Picture};

@@ -12,8 +12,7 @@ use crate::served::one_line;
 use testkit::judge::{address_of, check_gaps, site_of};
 use testkit::ran::argiope;
 
-/// The report but for what no two crawls have the same: times, and the order in which answers came. Of pages that resemble each other the
-/// first that came is the original.
+/// The report but for what no two crawls have the same: times.
 fn report(dir: &std::path::Path) -> Value {
     let dir = dir.to_str().expect("UTF-8");
     let ran = argiope(&["report", dir, "--json"]);
@@ -21,9 +20,6 @@ fn report(dir: &std::path::Path) -> Value {
     let mut report = ran.json();
     for part in ["speed", "slowest_sites"] {
         report.as_object_mut().expect("an object").remove(part);
-    }
-    for part in ["near", "most_resembled"] {
-        report["duplicates"].as_object_mut().expect("an object").remove(part);
     }
     report
 }

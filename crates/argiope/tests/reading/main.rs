@@ -10,6 +10,7 @@ mod foreign;
 mod got_back;
 mod limits;
 mod links;
+mod near;
 mod repair;
 mod status;
 mod unread;

@@ -3,16 +3,16 @@
 use std::collections::HashSet;
 
 use anyhow::Context;
-use report::{Fingerprint, Fingerprints, Gathered, GatheredLinks, Linked, MostLinked, Near, OwnLinks, Part, sketches};
+use report::{Fingerprint, Fingerprints, Gathered, GatheredLinks, Linked, MostLinked, Near, OwnLinks, Part, texts};
 use weburl::{SiteKey, UrlKey};
 
 use super::answers::PartOfQuery;
 
 /// URLs whose links are added up at a time, of all processes together: about 60 MB as they travel.
 const LINKED_AT_ONCE: usize = 1_000_000;
-/// Fingerprints of a process that are gathered at a time: about 60 MB as they travel from 16 processes.
+/// Fingerprints of a process that are gathered at a time: about 80 MB as they travel from 16 processes.
 const FINGERPRINTS_AT_ONCE: usize = 65_536;
-/// Sketches of a process that are gathered at a time, each of up to 3 kB as it travels.
+/// Sketches of a process that are gathered at a time, each of up to 3 kB as it travels; and pages that repeat their pages, each of less.
 const SKETCHES_AT_ONCE: usize = 4_096;
 /// Pages that are looked through for near duplicates: the first process holds 60 bytes for each.
 const PAGES_COMPARED_MAX: usize = 10_000_000;
@@ -70,9 +70,10 @@ impl PartOfQuery {
         let compared: Option<Vec<UrlKey>> =
             self.peers.gather((), |_| Some(all.compared()).filter(|compared| compared.len() <= SKETCHES_MAX))?;
         let Some(compared) = compared else { return Ok(None) };
-        let own = sketches(&self.layouts, &compared)?;
-        let sketches = self.collected(&own, SKETCHES_AT_ONCE)?;
-        Ok(self.peers.is_first().then(|| all.near(sketches, seed_sites)))
+        let (texts, repeats) = texts(&self.layouts, &compared)?;
+        let texts = self.collected(&texts, SKETCHES_AT_ONCE)?;
+        let repeats = self.collected(&repeats, SKETCHES_AT_ONCE)?;
+        Ok(self.peers.is_first().then(|| all.near(texts, &repeats, seed_sites)))
     }
 
     /// What all processes have, in the first process; so many of each at a time.
