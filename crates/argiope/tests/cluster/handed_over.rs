@@ -150,7 +150,7 @@ impl Unrest {
 }
 
 /// Enters bids by which a group is nearest to the worker of this name.
-fn bid(lab: &Lab, group: &str, to: &str) {
+pub fn bid(lab: &Lab, group: &str, to: &str) {
     let bids = format!(
         "INSERT INTO argiope.bid SELECT '{group}', worker, CASE WHEN name = '{to}' THEN 0 ELSE 1000000 END
             FROM argiope.worker WHERE state = 'alive' ORDER BY worker

@@ -88,12 +88,19 @@ impl Laid {
 
     /// Serves a web with each of these hosts on an address of its own, from 127.0.0.2 on.
     pub fn apart(web: Web, hosts: &[&str]) -> Self {
+        Laid::grouped(1, web, &hosts.iter().map(std::slice::from_ref).collect::<Vec<_>>())
+    }
+
+    /// Serves a web with each group of hosts on an address, from 127.0.0.2 on, behind so many doors.
+    pub fn grouped(doors: usize, web: Web, hosts: &[&[&str]]) -> Self {
         let runtime = runtime();
         let addresses = (2..).map(|last| SocketAddr::from((Ipv4Addr::new(127, 0, 0, last), 0)));
-        let config = Config { listen: addresses.take(hosts.len()).collect(), ..Config::new(web) };
-        let web = runtime.block_on(Server::start(config)).expect("addresses of this machine");
-        let connect_to = hosts.iter().zip(web.addresses()).map(|(host, at)| format!("{host}:80:{at}")).collect();
-        Laid { web, doors: 1, connect_to, delay: in_words(DELAY), runtime }
+        let listen = addresses.take(hosts.len()).flat_map(|address| std::iter::repeat_n(address, doors)).collect();
+        let web = runtime.block_on(Server::start(Config { listen, ..Config::new(web) })).expect("of this machine");
+        let first_doors = web.addresses().iter().step_by(doors);
+        let led = hosts.iter().zip(first_doors).flat_map(|(hosts, at)| hosts.iter().map(move |host| (host, at)));
+        let connect_to = led.map(|(host, at)| format!("{host}:80:{at}")).collect();
+        Laid { web, doors, connect_to, delay: in_words(DELAY), runtime }
     }
 
     /// Serves a web on one address.

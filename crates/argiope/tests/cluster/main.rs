@@ -24,6 +24,7 @@ mod pretended;
 mod queries;
 mod requisites;
 mod restored;
+mod robots;
 mod rounds;
 mod sealed;
 mod secrets;
