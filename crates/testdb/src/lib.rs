@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "for tests: what fails is to stop them")]
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -126,6 +127,34 @@ impl Postgres {
     #[must_use]
     pub fn client(&self) -> Client {
         Client::connect(&self.address(), NoTls).expect("the server answers")
+    }
+
+    /// A backup of a schema, as `pg_dump` makes it.
+    ///
+    /// # Panics
+    /// There is no such schema.
+    #[must_use]
+    pub fn dump(&self, schema: &str) -> Vec<u8> {
+        let mut dump = Command::new(programs().join("pg_dump"));
+        let dumped = dump.arg(format!("--schema={schema}")).arg(self.address()).output().expect("pg_dump");
+        assert!(dumped.status.success(), "{}", String::from_utf8_lossy(&dumped.stderr));
+        dumped.stdout
+    }
+
+    /// Puts a backup of a schema in its place.
+    ///
+    /// # Panics
+    /// It is in use, or the backup is none.
+    pub fn restore(&self, schema: &str, dump: &[u8]) {
+        self.client().batch_execute(&format!("DROP SCHEMA {schema} CASCADE")).expect("dropped");
+        let mut restoring = Command::new(programs().join("psql"))
+            .args(["--quiet", "--set=ON_ERROR_STOP=1", &self.address()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("psql");
+        restoring.stdin.take().expect("piped").write_all(dump).expect("it reads");
+        assert!(restoring.wait().expect("it ends").success(), "the backup is not restored");
     }
 
     /// Seconds of a processor that its processes have had so far, also those that have ended.

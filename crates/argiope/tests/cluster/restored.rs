@@ -1,5 +1,6 @@
 //! An archive and a database that do not fit: nothing is deleted, and what cannot go on is refused before anything is written.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -51,6 +52,74 @@ fn an_older_database_sets_sealed_segments_aside() {
     let checked = argiope(&["check", lab.shared().to_str().expect("UTF-8")]);
     assert_eq!(checked.code, 0, "{checked:?}");
     assert!(checked.stdout.contains("since the database does not know it"), "{checked:?}");
+}
+
+fn sealed(lab: &Lab) -> BTreeSet<String> {
+    until("all to be sealed", || lab.served.asked(&["stats"])["segments_open"] == 0);
+    lab.query("SELECT name FROM argiope.segment WHERE is_sealed").iter().map(|row| row.get(0)).collect()
+}
+
+/// By `pg_dump`, as docs/deployment.md and docs/shared-archive.md say it.
+#[test]
+fn an_older_backup_of_the_database_sets_later_segments_aside_and_they_are_adopted() {
+    let mut lab = Lab::new(Laid::out(1, 24, 1), &[]);
+    let sealing = |lab: &Lab| lab.worker_by(Command::new(env!("CARGO_BIN_EXE_argiope")), &["--seal-after", "1s"]);
+    let worker = sealing(&lab);
+    lab.served.crawl(SEED, 1);
+    let early = sealed(&lab);
+    let backup = lab.database.lock().expect("nobody panicked").dump("argiope");
+    lab.crawl();
+    let late: Vec<String> = sealed(&lab).difference(&early).cloned().collect();
+    let (pages, bytes) = (lab.pages(), archived(&lab));
+    assert!(!early.is_empty() && !late.is_empty(), "{early:?} {late:?}");
+    assert_eq!(worker.leave().0, Some(0));
+    lab.served.kill();
+
+    lab.database.lock().expect("nobody panicked").restore("argiope", &backup);
+    let log = tempfile::NamedTempFile::new().expect("a file");
+    let url = lab.database.lock().expect("nobody panicked").url();
+    lab.served = Served::start_to(&["--store", &url], log.reopen().expect("the file").into());
+    let said = fs::read_to_string(log.path()).expect("its log");
+    for name in &late {
+        assert!(in_orphaned(&lab, name) && !lab.shared().join("archive").join(name).exists(), "{name}");
+        assert!(said.contains(&format!("archive/orphaned/{name}")), "{name}: {said}");
+    }
+    assert!(early.iter().all(|name| lab.shared().join("archive").join(name).is_file()), "what it knows stays");
+    assert_eq!(archived(&lab), bytes, "nothing is lost");
+    let _worker = sealing(&lab);
+    lab.crawl();
+    assert_eq!(lab.pages(), pages);
+
+    // A crawl of their own.
+    let own = TempDir::new().expect("a directory");
+    let settings = fs::read_to_string(lab.shared().join("crawl.toml")).expect("settings");
+    let settings: String =
+        settings.lines().filter(|line| !line.starts_with("store")).map(|line| format!("{line}\n")).collect();
+    fs::write(own.path().join("crawl.toml"), settings).expect("written");
+    fs::create_dir(own.path().join("archive")).expect("a directory");
+    for name in &late {
+        fs::rename(lab.shared().join("archive/orphaned").join(name), own.path().join("archive").join(name))
+            .expect("moved");
+    }
+    let dir = own.path().to_str().expect("UTF-8");
+    let adopted = argiope(&["adopt", dir, SEED]);
+    assert_eq!(adopted.code, 0, "{adopted:?}");
+    let rows = argiope(&["export", dir, "jsonl"]).stdout;
+    let found = rows.lines().filter(|line| line.contains("\"outcome\":\"html\"")).count();
+    let early = format!(
+        "SELECT count(*) FROM argiope.visit WHERE segment IN (SELECT serial FROM argiope.segment WHERE name = ANY('{{{}}}'))",
+        early.iter().cloned().collect::<Vec<_>>().join(",")
+    );
+    assert_eq!(found as i64, pages.len() as i64 - lab.number(&early), "{adopted:?} {rows}");
+}
+
+/// The bytes of all segments, whether they are set aside or not.
+fn archived(lab: &Lab) -> u64 {
+    let dirs = [lab.shared().join("archive"), lab.shared().join("archive/orphaned")];
+    let files =
+        dirs.iter().filter_map(|dir| fs::read_dir(dir).ok()).flatten().map(|entry| entry.expect("an entry").path());
+    let segments = files.filter(|path| path.extension().is_some_and(|ending| ending == "gz"));
+    segments.map(|path| path.metadata().expect("a file").len()).sum()
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod kvs;
 mod linked;
 mod moved_on;
 mod repeated;
+mod restored;
 mod rows;
 mod statistics;
 mod stopped;
