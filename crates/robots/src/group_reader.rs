@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::record::{NoRecord, Record};
 use crate::rule_list::{RuleList, WrittenRule};
-use crate::unread::{Misread, UnreadLines};
+use crate::unread::{Misread, Unread, UnreadLines};
 use crate::{crawl_delay, lines::Lines};
 
 /// How many `Sitemap` records of a file are kept.
@@ -33,7 +33,7 @@ pub(crate) fn read(body: &[u8], product_token: &str) -> OurPart {
 }
 
 /// The same, and what could not be read.
-pub(crate) fn read_all<'b>(body: &'b [u8], product_token: &str) -> (OurPart, UnreadLines<'b>) {
+fn read_all<'b>(body: &'b [u8], product_token: &str) -> (OurPart, UnreadLines<'b>) {
     let mut reader = GroupReader::new(product_token);
     for (line_number, line) in Lines::new(body) {
         match Record::read(line) {
@@ -47,6 +47,14 @@ pub(crate) fn read_all<'b>(body: &'b [u8], product_token: &str) -> (OurPart, Unr
         reader.unread.push(1, b"", Misread::Utf16);
     }
     reader.finish()
+}
+
+/// The lines of a file that would have told the crawler with this product token something, and could not be read. Those for other
+/// crawlers are left out, as are fields that ask nothing of a crawler. The arguments are those of
+/// [`RobotsTxt::parse`](crate::RobotsTxt::parse).
+#[must_use]
+pub fn unread(body: &[u8], product_token: &str) -> Unread {
+    read_all(body, product_token).1.into()
 }
 
 /// The sitemaps that a file names, as [`RobotsTxt::sitemaps`](crate::RobotsTxt::sitemaps) has them. The rules are ignored, which

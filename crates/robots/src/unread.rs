@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::group_reader;
 use crate::line_frames::shown;
 
 /// Unread lines of a file that are kept; the others are counted.
@@ -60,14 +59,6 @@ impl Unread {
         let more = (self.more > 0).then(|| format!("not read: {} more", self.more));
         self.lines.iter().map(|line| format!("not read: {line}")).chain(more)
     }
-}
-
-/// The lines of a file that would have told the crawler with this product token something, and could not be read. Those for other
-/// crawlers are left out, as are fields that ask nothing of a crawler. The arguments are those of
-/// [`RobotsTxt::parse`](crate::RobotsTxt::parse).
-#[must_use]
-pub fn unread(body: &[u8], product_token: &str) -> Unread {
-    group_reader::read_all(body, product_token).1.into()
 }
 
 /// Unread lines while the file is read.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use extract::html::dom::Node;
 use serde_json::{Map, Value};
 
-use crate::metadata::Metas;
+use crate::metas::Metas;
 use crate::survey::{Survey, has_token};
 
 /// Bytes of the longest value that is kept; a longer one is no name.

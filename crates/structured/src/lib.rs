@@ -9,10 +9,12 @@
 //!
 //! Pure functions: no I/O, no clock, no errors. Time is linear in the page. [`Structured::is_cut`] tells if something was left out.
 
+mod base;
 mod imprint;
 mod items;
 mod json_ld;
 mod metadata;
+mod metas;
 mod microdata;
 mod place;
 mod rdfa;
@@ -28,9 +30,10 @@ use url::Url;
 use items::Items;
 use source::Source;
 
+pub use base::base_of;
 pub use items::{Format, Item};
 pub use json_ld::values as json_ld;
-pub use metadata::{Metadata, base_of};
+pub use metadata::Metadata;
 
 /// What one page may contribute, at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

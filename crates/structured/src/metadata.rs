@@ -2,29 +2,26 @@
 
 use std::borrow::Cow;
 
-use extract::html::dom::{Document, Node, Tag};
-use serde_json::{Map, Value, json};
+use extract::html::dom::Node;
+use serde_json::{Value, json};
 use url::Url;
 
 use crate::Limits;
+use crate::base::joined;
 use crate::imprint::{self, Imprint};
 use crate::items::{Format, Items};
 use crate::json_ld::Script;
+use crate::metas::{Metas, bounded};
 use crate::repair::Flaws;
 use crate::schema_org;
 use crate::source::Source;
 use crate::survey::has_token;
-use crate::thing::one_or_all;
 
-/// The longest value of [`Metadata`], in bytes.
-const VALUE_BYTES_MAX: usize = 4 << 10;
 /// Languages in one value, at most.
 const LANGUAGES_MAX: usize = 200;
 /// The media types of feeds.
 const FEEDS: [&str; 4] =
     ["application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"];
-/// How the names of OpenGraph and its kin begin.
-const OPEN_GRAPH: [&str; 8] = ["og:", "article:", "book:", "fb:", "music:", "product:", "profile:", "video:"];
 
 /// The values that most pages have. `None`: the page does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,87 +80,6 @@ pub(crate) struct Found {
     headings: Vec<Value>,
     languages: Vec<Value>,
     feeds: Vec<Value>,
-}
-
-/// The `meta` elements.
-#[derive(Default)]
-pub(crate) struct Metas {
-    open_graph: Gathered,
-    twitter: Gathered,
-    other: Gathered,
-}
-
-impl Metas {
-    /// Those of the same family as a name.
-    fn family(&mut self, name: &str) -> &mut Gathered {
-        if OPEN_GRAPH.iter().any(|prefix| name.starts_with(prefix)) {
-            &mut self.open_graph
-        } else if name.starts_with("twitter:") {
-            &mut self.twitter
-        } else {
-            &mut self.other
-        }
-    }
-
-    /// The values of names, in the order of names, then of the page.
-    pub(crate) fn of<'m>(&'m self, names: &'m [&str]) -> impl Iterator<Item = &'m str> {
-        let all = [&self.open_graph, &self.other, &self.twitter];
-        names.iter().flat_map(move |name| all.into_iter().flat_map(|family| family.values(name)))
-    }
-}
-
-/// Values by name, in the order of the page.
-#[derive(Default)]
-struct Gathered {
-    names: Vec<(String, Vec<Value>)>,
-    places: foldhash::HashMap<String, usize>,
-}
-
-impl Gathered {
-    fn add(&mut self, name: &str, value: &str) {
-        let place = *self.places.entry(name.to_owned()).or_insert_with(|| {
-            self.names.push((name.to_owned(), Vec::new()));
-            self.names.len() - 1
-        });
-        self.names[place].1.push(json!(value));
-    }
-
-    fn values(&self, name: &str) -> impl Iterator<Item = &str> {
-        let values = self.places.get(name).map(|place| &self.names[*place].1);
-        values.into_iter().flatten().filter_map(Value::as_str)
-    }
-
-    fn first(&self, name: &str) -> Option<String> {
-        let value = self.values(name).map(str::trim).find(|value| !value.is_empty())?;
-        Some(bounded(value).to_owned())
-    }
-
-    fn to_json(&self) -> Option<Value> {
-        let object: Map<String, Value> =
-            self.names.iter().filter_map(|(name, values)| Some((name.clone(), one_or_all(values.clone())?))).collect();
-        (!object.is_empty()).then_some(Value::Object(object))
-    }
-}
-
-fn bounded(value: &str) -> &str {
-    &value[..value.floor_char_boundary(VALUE_BYTES_MAX)]
-}
-
-/// The URL against which the references of a page at `url` are resolved: a `base` element counts.
-#[must_use]
-pub fn base_of(document: &Document<'_>, url: Option<&Url>) -> Option<Url> {
-    let is_inert = |element: &Node<'_>| element.ancestors().any(|above| above.tag() == Some(Tag::Template));
-    let is_base =
-        |element: &Node<'_>| element.tag() == Some(Tag::Base) && element.has_attribute("href") && !is_inert(element);
-    let base = document.elements().find(is_base);
-    let base = base.and_then(|base| url?.join(base.attribute("href")?.trim()).ok());
-    base.or_else(|| url.cloned())
-}
-
-/// A reference, resolved if that is possible.
-pub(crate) fn joined(base: Option<&Url>, href: &str) -> String {
-    let href = href.trim_matches(|char: char| char.is_ascii_whitespace());
-    base.and_then(|base| base.join(href).ok()).map_or_else(|| href.to_owned(), String::from)
 }
 
 /// Reads head, headings and imprint. `scripts` are those of JSON-LD.

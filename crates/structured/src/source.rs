@@ -4,7 +4,7 @@ use extract::html::dom::{Document, Node};
 use url::Url;
 
 use crate::Limits;
-use crate::metadata::{base_of, joined};
+use crate::base::{base_of, joined};
 use crate::survey::Survey;
 
 /// How deep items are nested, at most: a deeper one stands for itself.

@@ -25,16 +25,18 @@ pub struct Files {
 /// The names from the root of the crate to a module.
 type Module = Vec<String>;
 
+/// What a module has. A module and a function may have one name: so modules have a map of their own.
 #[derive(Default)]
 struct Content {
     file: usize,
-    names: BTreeMap<String, Name>,
+    modules: BTreeSet<String>,
+    names: BTreeMap<String, Vec<Name>>,
     globs: Vec<Vec<String>>,
 }
 
+/// What a name means that is no module's. It may mean several things, such as a type and a function.
 enum Name {
     Item,
-    Module,
     Import(Vec<String>),
 }
 
@@ -48,9 +50,19 @@ pub struct Cycle {
 }
 
 /// What a path leads to.
+#[derive(Clone)]
 enum Found {
     Item(usize),
     Module(Module),
+}
+
+/// What a name in a path stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sought {
+    /// A module, since more of the path follows, or a type with what belongs to it.
+    Module,
+    /// What the path leads to.
+    Thing,
 }
 
 impl Files {
@@ -69,7 +81,7 @@ impl Files {
             items.iter().filter(|item| !is_test(attributes(item))).for_each(|item| paths.visit_item(item));
             let from = files.modules[&module].file;
             let parent = module.split_last().map(|(_, parent)| files.modules[parent].file);
-            let found = paths.0.iter().filter_map(|path| files.resolve(&module, path, 0));
+            let found = paths.0.iter().flat_map(|path| files.resolve(&module, path, Sought::Thing, 0));
             let to = found.map(|found| match found {
                 Found::Item(file) => file,
                 Found::Module(module) => files.modules[&module].file,
@@ -110,7 +122,7 @@ impl Files {
                     let name = child.ident.to_string();
                     let below = dir.join(&name);
                     let path = [module.as_slice(), std::slice::from_ref(&name)].concat();
-                    content.names.insert(name, Name::Module);
+                    content.modules.insert(name);
                     match child.content {
                         Some((_, items)) => self.add(file, &below, path, items, bodies)?,
                         None => {
@@ -125,14 +137,16 @@ impl Files {
                     leaves_of(&item.tree, &mut Vec::new(), &mut leaves);
                     for (name, path) in leaves {
                         match name {
-                            Some(name) => drop(content.names.insert(name, Name::Import(path))),
+                            Some(name) => content.names.entry(name).or_default().push(Name::Import(path)),
                             None => content.globs.push(path),
                         }
                     }
                     kept.push(Item::Use(item));
                 }
                 item => {
-                    content.names.extend(name_of(&item).map(|name| (name, Name::Item)));
+                    if let Some(name) = name_of(&item) {
+                        content.names.entry(name).or_default().push(Name::Item);
+                    }
                     kept.push(item);
                 }
             }
@@ -142,42 +156,53 @@ impl Files {
         Ok(())
     }
 
-    /// Where a path in a module leads, as far as it stays in the crate.
-    fn resolve(&self, module: &Module, path: &[String], imports: usize) -> Option<Found> {
-        let (first, mut rest) = path.split_first()?;
-        let mut at = match first.as_str() {
-            "crate" => Found::Module(Vec::new()),
-            "self" => Found::Module(module.clone()),
-            "super" => Found::Module(module.split_last()?.1.to_vec()),
-            name => self.look_up(module, name, imports)?,
-        };
-        while let (Found::Module(module), Some((next, after))) = (&at, rest.split_first()) {
-            at = match next.as_str() {
-                "super" => Found::Module(module.split_last()?.1.to_vec()),
-                "self" => Found::Module(module.clone()),
-                name => self.look_up(module, name, imports)?,
+    /// Where a path in a module leads, as far as it stays in the crate: to all that its name means there.
+    fn resolve(&self, module: &Module, path: &[String], sought: Sought, imports: usize) -> Vec<Found> {
+        let mut found = vec![Found::Module(module.clone())];
+        for (n, name) in path.iter().enumerate() {
+            let sought = if n + 1 < path.len() { Sought::Module } else { sought };
+            let next = |at: &Found| match at {
+                // What follows is a part of the item.
+                Found::Item(_) => vec![at.clone()],
+                Found::Module(at) => match name.as_str() {
+                    "crate" => vec![Found::Module(Vec::new())],
+                    "self" => vec![Found::Module(at.clone())],
+                    "super" => at.split_last().map(|(_, parent)| Found::Module(parent.to_vec())).into_iter().collect(),
+                    name => self.look_up(at, name, sought, imports),
+                },
             };
-            rest = after;
+            found = found.iter().flat_map(next).collect();
         }
-        Some(at)
+        found
     }
 
-    fn look_up(&self, module: &Module, name: &str, imports: usize) -> Option<Found> {
-        let content = self.modules.get(module)?;
-        if imports > IMPORTS_MAX {
-            return None;
+    fn look_up(&self, module: &Module, name: &str, sought: Sought, imports: usize) -> Vec<Found> {
+        let Some(content) = self.modules.get(module).filter(|_| imports <= IMPORTS_MAX) else { return Vec::new() };
+        let own = content.modules.get(name).map(|name| Found::Module([module.as_slice(), &[name.clone()]].concat()));
+        // Before `::` a module comes first; at the end of a path, what else has the name.
+        if let Some(own) = own.clone().filter(|_| sought == Sought::Module) {
+            return vec![own];
         }
-        match content.names.get(name) {
-            Some(Name::Item) => Some(Found::Item(content.file)),
-            Some(Name::Module) => Some(Found::Module([module.as_slice(), &[name.to_owned()]].concat())),
-            // `use x::x` imports from another crate.
-            Some(Name::Import(path)) if path.first().is_some_and(|first| first == name) => None,
-            Some(Name::Import(path)) => self.resolve(module, path, imports + 1),
-            None => content.globs.iter().find_map(|glob| match self.resolve(module, glob, imports + 1)? {
-                Found::Module(of) if of != *module => self.look_up(&of, name, imports + 1),
-                _ => None,
-            }),
+        let means = |means: &Name| match means {
+            Name::Item => vec![Found::Item(content.file)],
+            // `use x::x` imports from another crate, if there is no module of that name.
+            Name::Import(path) if path.first().is_some_and(|first| first == name) && own.is_none() => Vec::new(),
+            Name::Import(path) => self.resolve(module, path, sought, imports + 1),
+        };
+        let mut found: Vec<Found> = content.names.get(name).into_iter().flatten().flat_map(means).collect();
+        found.extend(own.filter(|_| found.is_empty()));
+        if found.is_empty() && !content.names.contains_key(name) {
+            let of_glob = |glob: &Vec<String>| {
+                let modules = self.resolve(module, glob, Sought::Module, imports + 1);
+                let others = modules.into_iter().filter_map(|of| match of {
+                    Found::Module(of) if of != *module => Some(of),
+                    _ => None,
+                });
+                others.flat_map(|of| self.look_up(&of, name, sought, imports + 1)).collect::<Vec<_>>()
+            };
+            found = content.globs.iter().map(of_glob).find(|found| !found.is_empty()).unwrap_or_default();
         }
+        found
     }
 
     /// All cycles.
@@ -339,6 +364,47 @@ mod tests {
             ("b.rs", "pub struct B; fn f() { let _ = vec![crate::a::A]; }"),
         ]);
         assert_eq!(found, [["a.rs -> b.rs", "b.rs -> a.rs"]]);
+    }
+
+    #[test]
+    fn a_module_that_shares_its_name_hides_no_cycle() {
+        let expect = [["a.rs -> b.rs", "b.rs -> a.rs"]];
+        let b = ("b.rs", "use crate::a::A; pub fn b(_: A) {}");
+        let re_exported = cycles(&[
+            ("lib.rs", "mod a; mod b; pub use a::{a, A}; pub use b::b;"),
+            ("a.rs", "use crate::b; pub struct A; pub fn a() { b::b(A) }"),
+            b,
+        ]);
+        assert_eq!(re_exported, expect);
+        let of_a_function = cycles(&[
+            ("lib.rs", "mod a; mod b; pub fn a() { a::a() } pub fn b() {}"),
+            ("a.rs", "pub struct A; pub fn a() { crate::b::b(A) }"),
+            b,
+        ]);
+        assert_eq!(of_a_function, expect);
+        let renamed = cycles(&[
+            ("lib.rs", "mod a; mod b; pub use a::values as a; pub use b::b;"),
+            ("a.rs", "pub struct A; pub fn values() { crate::b::b(A) }"),
+            b,
+        ]);
+        assert_eq!(renamed, expect);
+        let imported = cycles(&[
+            ("lib.rs", "mod a; mod b; use b::b;"),
+            ("a.rs", "pub struct A; pub fn a() { use super::b; b(A) }"),
+            b,
+        ]);
+        assert_eq!(imported, expect);
+    }
+
+    #[test]
+    fn a_function_that_shares_the_name_of_a_module_is_no_use_of_the_module() {
+        let files = [
+            ("lib.rs", "mod a; mod b; mod c; pub use c::b;"),
+            ("a.rs", "pub struct A; pub fn a() { crate::b(A) }"),
+            ("b.rs", "use crate::a::A; pub fn other(_: A) {}"),
+            ("c.rs", "pub fn b<T>(_: T) {}"),
+        ];
+        assert!(cycles(&files).is_empty());
     }
 
     #[test]
