@@ -2,6 +2,7 @@
 //! they are, and how long the sentences of the documents are.
 
 mod cycles;
+mod floors;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -331,13 +332,16 @@ pub fn run() -> anyhow::Result<()> {
 }
 
 fn check_arrows(problems: &mut Vec<String>) -> anyhow::Result<()> {
+    let floors = floors::Floors::of(&std::fs::read_to_string(workspace().join("ARCHITECTURE.md"))?);
+    problems.extend(floors.unknown(is_ours));
     for entry in workspace().join("crates").read_dir()? {
         let dir = entry?.path();
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let manifest = std::fs::read_to_string(dir.join("Cargo.toml")).with_context(|| name.clone())?;
         let manifest: toml::Table = manifest.parse()?;
-        let uses = manifest.get("dependencies").and_then(toml::Value::as_table).cloned().unwrap_or_default();
-        let ours: BTreeSet<&str> = uses.keys().map(String::as_str).filter(|key| is_ours(key)).collect();
+        let uses = uses(&manifest);
+        let ours: BTreeSet<&str> = uses.iter().map(String::as_str).filter(|key| is_ours(key)).collect();
+        problems.extend(floors.problems(&name, ours.iter().copied()));
         match ARROWS.iter().find(|(from, _)| *from == name) {
             None => problems.push(format!("crates/{name}: its arrows are not listed in xtask/src/tidy.rs")),
             Some((_, allowed)) => {
@@ -348,6 +352,15 @@ fn check_arrows(problems: &mut Vec<String>) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What the manifest of a crate names as its dependencies, those of one platform and of its build too, but not those of its tests.
+fn uses(manifest: &toml::Table) -> BTreeSet<String> {
+    let platforms = manifest.get("target").and_then(toml::Value::as_table);
+    let tables = platforms.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table);
+    let tables = std::iter::once(manifest).chain(tables);
+    let named = tables.flat_map(|table| ["dependencies", "build-dependencies"].map(|kind| table.get(kind)));
+    named.flatten().filter_map(toml::Value::as_table).flat_map(toml::Table::keys).cloned().collect()
 }
 
 fn check_cycles(problems: &mut Vec<String>) -> anyhow::Result<()> {
@@ -409,6 +422,14 @@ fn check_file(file: &Path, problems: &mut Vec<String>) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn dependencies_of_a_platform_and_of_the_build_count_and_those_of_tests_do_not() {
+        let manifest = "[dependencies]\na.workspace = true\n[target.'cfg(unix)'.dependencies]\nb = \"1\"\n\
+            [build-dependencies]\nc = \"1\"\n[dev-dependencies]\nd = \"1\"\n[target.'cfg(unix)'.dev-dependencies]\ne = \"1\"";
+        let uses = super::uses(&manifest.parse().expect("a manifest"));
+        assert_eq!(uses.into_iter().collect::<Vec<_>>(), ["a", "b", "c"]);
+    }
+
     #[test]
     fn the_house_rules_hold() {
         if let Err(error) = super::run() {
