@@ -270,11 +270,11 @@ impl Selection {
     fn states_read(&self, view: &dyn CrawlView) -> Result<BTreeSet<State>, StoreError> {
         let mut states = self.states.clone();
         if self.as_reported && !states.is_empty() && view.totals()?.round.number > 1 {
-            let may_hide =
-                |outcome: &&Outcome| !matches!(outcome, Outcome::Html | Outcome::Binary | Outcome::Duplicate);
+            let may_hide = |outcome: &&Outcome| !outcome.is_page();
             states.extend(Outcome::ALL.iter().filter(may_hide).copied().map(State::Ended));
             // A duplicate whose original has another content by now counts as a page or document.
-            if [Outcome::Html, Outcome::Binary].iter().any(|outcome| self.states.contains(&State::Ended(*outcome))) {
+            let has_content = |state: &State| matches!(state, State::Ended(outcome) if outcome.has_content());
+            if self.states.iter().any(has_content) {
                 states.insert(State::Ended(Outcome::Duplicate));
             }
         }

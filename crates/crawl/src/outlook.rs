@@ -84,7 +84,7 @@ impl Outlook {
         Outlook {
             waiting,
             failed: count(&Outcome::is_failure),
-            kept_out: count(&|outcome| Outcome::REFUSED.contains(&outcome)),
+            kept_out: count(&Outcome::is_refused),
             disk_bytes: disk.used,
             disk_bytes_left: disk.left,
             // What sitemaps and the tables of an empty crawl take does not grow with the pages.
@@ -138,7 +138,7 @@ fn wait_in_words(reason: Reason, Wait { sites, until }: Wait, now: Timestamp) ->
 /// URLs that were requested.
 #[must_use]
 pub fn visited(totals: &Totals) -> u64 {
-    totals.outcomes.iter().filter(|(outcome, _)| !Outcome::REFUSED.contains(outcome)).map(|(_, count)| count).sum()
+    totals.outcomes.iter().filter(|(outcome, _)| !outcome.is_refused()).map(|(_, count)| count).sum()
 }
 
 /// `of · share / whole`.

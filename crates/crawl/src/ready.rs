@@ -18,10 +18,6 @@ use crate::stream::StreamTo;
 use crate::tables::complete_dataset;
 use crate::{Again, CrawlDir, Notice, SignIn, fixed, jar, keyring, outset};
 
-/// The outcomes of a seed whose site could not be reached.
-pub(crate) const UNREACHED: [Outcome; 5] =
-    [Outcome::DomainError, Outcome::ConnectionError, Outcome::Timeout, Outcome::TlsError, Outcome::GivenUp];
-
 /// What a run begins with.
 #[derive(Default)]
 pub struct Begin {
@@ -143,6 +139,11 @@ fn unreached<'a>(
     store: &'a dyn Store,
     known: &'a HashSet<CanonicalUrl>,
 ) -> anyhow::Result<Retry<'a>> {
-    let outcomes = if store.totals()?.fetched() == 0 { BTreeSet::from(UNREACHED) } else { BTreeSet::new() };
+    let is_tried_again = |outcome: &Outcome| outcome.is_unreached();
+    let outcomes = if store.totals()?.fetched() == 0 {
+        Outcome::ALL.iter().copied().filter(is_tried_again).collect()
+    } else {
+        BTreeSet::new()
+    };
     Ok(Retry { outcomes, only: Some(known), ..Retry::new(dir, store, plan) })
 }

@@ -25,7 +25,7 @@ const ENTRIES_AT_ONCE: usize = 2_048;
 /// # Errors
 /// No outcome of this name may be reopened; the message lists those that may.
 pub fn outcome(text: &str) -> Result<Outcome, String> {
-    let may_be: Vec<Outcome> = Outcome::ALL.iter().copied().filter(|outcome| outcome.may_be_reopened()).collect();
+    let may_be: Vec<Outcome> = Outcome::ALL.iter().copied().filter(|outcome| !outcome.is_final()).collect();
     may_be.iter().copied().find(|outcome| outcome.as_str() == text).ok_or_else(|| {
         let words: Vec<&str> = may_be.iter().map(|outcome| outcome.as_str()).collect();
         let what = match Outcome::ALL.iter().any(|outcome| outcome.as_str() == text) {
@@ -173,7 +173,7 @@ impl<'a> Retry<'a> {
         let url = &entry.candidate.url;
         let is_admitted = match visit.outcome {
             // They were judged when they were found, and would not be judged so again.
-            Outcome::Excluded | Outcome::Trap => self.admits(url),
+            outcome if outcome.is_refused() && outcome != Outcome::Disallowed => self.admits(url),
             _ => true,
         };
         // What is in the state for the sake of a robots.txt is no page.

@@ -6,7 +6,6 @@ use settings::site_name::SiteName;
 use store::{CrawlView, StoreError};
 use weburl::CanonicalUrl;
 
-use crate::ready::UNREACHED;
 use crate::trouble::{beside_name, trouble_of, unreached_in_words};
 
 /// Seeds named with their reason.
@@ -39,7 +38,7 @@ impl Unfetched<'_> {
                     let reason = Some(beside_name(&site, &visit.reason)).filter(|reason| !reason.is_empty());
                     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
                     // The same command opens only those again that were not reached.
-                    let is_over = visit.outcome.is_failure() && !UNREACHED.contains(&visit.outcome);
+                    let is_over = visit.outcome.is_failure() && !visit.outcome.is_unreached();
                     let retry = format!("; `argiope crawl -o {directory} --retry {}` visits it again", visit.outcome);
                     let retry = if is_over { &retry } else { "" };
                     format!("{seed}: {}{status}{}{retry}", visit.outcome, Printable(&reason))

@@ -257,9 +257,10 @@ impl Found {
         let key_in = |column| Some(CanonicalUrl::from_canonical(batch.text(column, row)?)?.key());
         let outcome = batch.text("outcome", row)?;
         let is = |known: Outcome| outcome == known.as_str();
+        let has_content = |known: &Outcome| known.has_content() && is(*known);
         match () {
             // A row may lack its content, since that is in an archive which cannot be read.
-            () if is(Outcome::Html) || is(Outcome::Binary) => batch.text("kind", row).map(|_| Found::Content),
+            () if Outcome::ALL.iter().any(has_content) => batch.text("kind", row).map(|_| Found::Content),
             () if is(Outcome::Duplicate) => key_in("duplicate_of").map(Found::Copy),
             () if is(Outcome::NotModified) => Some(Found::Same),
             // What redirects to itself is in trouble.

@@ -33,7 +33,7 @@ impl PageKind {
         match Outcome::ALL.iter().copied().find(|known| known.as_str() == outcome) {
             Some(outcome) if outcome.is_fetched() => PageKind::Fetched,
             Some(Outcome::Redirect) => PageKind::Redirect,
-            Some(outcome) if Outcome::REFUSED.contains(&outcome) => PageKind::Refused,
+            Some(outcome) if outcome.is_refused() => PageKind::Refused,
             Some(_) | None => PageKind::Failed,
         }
     }

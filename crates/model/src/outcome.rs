@@ -70,13 +70,10 @@ outcomes! {
 }
 
 impl Outcome {
-    /// Outcomes of URLs that were never requested, since the crawl's own rules or robots.txt forbid it.
-    pub const REFUSED: [Outcome; 3] = [Outcome::Disallowed, Outcome::Excluded, Outcome::Trap];
-
     /// True if there is a content, be it new, repeated or confirmed: a page or document was fetched, or has not changed.
     #[must_use]
     pub const fn is_fetched(self) -> bool {
-        self.has_content() || matches!(self, Outcome::Duplicate | Outcome::NotModified)
+        self.has_content() || self.repeats_content()
     }
 
     /// True if a page or document was fetched whose content no URL had before.
@@ -85,17 +82,44 @@ impl Outcome {
         matches!(self, Outcome::Html | Outcome::Binary)
     }
 
-    /// True if the URL was requested without success.
+    /// True if the content is that of another visit: of another URL, or of the same one before.
     #[must_use]
-    pub fn is_failure(self) -> bool {
-        self.may_be_reopened() && !Outcome::REFUSED.contains(&self)
+    pub const fn repeats_content(self) -> bool {
+        matches!(self, Outcome::Duplicate | Outcome::NotModified)
     }
 
-    /// True if the outcome may be reopened, so the URL is fetched again: it is a failure or a refusal. Fetched content may be
-    /// the original of duplicates, and redirects have led on.
+    /// True if the visit itself brought a page or document, be its content new or that of another URL.
     #[must_use]
-    pub const fn may_be_reopened(self) -> bool {
-        !self.is_fetched() && !matches!(self, Outcome::Redirect)
+    pub const fn is_page(self) -> bool {
+        self.is_fetched() && !matches!(self, Outcome::NotModified)
+    }
+
+    /// True if the URL was never requested, since the crawl's own rules or robots.txt forbid it.
+    #[must_use]
+    pub const fn is_refused(self) -> bool {
+        matches!(self, Outcome::Disallowed | Outcome::Excluded | Outcome::Trap)
+    }
+
+    /// True if nothing was heard of the site: its name, a connection or an answer failed, or it was given up.
+    #[must_use]
+    pub const fn is_unreached(self) -> bool {
+        matches!(
+            self,
+            Outcome::DomainError | Outcome::ConnectionError | Outcome::Timeout | Outcome::TlsError | Outcome::GivenUp
+        )
+    }
+
+    /// True if the URL was requested without success, or would have been.
+    #[must_use]
+    pub const fn is_failure(self) -> bool {
+        !self.is_final() && !self.is_refused()
+    }
+
+    /// True if nothing reopens the outcome, so that the URL would be fetched again in the same round. Fetched content may be the original
+    /// of duplicates, and redirects have led on. Failures and refusals may be reopened.
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        self.is_fetched() || matches!(self, Outcome::Redirect)
     }
 }
 
@@ -112,14 +136,27 @@ mod tests {
     #[test]
     fn each_outcome_is_one_of_four() {
         for outcome in Outcome::ALL {
-            let kinds = [
-                outcome.is_fetched(),
-                *outcome == Outcome::Redirect,
-                outcome.is_failure(),
-                Outcome::REFUSED.contains(outcome),
-            ];
+            let kinds =
+                [outcome.is_fetched(), *outcome == Outcome::Redirect, outcome.is_failure(), outcome.is_refused()];
             assert_eq!(kinds.iter().filter(|is| **is).count(), 1, "{outcome}");
         }
+    }
+
+    #[test]
+    fn each_set_has_its_outcomes() {
+        let check = |is: fn(Outcome) -> bool, expect: &str| {
+            let found: Vec<&str> = Outcome::ALL.iter().filter(|one| is(**one)).map(|one| one.as_str()).collect();
+            assert_eq!(found.join(" "), expect);
+        };
+        check(Outcome::is_fetched, "html binary duplicate not_modified");
+        check(Outcome::has_content, "html binary");
+        check(Outcome::repeats_content, "duplicate not_modified");
+        check(Outcome::is_page, "html binary duplicate");
+        check(Outcome::is_refused, "disallowed excluded trap");
+        check(Outcome::is_final, "html binary duplicate redirect not_modified");
+        check(Outcome::is_unreached, "domain_error timeout connection_error tls_error given_up");
+        let failures = "http_error domain_error timeout connection_error tls_error render_error too_large given_up";
+        check(Outcome::is_failure, failures);
     }
 
     #[test]

@@ -185,7 +185,7 @@ impl Visit {
     pub fn kind(&self) -> Option<Outcome> {
         match self.outcome {
             outcome if outcome.has_content() => Some(outcome),
-            Outcome::Duplicate | Outcome::NotModified => self.duplicate_kind.or_else(|| {
+            outcome if outcome.repeats_content() => self.duplicate_kind.or_else(|| {
                 let declared = essence(self.content_type.as_deref().unwrap_or_default());
                 let is_html = declared == "text/html" || declared == "application/xhtml+xml";
                 Some(if is_html { Outcome::Html } else { Outcome::Binary })

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use against::{Against, AgainstError};
-use model::{ArchiveLocation, Outcome, PayloadDigest, Timestamp, Visit};
+use model::{ArchiveLocation, PayloadDigest, Timestamp, Visit};
 use store::{CrawlView, Segment, StoreError};
 use warc::{Digest, Header, LoadedRecord, ReadError, RecordType};
 use weburl::{CanonicalUrl, UrlKey};
@@ -186,8 +186,7 @@ impl<'s> Replay<'s> {
         }
         // Another revisit has no payload either.
         let has_it = |visit: &&Visit| {
-            let is_whole =
-                visit.content_at.is_none() && !matches!(visit.outcome, Outcome::Duplicate | Outcome::NotModified);
+            let is_whole = visit.content_at.is_none() && !visit.outcome.repeats_content();
             is_whole && meant.digest.is_some() && visit.digest == meant.digest
         };
         let place = visits.iter().filter(has_it).find_map(|visit| visit.location);

@@ -22,18 +22,6 @@ const AT_ONCE: usize = 1_000;
 /// Pages from here on are counted under one depth.
 const DEPTH_MAX: u32 = 100;
 
-/// The outcomes that count as errors.
-pub(crate) const ERRORS: [Outcome; 8] = [
-    Outcome::HttpError,
-    Outcome::DomainError,
-    Outcome::Timeout,
-    Outcome::ConnectionError,
-    Outcome::TlsError,
-    Outcome::RenderError,
-    Outcome::TooLarge,
-    Outcome::GivenUp,
-];
-
 /// The outcomes that the table of types always names.
 const TYPES: [&str; 4] =
     [dataset::rows::FRONTIER, Outcome::Html.as_str(), Outcome::Binary.as_str(), Outcome::Duplicate.as_str()];
@@ -191,7 +179,7 @@ impl Counter {
             Some(Outcome::Duplicate) => (&mut overview.duplicates, Some(&mut site.pages.duplicates)),
             Some(Outcome::Disallowed) => (&mut overview.disallowed, Some(&mut site.disallowed)),
             Some(Outcome::Redirect) => (&mut overview.redirects, None),
-            Some(outcome) if ERRORS.contains(&outcome) => (&mut overview.errors, Some(&mut site.pages.errors)),
+            Some(outcome) if outcome.is_failure() => (&mut overview.errors, Some(&mut site.pages.errors)),
             Some(_) => (&mut Both::default(), None),
         };
         total.add(is_seed_site, 1);
@@ -205,7 +193,7 @@ impl Counter {
     }
 
     fn count_visit(&mut self, entry: &Entry, visit: &Visit, is_seed_site: bool) {
-        if ERRORS.contains(&visit.outcome) {
+        if visit.outcome.is_failure() {
             self.errors.add(visit.outcome.as_str(), is_seed_site);
         }
         if let Some(original) = visit.duplicate_of {

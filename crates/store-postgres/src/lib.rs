@@ -31,6 +31,7 @@ mod known;
 mod migrations;
 mod numbers;
 mod outage;
+mod outcomes;
 mod read;
 mod rows;
 mod schema;

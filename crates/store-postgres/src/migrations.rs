@@ -5,6 +5,7 @@ use postgres::Client;
 use store::StoreError;
 
 use crate::error::{self, Unusable, backend};
+use crate::outcomes::spelled_out;
 use crate::schema::Schema;
 
 /// What brings the tables from each version to the next. What is here never changes; a new version is one more.
@@ -34,7 +35,8 @@ const MIGRATIONS: [&str; 23] = [
     include_str!("migrations/23.sql"),
 ];
 
-/// The functions, created again behind the migrations. A change here is a new version too.
+/// The functions, created again behind the migrations, with sets of outcomes by name. A change here is a new version too, and so is that
+/// of a set.
 const FUNCTIONS: [&str; 2] = [include_str!("migrations/functions.sql"), include_str!("migrations/commit.sql")];
 
 /// The oldest server that will do, as its first number.
@@ -96,7 +98,7 @@ pub(crate) fn migrate(client: &mut Client, schema: &Schema, place: &str) -> Resu
     }
     if version < MIGRATIONS.len() {
         for functions in FUNCTIONS {
-            transaction.batch_execute(functions).map_err(failed)?;
+            transaction.batch_execute(&spelled_out(functions)).map_err(failed)?;
         }
         transaction.execute("UPDATE meta SET version = $1", &[&current()]).map_err(failed)?;
     }

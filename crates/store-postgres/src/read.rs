@@ -2,6 +2,7 @@
 //! asked for: so an index leads to it whether there is one or not.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use database::Address;
 use model::{
@@ -14,6 +15,7 @@ use crate::error::damaged;
 use crate::migrations;
 use crate::numbers;
 use crate::numbers::{from_key, from_ordered, key, limit, ordered};
+use crate::outcomes::spelled_out;
 use crate::rows::{Columns, Waiting, outcome};
 use crate::schema::Schema;
 use crate::session::{Parameters, Role, Session};
@@ -136,7 +138,9 @@ const URLS_TAKEN_BACK: &str = "SELECT t.segment, t.site_key, t.url_key FROM take
 const TAKEN_BACK: &str = "SELECT segment, record_offset FROM taken_back ORDER BY segment, record_offset";
 
 // Lengths are summed up as they are, and the sum taken as the 64 bits it is of.
-const TOTALS: &str = "SELECT 'url', NULL, count(*), '0' FROM url
+static TOTALS: LazyLock<String> = LazyLock::new(|| {
+    spelled_out(
+        "SELECT 'url', NULL, count(*), '0' FROM url
     UNION ALL SELECT 'queue', NULL, count(*), '0' FROM queue
     UNION ALL SELECT 'site', NULL, count(*), '0' FROM site
     UNION ALL SELECT 'visit', outcome::text, count(*), sum(length)::text FROM visit GROUP BY outcome
@@ -150,10 +154,12 @@ const TOTALS: &str = "SELECT 'url', NULL, count(*), '0' FROM url
     UNION ALL SELECT 'again', NULL, count(*), '0' FROM url WHERE again
     UNION ALL SELECT CASE WHEN is_choosing THEN 'choosing' ELSE 'round' END, NULL, round, round_began_at::text FROM meta
     UNION ALL SELECT 'of round', NULL,
-            count(*) FILTER (WHERE u.purpose = 'page' AND v.outcome::text IN ('html', 'binary', 'duplicate', 'not_modified')),
+            count(*) FILTER (WHERE u.purpose = 'page' AND v.outcome::text IN (<fetched>)),
             coalesce(sum(v.length) FILTER (WHERE v.outcome::text <> 'not_modified'), 0)::text
         FROM meta m JOIN visit v ON m.round > 1 AND v.round > 1 AND v.round = m.round
-        JOIN url u ON u.site_key = v.site_key AND u.url_key = v.url_key";
+        JOIN url u ON u.site_key = v.site_key AND u.url_key = v.url_key",
+    )
+});
 
 /// What reads.
 pub(crate) struct Reader {
@@ -368,7 +374,7 @@ impl Reader {
     pub(crate) fn totals(&self) -> Result<Totals, StoreError> {
         let mut totals = Totals { outcomes: BTreeMap::new(), ..Totals::default() };
         let (mut bytes_of_all, mut bytes_of_later_round) = (0_u64, 0);
-        for row in self.session.query("counting", TOTALS, Vec::new())? {
+        for row in self.session.query("counting", &TOTALS, Vec::new())? {
             let mut columns = Columns::of("visit", &row);
             let (what, word): (&str, Option<&str>) = (columns.next()?, columns.next()?);
             let count = u64::try_from(columns.next::<i64>()?).unwrap_or_default();

@@ -375,7 +375,7 @@ impl<'b, K: Known> State<'_, 'b, K> {
     }
 
     fn reopen(&mut self, key: UrlKey) -> Result<(), StoreError> {
-        let is_over = |url: &UrlRecord| !url.queued && url.visit.is_some_and(|visit| visit.outcome.may_be_reopened());
+        let is_over = |url: &UrlRecord| !url.queued && url.visit.is_some_and(|visit| !visit.outcome.is_final());
         if let Some(url) = self.touch(key)?.filter(|url| is_over(&url.now)) {
             url.now.reopen();
             url.changed = true;

@@ -38,7 +38,7 @@ pub struct Batch {
     /// a queue stays there. Visits that are not known are left out. A URL whose present content is lost, be it recorded by its last visit or by
     /// one before, holds no content any more, and is asked for in any case ([`Past::LOST`](model::Past::LOST)).
     pub moved: Vec<Moved>,
-    /// URLs to reopen, before all other changes. The outcome must allow it ([`Outcome::may_be_reopened`]); others, which may hold a content
+    /// URLs to reopen, before all other changes. The outcome must allow it (not [`Outcome::is_final`]); others, which may hold a content
     /// for their duplicates, keep it. So do URLs that are in the queue anyway. In a later round the outcome stays too, and the URL is
     /// queued to be visited again.
     pub reopened: Vec<UrlKey>,

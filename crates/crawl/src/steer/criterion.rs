@@ -88,7 +88,7 @@ impl Criterion {
             Some(_) if matches!(self, Criterion::Retried(_)) => Affected::AGAIN,
             _ if waits => Affected::QUEUED,
             None => Affected::default(),
-            Some(outcome) if !outcome.may_be_reopened() => Affected::FETCHED,
+            Some(outcome) if outcome.is_final() => Affected::FETCHED,
             Some(_) => Affected::default(),
         }
     }

@@ -53,7 +53,7 @@ impl Retried {
             }
         }
         if retried.outcomes.is_empty() {
-            retried.outcomes.extend(Outcome::ALL.iter().copied().filter(|outcome| outcome.may_be_reopened()));
+            retried.outcomes.extend(Outcome::ALL.iter().copied().filter(|outcome| !outcome.is_final()));
         }
         Ok(retried)
     }

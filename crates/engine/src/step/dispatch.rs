@@ -371,7 +371,7 @@ impl State {
         let mut record = Record::of(site);
         record.ends = Some(key.url);
         // What a rule forbids now says nothing of what is there.
-        if Outcome::REFUSED.contains(&outcome) && queued.again.is_some() {
+        if outcome.is_refused() && queued.again.is_some() {
             record.kept = Some((key, queued.candidate.purpose));
             return self.record(record);
         }
@@ -381,7 +381,7 @@ impl State {
             judged_at: queued.candidate.judges_from(),
             ..Visit::without_fetch(key, outcome, reason, self.dates.of(now))
         };
-        if matches!(outcome, Outcome::Disallowed | Outcome::Excluded) {
+        if outcome.is_refused() && outcome != Outcome::Trap {
             // Such a page brings nothing.
             let nothing = self.brings_no_url_yet(&queued.candidate, None);
             self.brought(&queued.candidate, nothing.as_ref());

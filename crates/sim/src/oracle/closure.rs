@@ -85,7 +85,7 @@ impl Search<'_> {
         if way.kind != Kind::Requisite {
             self.find_sitemaps(site_text(&way.url));
         }
-        if matches!(outcome, Outcome::Html | Outcome::Redirect | Outcome::Binary) {
+        if outcome.has_content() || outcome == Outcome::Redirect {
             self.follow_on(way);
         }
     }

@@ -541,7 +541,7 @@ impl Control {
             Box::new(asked.by_state),
             Box::new(held),
         ];
-        let rows = self.session.query("reading the sites of a worker", statements::DOMAINS, parameters)?;
+        let rows = self.session.query("reading the sites of a worker", &statements::DOMAINS, parameters)?;
         rows.iter().map(domain).collect()
     }
 

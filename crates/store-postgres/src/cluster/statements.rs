@@ -1,5 +1,9 @@
 //! What a worker says to the database. Times go in and out as seconds.
 
+use std::sync::LazyLock;
+
+use crate::outcomes::spelled_out;
+
 pub(super) const IDENTITY: &str = "SELECT hashtextextended(gen_random_uuid()::text, 0), gen_random_uuid()::text";
 // A worker that is there is this one: its answer was lost.
 pub(super) const JOIN: &str = "WITH me AS (
@@ -147,8 +151,12 @@ pub(super) const TAKEN_BACK: &str =
     "SELECT g.name, t.site_key, t.url_key FROM taken_back t JOIN segment g ON g.serial = t.segment
     WHERE NOT EXISTS (SELECT FROM any_visit v
         WHERE v.site_key = t.site_key AND v.url_key = t.url_key AND v.segment = t.segment)";
-pub(super) const IN_VAIN: &str = "SELECT v.site_key, v.url_key
+pub(super) static IN_VAIN: LazyLock<String> = LazyLock::new(|| {
+    spelled_out(
+        "SELECT v.site_key, v.url_key
     FROM visit v JOIN url u ON u.site_key = v.site_key AND u.url_key = v.url_key
-    WHERE v.segment IS NULL AND v.outcome NOT IN ('excluded', 'disallowed', 'trap') AND u.purpose = 'page'
+    WHERE v.segment IS NULL AND v.outcome NOT IN (<refused>) AND u.purpose = 'page'
         AND (v.site_key, v.url_key) > ($1, $2) AND (v.site_key % $4 + $4) % $4 = $5
-    ORDER BY v.site_key, v.url_key LIMIT $3";
+    ORDER BY v.site_key, v.url_key LIMIT $3",
+    )
+});

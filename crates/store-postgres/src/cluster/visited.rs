@@ -44,7 +44,7 @@ impl Visited {
     /// # Errors
     /// The store failed.
     pub fn in_vain(&self, share: (usize, usize)) -> Result<Vec<UrlKey>, StoreError> {
-        self.all("reading what was visited in vain", statements::IN_VAIN, share)
+        self.all("reading what was visited in vain", &statements::IN_VAIN, share)
     }
 
     /// Calls `each` with visits that another visit of the same URL has superseded, and the segment that holds each one's record: what it

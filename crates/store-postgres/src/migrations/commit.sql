@@ -75,7 +75,7 @@ BEGIN
         SELECT array_agg(v.site), array_agg(v.url) INTO o_site, o_url
             FROM unnest(v_site, v_url, v_duplicate_site, v_duplicate_url, v_content_at, v_outcome)
                 AS v(site, url, duplicate_site, duplicate_url, content_at, outcome)
-            WHERE CASE WHEN v.duplicate_url IS NULL THEN v.content_at IS NOT NULL AND v.outcome IN ('html', 'binary', 'not_modified')
+            WHERE CASE WHEN v.duplicate_url IS NULL THEN v.content_at IS NOT NULL AND v.outcome IN (<of its own URL>)
                     ELSE (v.duplicate_site, v.duplicate_url) NOT IN (SELECT * FROM unnest(v_site, v_url)) END
                 AND NOT has_content(v.site, v.url, v.duplicate_site, v.duplicate_url, v.content_at, NULL);
     END IF;

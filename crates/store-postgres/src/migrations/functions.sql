@@ -134,7 +134,7 @@ BEGIN
                 SELECT v.* FROM any_visit v WHERE v.duplicate_of_site = o.site AND v.duplicate_of_url = o.url
                 UNION ALL
                 SELECT v.* FROM any_visit v WHERE v.site_key = o.site AND v.url_key = o.url AND v.content_at IS NOT NULL
-                    AND v.outcome IN ('html', 'binary', 'duplicate', 'not_modified')) d
+                    AND v.outcome IN (<fetched>)) d
             WHERE NOT has_content(d.site_key, d.url_key, d.duplicate_of_site, d.duplicate_of_url, d.content_at, lost)
             LIMIT visits_max) v;
     -- Where there may be more that repeat them the visits in the segment are left for now: each is there as long as one that repeats it.
@@ -169,7 +169,7 @@ BEGIN
     -- What a commit counts (`counted` in arguments.rs).
     counted AS (
         SELECT n.site_key,
-                count(*) FILTER (WHERE u.purpose = 'page' AND visit_number(n.more) = 0 AND n.outcome IN ('html', 'binary', 'duplicate')) AS pages,
+                count(*) FILTER (WHERE u.purpose = 'page' AND visit_number(n.more) = 0 AND n.outcome IN (<page>)) AS pages,
                 count(*) FILTER (WHERE u.purpose = 'sitemap' AND visit_number(n.more) = 0) AS sitemaps
             FROM undone n JOIN url u ON u.site_key = n.site_key AND u.url_key = n.url_key GROUP BY n.site_key),
     locked AS (

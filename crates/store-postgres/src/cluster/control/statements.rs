@@ -1,5 +1,9 @@
 //! What a server says to the database.
 
+use std::sync::LazyLock;
+
+use crate::outcomes::spelled_out;
+
 pub(super) const WRITER: &str = "INSERT INTO writer (writer, process, number)
         VALUES (hashtextextended(gen_random_uuid()::text, 0), gen_random_uuid(), 0)
     RETURNING writer, process::text";
@@ -48,19 +52,23 @@ pub(super) const SITES_OWNED: &str = "SELECT g.owner, count(*) FROM politeness_g
     JOIN site s ON s.politeness_group = g.name WHERE g.owner = ANY ($1) GROUP BY g.owner";
 // Sites of a worker by their states, as numbers (`STATES`), and names; or, without $4, by name alone. Where $2, the last of the page before, has
 // another state by now, the next page begins there.
-pub(super) const DOMAINS: &str = r#"WITH owned AS MATERIALIZED (
+pub(super) static DOMAINS: LazyLock<String> = LazyLock::new(|| {
+    spelled_out(
+        r#"WITH owned AS MATERIALIZED (
         SELECT s.site, s.site_key, s.due_at, coalesce(s.given_up_detail, s.aside_detail) AS trouble,
             CASE WHEN s.site_key = ANY ($5) THEN 0 WHEN s.given_up IS NOT NULL THEN 2 WHEN s.aside_until IS NOT NULL AND EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key) THEN 1 ELSE 3 END AS state
         FROM politeness_group g JOIN site s ON s.politeness_group = g.name WHERE g.owner = $1),
     placed AS (SELECT o.*, CASE WHEN $4 THEN o.state ELSE 0 END AS place FROM owned o)
     SELECT s.site, (SELECT count(*) FROM queue q WHERE q.site_key = s.site_key),
-        (SELECT count(*) FROM visit v WHERE v.site_key = s.site_key AND v.outcome IN ('html', 'binary', 'duplicate', 'not_modified'))
+        (SELECT count(*) FROM visit v WHERE v.site_key = s.site_key AND v.outcome IN (<fetched>))
             - (SELECT count(*) FROM url u JOIN visit v ON v.site_key = u.site_key AND v.url_key = u.url_key
-                WHERE u.site_key = s.site_key AND u.purpose NOT IN ('page', 'robots') AND v.outcome IN ('html', 'binary', 'duplicate', 'not_modified'))
+                WHERE u.site_key = s.site_key AND u.purpose NOT IN ('page', 'robots') AND v.outcome IN (<fetched>))
         , s.state, s.due_at, s.trouble
     FROM (SELECT * FROM placed WHERE (place, site COLLATE "C") > (coalesce((SELECT place FROM placed WHERE site = $2), 0), $2)
         ORDER BY place, site COLLATE "C" LIMIT $3) s
-    ORDER BY s.place, s.site COLLATE "C""#;
+    ORDER BY s.place, s.site COLLATE "C""#,
+    )
+});
 // A site without URLs that wait is not asked again, and so its trouble never ends.
 pub(super) const IN_TROUBLE: &str = "SELECT site, due_at, aside_detail FROM site s
     WHERE aside_until IS NOT NULL AND EXISTS (SELECT FROM queue q WHERE q.site_key = s.site_key)
