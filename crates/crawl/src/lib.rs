@@ -31,6 +31,7 @@ pub mod outlook;
 mod outset;
 mod parts;
 pub mod passing;
+mod queues;
 mod ready;
 pub mod resume;
 pub mod retry;
@@ -62,7 +63,7 @@ pub use again::Again;
 pub use covered::Covered;
 pub use dir::CrawlDir;
 pub use engine::{
-    Admit, Answer, End, Extra, Hook, OnAddress, Progress, Prospect, Recorded, Sink, SinkError, SiteWaits, Turn,
+    Admit, Answer, End, Extra, Hook, OnAddress, Pace, Progress, Prospect, Recorded, Sink, SinkError, SiteWaits, Turn,
     Visited, Wait,
 };
 pub use events::{Event, Events};

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use engine::{SiteWaits, Wait};
+use engine::{Pace, SiteWaits, Wait};
 use frontier::Reason;
 use model::{Outcome, Timestamp};
 use printable::counted;
@@ -29,7 +29,9 @@ pub struct Outlook {
     /// Bytes that the URLs in the queue will add, if they are like those before. Links that they bring are not in it. None before the first
     /// visit.
     pub disk_bytes_expected: Option<u64>,
-    /// How long the queue takes at the rate of this run, at least. None before the first visit of the run.
+    /// How long the queue takes, at least: at the rate of this run while it was not paused, and as politeness allows for the site with the
+    /// longest queue. Sites on hold do not count. None while the crawl is paused or has spent its budget, where all sites with long queues
+    /// are on hold, and before anything is known.
     #[serde(rename = "ends_in_seconds", serialize_with = "in_seconds")]
     pub ends_in: Option<Duration>,
     /// What holds its sites up.
@@ -95,6 +97,16 @@ impl Outlook {
         }
     }
 
+    /// The same, with what holds the sites up. Of the longest queues it takes how many URLs wait, and how fast the site can be visited.
+    #[must_use]
+    pub(crate) fn with(self, waits: SiteWaits, queues: &[(u64, Option<Pace>)]) -> Self {
+        let ends_in = ends_in(self.ends_in, self.waiting, queues).filter(|_| {
+            let nobody_knows = [Reason::Paused, Reason::CrawlBudget];
+            !nobody_knows.iter().any(|reason| waits.0.contains_key(reason))
+        });
+        Outlook { waits, ends_in, ..self }
+    }
+
     /// Whether the disk has less than the queue will add.
     #[must_use]
     pub fn is_disk_short(&self) -> bool {
@@ -139,6 +151,23 @@ fn wait_in_words(reason: Reason, Wait { sites, until }: Wait, now: Timestamp) ->
 #[must_use]
 pub fn visited(totals: &Totals) -> u64 {
     totals.outcomes.iter().filter(|(outcome, _)| !outcome.is_refused()).map(|(_, count)| count).sum()
+}
+
+/// How long the queue takes, at least, given how long all of it takes at the rate of the run.
+fn ends_in(at_rate: Option<Duration>, waiting: u64, queues: &[(u64, Option<Pace>)]) -> Option<Duration> {
+    if !queues.is_empty() && queues.iter().all(|(_, pace)| pace.is_none()) {
+        return None;
+    }
+    let held: u64 = queues.iter().filter(|(_, pace)| pace.is_none()).map(|(urls, _)| urls).sum();
+    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let at_rate = at_rate.and_then(|time| times(millis(time), waiting.saturating_sub(held), waiting));
+    let allowed = queues.iter().filter_map(|(urls, pace)| {
+        let Pace { interval, visits_max } = (*pace)?;
+        // The first visit may begin now.
+        let waits = (*urls).min(visits_max.unwrap_or(u64::MAX)).saturating_sub(1);
+        Some(millis(interval).saturating_mul(waits))
+    });
+    at_rate.into_iter().chain(allowed).max().map(Duration::from_millis)
 }
 
 /// `of · share / whole`.
@@ -215,6 +244,49 @@ mod tests {
         assert_eq!(Outlook::of(&done, 0, Duration::from_secs(1), disk).disk_bytes_expected, Some(0));
         let nothing = Outlook::of(&totals(5, &[]), 0, Duration::ZERO, Disk::default());
         assert_eq!((nothing.disk_bytes_expected, nothing.is_disk_short()), (None, false));
+    }
+
+    #[test]
+    fn a_crawl_goes_on_at_least_as_long_as_its_rate_and_politeness_say() {
+        let every = |seconds| Some(Pace { interval: Duration::from_secs(seconds), visits_max: None });
+        let budget = Some(Pace { visits_max: Some(11), ..every(1).expect("a pace") });
+        let check = |at_rate: Option<u64>, queues: &[(u64, Option<Pace>)], expect: Option<u64>| {
+            let found = ends_in(at_rate.map(Duration::from_secs), 1_000, queues);
+            assert_eq!(found, expect.map(Duration::from_secs), "{at_rate:?} {queues:?}");
+        };
+        check(None, &[], None);
+        check(Some(150), &[], Some(150));
+        // Of many sites none is slower than the crawl was.
+        check(Some(150), &[(100, every(1)), (90, every(1))], Some(150));
+        // One site has most of the queue, or a long delay.
+        check(Some(150), &[(901, every(1)), (50, every(1))], Some(900));
+        check(Some(150), &[(901, every(0)), (50, every(60))], Some(49 * 60));
+        check(None, &[(901, every(1))], Some(900));
+        check(None, &[(1, every(3_600))], Some(0));
+        // Its budget leaves only some of it.
+        check(Some(5), &[(901, budget)], Some(10));
+        // Sites on hold are not waited for.
+        check(Some(150), &[(800, None), (101, every(1))], Some(100));
+        check(Some(150), &[(800, None), (11, every(1))], Some(30));
+        check(Some(150), &[(800, None), (11, None)], None);
+    }
+
+    #[test]
+    fn no_end_is_told_while_nobody_knows_when_the_crawl_goes_on() {
+        let all = Outlook { waiting: 1_000, ends_in: Some(Duration::from_secs(150)), ..Outlook::default() };
+        let queues = [(901, Some(Pace { interval: Duration::from_secs(1), visits_max: None }))];
+        let until = Some(Timestamp(1));
+        for (reason, expect) in [
+            (Reason::Paused, None),
+            (Reason::CrawlBudget, None),
+            (Reason::Delay, Some(900)),
+            (Reason::Aside, Some(900)),
+            (Reason::Hold, Some(900)),
+        ] {
+            let waits = SiteWaits(BTreeMap::from([(reason, Wait { sites: 1, until })]));
+            let with = all.clone().with(waits.clone(), &queues);
+            assert_eq!((with.ends_in, with.waits), (expect.map(Duration::from_secs), waits), "{reason:?}");
+        }
     }
 
     #[test]

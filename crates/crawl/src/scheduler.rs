@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Prospect, Question, SiteWaits};
+use engine::{Pace, Prospect, Question, SiteWaits};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 use weburl::{SiteKey, UrlKey};
@@ -68,6 +68,11 @@ impl Scheduler {
     /// What holds the sites of the crawl up.
     pub async fn waits(&self) -> Option<SiteWaits> {
         self.ask(Question::Waits).await
+    }
+
+    /// How fast sites can be visited; `None` of one that is not visited until somebody changes it.
+    pub async fn paces(&self, sites: Vec<SiteKey>) -> Option<Vec<Option<Pace>>> {
+        self.ask(|answer| Question::Paces(sites, answer)).await
     }
 
     /// Changes that the run has made.

@@ -29,6 +29,7 @@ use crate::left::Left;
 use crate::live::{self, Answers, Live};
 use crate::outlook::{Disk, Outlook, visited};
 use crate::passing::Passing;
+use crate::queues::{Queue, Queues};
 use crate::ready::Ready;
 use crate::steer::{self, Change, OrderId, Steering};
 use crate::stream::{Stream, StreamTo};
@@ -115,6 +116,7 @@ pub struct Handle {
     events: broadcast::WeakSender<Event>,
     /// URLs requested by the runs before.
     visited_before: u64,
+    queues: Arc<Queues>,
 }
 
 /// How a run ended.
@@ -456,6 +458,7 @@ impl Session {
             scheduler: self.scheduler.clone(),
             events: self.events.clone(),
             visited_before: visited(&self.before),
+            queues: Arc::new(Queues::new(self.clock)),
         }
     }
 
@@ -567,23 +570,37 @@ impl Handle {
     pub async fn outlook(&self) -> anyhow::Result<Option<Outlook>> {
         let looking = self.clone();
         let left = tokio::task::spawn_blocking(move || looking.left()).await;
-        let Some(left) = left.map_err(|error| anyhow!("internal error: looking ahead: {error}"))?? else {
+        let Some((left, queues)) = left.map_err(|error| anyhow!("internal error: looking ahead: {error}"))?? else {
             return Ok(None);
         };
-        Ok(self.scheduler.waits().await.map(|waits| Outlook { waits, ..left }))
+        let sites = queues.iter().map(|queue| queue.site).collect();
+        let (Some(waits), Some(paces)) = (self.scheduler.waits().await, self.scheduler.paces(sites).await) else {
+            return Ok(None);
+        };
+        let queues: Vec<_> = queues.iter().map(|queue| queue.urls).zip(paces).collect();
+        Ok(Some(left.with(waits, &queues)))
     }
 
-    /// What is left of the crawl.
-    fn left(&self) -> Result<Option<Outlook>, StoreError> {
+    /// What is left of the crawl, and the longest queues of its sites.
+    fn left(&self) -> Result<Option<(Outlook, Vec<Queue>)>, StoreError> {
         let Some(steering) = self.steering.as_ref().filter(|_| self.store.strong_count() > 0) else { return Ok(None) };
         // By a view, which has a connection of its own: the crawl does not wait for it.
-        let count = || self.view()?.map(|view| view.totals()).transpose();
-        let totals = match steering.census() {
-            Some(census) => census.count(count),
-            None => count()?,
+        let counted = |view: Box<dyn CrawlView>| view.totals();
+        let (totals, queues) = match steering.census() {
+            Some(census) => (census.count(|| self.view()?.map(counted).transpose()), Vec::new()),
+            None => {
+                let Some(view) = self.view()? else { return Ok(None) };
+                let totals = view.totals()?;
+                let queues = self.queues.of(view.as_ref(), totals.urls)?;
+                (Some(totals), queues)
+            }
         };
-        let elapsed = self.progress.borrow().elapsed;
-        Ok(totals.map(|totals| Outlook::of(&totals, self.visited_before, elapsed, Disk::of(steering.root()))))
+        let Some(totals) = totals else { return Ok(None) };
+        let worked = {
+            let progress = self.progress.borrow();
+            progress.elapsed.saturating_sub(progress.paused_for)
+        };
+        Ok(Some((Outlook::of(&totals, self.visited_before, worked, Disk::of(steering.root())), queues)))
     }
 
     /// Totals of the state after the last commit; of a state in a database those that were counted for [`Handle::outlook`] last. `None` as

@@ -105,6 +105,8 @@ pub struct Progress {
     pub waits_cut: Option<Duration>,
     /// Time since this run began.
     pub elapsed: Duration,
+    /// How much of it the run was paused.
+    pub paused_for: Duration,
 }
 
 /// Why a crawl broke off. Everything committed before stays, and the crawl can be resumed.
@@ -286,7 +288,7 @@ impl Shell {
                     for lost in hands.look_after_flights() {
                         hands.carry_out(state.step(clock.now(), clock.date(), lost));
                     }
-                    reports.send_replace(progress(&state, last_commit, clock.now().since(began)));
+                    reports.send_replace(progress(&state, last_commit, clock.now(), began));
                     continue;
                 }
                 permit = orders.reserve(), if !hands.waiting_orders.is_empty() => {
@@ -367,7 +369,7 @@ impl Shell {
             hands.fetching.beside.set_contents(state.content_bytes());
             hands.carry_out(commands);
         }
-        reports.send_replace(progress(&state, last_commit, clock.now().since(began)));
+        reports.send_replace(progress(&state, last_commit, clock.now(), began));
         let end = hands.end.take();
         // Nothing is left to be committed before them.
         let confirmed: Vec<_> = hands.waiting_orders.drain(..).filter_map(Order::into_confirm).collect();
@@ -394,7 +396,7 @@ fn internal(part: &str, error: &JoinError) -> CrawlError {
     CrawlError::Internal(format!("{part}: {error}"))
 }
 
-fn progress(state: &State, last_commit: Option<Timestamp>, elapsed: Duration) -> Progress {
+fn progress(state: &State, last_commit: Option<Timestamp>, now: Timestamp, began: Timestamp) -> Progress {
     Progress {
         is_paused: state.is_paused(),
         last_commit,
@@ -409,7 +411,8 @@ fn progress(state: &State, last_commit: Option<Timestamp>, elapsed: Duration) ->
         is_network_down: state.network_down_since().is_some(),
         fetches_lost: state.fetches_lost(),
         waits_cut: state.waits_cut(),
-        elapsed,
+        elapsed: now.since(began),
+        paused_for: state.paused_for(now),
     }
 }
 

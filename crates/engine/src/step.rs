@@ -19,6 +19,7 @@ mod line;
 mod links;
 mod network;
 mod ownership;
+mod paces;
 mod patience;
 mod places;
 mod prospect;
@@ -34,6 +35,7 @@ mod slot;
 mod steered;
 mod yields;
 
+pub use paces::Pace;
 pub use prospect::{OnAddress, Prospect, SiteWaits, Turn, Wait};
 pub(crate) use robots_txt::{
     ROBOTS_PATH, access_by as robots_access_by, expiry as robots_expiry, is_robots_txt, retry_after, robots_txt_of,
@@ -145,6 +147,9 @@ pub struct State {
     ahead: Ahead,
     /// By how much the longest recorded wait of a site was cut.
     waits_cut: Option<Duration>,
+    /// How long the run was paused before, and since when it is.
+    paused_before: Duration,
+    paused_since: Option<Timestamp>,
     start: Start,
     /// Sites that others may have asked just before they became this run's own, and when that was; while they are not in front.
     taken_over: HashMap<SiteKey, Timestamp>,
@@ -272,6 +277,8 @@ impl State {
             dates: Dates::default(),
             ahead: Ahead::default(),
             waits_cut: None,
+            paused_before: Duration::ZERO,
+            paused_since: settings.paused.then_some(now),
             start,
             taken_over: HashMap::default(),
             released: settings.held_sites.iter().copied().collect(),

@@ -4,7 +4,7 @@ use model::Timestamp;
 use tokio::sync::oneshot;
 use weburl::SiteKey;
 
-use crate::{Prospect, SiteWaits, State};
+use crate::{Pace, Prospect, SiteWaits, State};
 
 /// A question about a run. The answer has dates; it is dropped where the run ends before.
 #[derive(Debug)]
@@ -13,6 +13,8 @@ pub enum Question {
     Site(SiteKey, oneshot::Sender<Prospect>),
     /// What holds the sites of the crawl up.
     Waits(oneshot::Sender<SiteWaits>),
+    /// How fast these sites can be visited ([`State::paces`]).
+    Paces(Vec<SiteKey>, oneshot::Sender<Vec<Option<Pace>>>),
 }
 
 impl Question {
@@ -22,6 +24,7 @@ impl Question {
         match self {
             Question::Site(site, answer) => drop(answer.send(state.prospect(now, site).dated(now, date))),
             Question::Waits(answer) => drop(answer.send(state.waits(now).dated(now, date))),
+            Question::Paces(sites, answer) => drop(answer.send(state.paces(now, &sites))),
         }
     }
 }

@@ -219,7 +219,7 @@ impl State {
     }
 
     /// What holds a site up. What lasts until somebody changes it comes before what passes.
-    fn held(&self, now: Timestamp, site: SiteKey) -> Option<Held> {
+    pub(super) fn held(&self, now: Timestamp, site: SiteKey) -> Option<Held> {
         if self.settings.held_sites.contains(&site) {
             return Some(Reason::Hold.into());
         }

@@ -1,6 +1,7 @@
 //! What is changed from outside while the run goes on: its settings, and its seeds.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use model::{Candidate, Outcome, Timestamp, Visit};
 use weburl::{CanonicalUrl, SiteKey};
@@ -13,6 +14,12 @@ impl State {
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.settings.paused
+    }
+
+    /// How long the run was paused in all.
+    #[must_use]
+    pub fn paused_for(&self, now: Timestamp) -> Duration {
+        self.paused_before + self.paused_since.map_or(Duration::ZERO, |since| now.since(since))
     }
 
     /// Goes on by other settings. The scope stays: seeds have extended it.
@@ -28,8 +35,13 @@ impl State {
         self.change_delays(now, &before);
         self.open_budgets();
         self.hold_others(now, &before.held_sites);
-        if before.paused && !self.settings.paused {
-            self.goes_on_at(now);
+        match (before.paused, self.settings.paused) {
+            (false, true) => self.paused_since = Some(now),
+            (true, false) => {
+                (self.paused_before, self.paused_since) = (self.paused_for(now), None);
+                self.goes_on_at(now);
+            }
+            _ => {}
         }
         self.prepare_all(now);
     }

@@ -12,6 +12,7 @@ mod in_parts;
 mod names;
 mod network;
 mod patience;
+mod paces;
 mod prospects;
 mod room;
 mod rules;
