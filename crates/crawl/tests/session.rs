@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -117,11 +117,65 @@ fn url(text: &str) -> CanonicalUrl {
     CanonicalUrl::from_canonical(text).unwrap()
 }
 
-/// What this process has open below a directory, and its threads.
-fn left_behind(dir: &Path) -> (usize, usize) {
-    let below = |entry: std::fs::DirEntry| std::fs::read_link(entry.path()).is_ok_and(|path| path.starts_with(dir));
-    let files = std::fs::read_dir("/proc/self/fd").unwrap().flatten().filter_map(|entry| below(entry).then_some(()));
-    (files.count(), std::fs::read_dir("/proc/self/task").unwrap().count())
+/// How many files below a directory this process has open.
+fn open_below(dir: &Path) -> usize {
+    open_now().iter().filter(|path| path.starts_with(dir)).count()
+}
+
+/// What this process has open: files by their paths, sockets and the like by what the system calls them.
+fn open_now() -> Vec<PathBuf> {
+    let links = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    // Not what lists them.
+    let is_kept = |path: &PathBuf| !path.starts_with("/proc");
+    let mut open: Vec<PathBuf> = links.filter_map(|fd| std::fs::read_link(fd.path()).ok()).filter(is_kept).collect();
+    open.sort();
+    open
+}
+
+/// The threads of this process by their names. One that has none has that of the thread which began it.
+fn threads_now() -> BTreeMap<String, usize> {
+    let mut threads = BTreeMap::new();
+    for thread in std::fs::read_dir("/proc/self/task").unwrap().flatten() {
+        if let Ok(name) = std::fs::read_to_string(thread.path().join("comm")) {
+            *threads.entry(name.trim().to_owned()).or_default() += 1;
+        }
+    }
+    threads
+}
+
+/// What this process has.
+#[derive(Debug, PartialEq)]
+struct Belongings {
+    threads: BTreeMap<String, usize>,
+    open: Vec<PathBuf>,
+}
+
+impl Belongings {
+    /// Those before a session, with no thread of a runtime but its workers.
+    async fn before() -> Self {
+        assert!(becomes(|| threads_now().get(WORKER) == Some(&WORKERS)).await, "{:?}", threads_now());
+        Belongings::now()
+    }
+
+    fn now() -> Self {
+        Belongings { threads: threads_now(), open: open_now() }
+    }
+
+    /// Waits until they are all that there is. Threads end after what they did.
+    async fn are_all(&self) {
+        assert!(becomes(|| *self == Belongings::now()).await, "before: {self:#?}\nnow: {:#?}", Belongings::now());
+    }
+}
+
+/// The workers of a runtime, and their name.
+const WORKERS: usize = 2;
+const WORKER: &str = "embedding";
+
+/// Runs a test in a runtime whose threads are known: those that block end soon when they have nothing to do.
+fn embedding(test: impl Future<Output = ()>) {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(WORKERS).thread_name(WORKER).thread_keep_alive(Duration::from_millis(10)).enable_all();
+    runtime.build().unwrap().block_on(test);
 }
 
 async fn becomes(holds: impl Fn() -> bool) -> bool {
@@ -133,10 +187,15 @@ async fn becomes(holds: impl Fn() -> bool) -> bool {
     timeout(LONG, waited).await.is_ok()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_sessions_run_in_one_program_one_steered_one_dropped() {
+#[test]
+fn two_sessions_run_in_one_program_one_steered_one_dropped() {
+    embedding(two_sessions());
+}
+
+async fn two_sessions() {
     let server = server().await;
     let dirs = tempfile::tempdir().unwrap();
+    let before = Belongings::before().await;
     let open = |name: &str, more: &str| {
         let session = Session::builder(CrawlDir::at(dirs.path().join(name)), plan(&server, more));
         session.seeds(vec![url("http://one.test/")])
@@ -158,10 +217,20 @@ async fn two_sessions_run_in_one_program_one_steered_one_dropped() {
     let aborted = tokio::spawn(dropped.run());
 
     assert!(becomes(|| other.view().unwrap().is_some_and(|view| view.totals().unwrap().fetched() == 1)).await);
+    // The site has one visit an hour.
+    let outlook = other.outlook().await.unwrap().unwrap();
+    let hours = u32::try_from(outlook.waiting).unwrap() - 1;
+    assert!(hours > 0 && outlook.ends_in >= Some(hours * Duration::from_secs(3_600)), "{outlook:?}");
+    // Another thread answers a client, here one of this process.
+    let root = dirs.path().join("dropped");
+    let client = tokio::task::spawn_blocking(move || crawl::live::view(&root)).await.unwrap().unwrap().unwrap();
+    assert!(threads_now().contains_key("live view"), "{:?}", threads_now());
     aborted.abort();
     assert!(aborted.await.unwrap_err().is_cancelled());
     assert!(becomes(|| other.view().unwrap().is_none()).await, "the state of a session that was dropped is closed");
-    assert!(becomes(|| left_behind(&dirs.path().join("dropped")).0 == 0).await);
+    assert!(becomes(|| open_below(&dirs.path().join("dropped")) == 0).await);
+    assert!(becomes(|| !threads_now().contains_key("live view")).await, "{:?}", threads_now());
+    drop(client);
     assert!(!dirs.path().join("dropped/live.socket").exists());
     other.steer(Change::Pause).await.unwrap_err();
 
@@ -198,15 +267,19 @@ async fn two_sessions_run_in_one_program_one_steered_one_dropped() {
     assert!(lines.contains("\"extra\":{\"fields\":{\"number\":5}}"), "{lines}");
     assert!(lines.contains("\"reason\":\"hook: not 7\""), "{lines}");
     assert!(handle.view().unwrap().is_none() && handle.outlook().await.unwrap().is_none(), "the session has ended");
-    assert_eq!(left_behind(dirs.path()).0, 0);
+    before.are_all().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_session_that_was_dropped_goes_on_where_it_was() {
+#[test]
+fn a_session_that_was_dropped_goes_on_where_it_was() {
+    embedding(dropped_and_gone_on());
+}
+
+async fn dropped_and_gone_on() {
     let server = server().await;
     let dirs = tempfile::tempdir().unwrap();
     let dir = CrawlDir::at(dirs.path().join("crawl"));
-    let threads = left_behind(dirs.path()).1;
+    let all = Belongings::before().await;
     for _ in 0..3 {
         let session = Session::builder(dir.clone(), plan(&server, "delay = \"50ms\""));
         let session = session.seeds(vec![url("http://one.test/")]).open().unwrap();
@@ -216,23 +289,13 @@ async fn a_session_that_was_dropped_goes_on_where_it_was() {
         let goes_on = || handle.view().unwrap().is_some_and(|view| view.totals().unwrap().fetched() > before);
         assert!(becomes(goes_on).await);
         running.abort();
-        assert!(becomes(|| handle.view().unwrap().is_none() && left_behind(dirs.path()).0 == 0).await);
+        assert!(becomes(|| handle.view().unwrap().is_none()).await);
+        all.are_all().await;
     }
     let session = Session::builder(dir.clone(), plan(&server, "delay = \"0s\"")).open().unwrap();
     let handle = session.handle();
     let ended = timeout(LONG, session.run()).await.unwrap().unwrap();
     assert_eq!((ended.end, ended.totals.fetched()), (End::Done, 21));
     drop(handle);
-    // Threads of the runtime that block end later by themselves; those of sessions are gone.
-    assert!(
-        becomes(|| !threads_named("dataset") && !threads_named("live") && !threads_named("stream")).await,
-        "{threads}"
-    );
-}
-
-fn threads_named(name: &str) -> bool {
-    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-    threads
-        .into_iter()
-        .any(|entry| std::fs::read_to_string(entry.path().join("comm")).is_ok_and(|comm| comm.trim() == name))
+    all.are_all().await;
 }
