@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use testdb::Postgres;
 use testkit::ui::Ui;
 use testweb::synthetic::{Settings, Synthetic};
-use testweb::{Pages, Web};
+use testweb::{Pages, Reply, Request, Web, from_fn};
 
 use crate::binary::{BINARY, Ended, Running};
 use crate::served::Served;
@@ -62,7 +62,8 @@ fn wait_for_all(dir: &Path, running: &Running) {
 /// Each question with its answer, without the reasons for waiting: about all, a text, a host, and two of its pages.
 fn answers(dir: &Path, text: &str, host: &str, pages: [&str; 2]) -> Vec<(String, String)> {
     let [root, other] = pages.map(|page| format!("http://{host}{page}"));
-    let questions: [(&str, &[&str]); 9] = [
+    let questions: [(&str, &[&str]); 10] = [
+        ("status", &["--json"]),
         ("export", &["jsonl", "--all"]),
         ("export", &["cdxj"]),
         ("check", &["--json"]),
@@ -78,6 +79,9 @@ fn answers(dir: &Path, text: &str, host: &str, pages: [&str; 2]) -> Vec<(String,
         let lines = said.lines().map(|line| match serde_json::from_str::<Value>(line) {
             Ok(mut answer) => {
                 forget_why(&mut answer);
+                if command == "status" {
+                    forget_run(&mut answer);
+                }
                 answer.to_string()
             }
             Err(_) => line.to_owned(),
@@ -96,6 +100,14 @@ fn forget_why(answer: &mut Value) {
         }
         Value::Array(values) => values.iter_mut().for_each(forget_why),
         _ => {}
+    }
+}
+
+/// Forgets of a status what only a crawl has that runs: that it does, and what it waits for.
+fn forget_run(status: &mut Value) {
+    let fields = status.as_object_mut().unwrap();
+    for field in ["end", "waits"] {
+        assert!(fields.remove(field).is_some(), "{field}");
     }
 }
 
@@ -185,15 +197,29 @@ fn held_by(dir: &Path, host: &str) -> Vec<Value> {
 
 #[test]
 fn explain_and_status_say_what_holds_a_crawl_up_while_it_runs_and_afterwards() {
-    let cases: [(&[&str], &str); 5] = [
-        (&["--delay", "1h", "--ip-delay", "0"], "delay"),
-        (&["--delay", "0", "--ip-delay", "1h"], "address_delay"),
-        (&["--paused"], "paused"),
-        (&["--delay", "1h", "--hold", "h3.live.test"], "hold"),
-        (&["--delay", "1h", "--ip-delay", "0", "--max-pages-per-site", "1"], "site_budget"),
+    let fast =
+        ["--delay", "0", "--ip-delay", "0", "--backoff", "1h", "--max-backoff", "1h", "--first-byte-timeout", "10m"];
+    let silent = || Reply::new(200).delay(Duration::from_secs(600));
+    // What h3.live.test answers to robots.txt, and to other requests; if it is not as the others.
+    type Answers = (fn() -> Reply, fn() -> Reply);
+    let cases: [(Option<Answers>, &[&str], &str, Option<&str>); 8] = [
+        (None, &["--delay", "1h", "--ip-delay", "0"], "delay", Some("delay")),
+        (None, &["--delay", "0", "--ip-delay", "1h"], "address_delay", Some("address_delay")),
+        (None, &["--paused"], "paused", Some("paused")),
+        (None, &["--delay", "1h", "--hold", "h3.live.test"], "hold", Some("hold")),
+        (None, &["--delay", "1h", "--ip-delay", "0", "--max-pages-per-site", "1"], "site_budget", Some("site_budget")),
+        (Some((|| Reply::new(404), || Reply::new(429))), &fast, "back_off", Some("back_off")),
+        // The next run would ask at once.
+        (Some((silent, || Reply::new(404))), &fast, "robots", None),
+        // The site itself asked for an hour.
+        (Some((|| Reply::new(404), || Reply::new(503).header("Retry-After", "3600"))), &fast, "aside", Some("aside")),
     ];
-    for (flags, reason) in cases {
-        let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    for (answers, flags, reason, afterwards) in cases {
+        let answering = |(robots, other): Answers| {
+            from_fn(move |request: &Request| if request.path() == "/robots.txt" { robots() } else { other() })
+        };
+        let web = answers.into_iter().fold(web(), |web, answers| web.site("h3.live.test", answering(answers)));
+        let (served, dirs) = (Served::start(web), tempfile::tempdir().unwrap());
         let dir = dirs.path().join("crawl");
         let running = Running::start(&mut crawl_with(&served, &dir, flags));
         while !dir.join("live.socket").exists() || held_by(&dir, "h3.live.test") != [reason] {
@@ -208,7 +234,8 @@ fn explain_and_status_say_what_holds_a_crawl_up_while_it_runs_and_afterwards() {
         assert!(told.contains("the crawl waits for: "), "{told}");
         running.signal("INT");
         running.end();
-        assert_eq!(held_by(&dir, "h3.live.test"), [reason], "{flags:?}, after its end");
+        let afterwards: Vec<&str> = afterwards.into_iter().collect();
+        assert_eq!(held_by(&dir, "h3.live.test"), afterwards, "{reason} with {flags:?}, after its end");
         assert_eq!(status(&dir)["waits"], Value::Null);
     }
 }

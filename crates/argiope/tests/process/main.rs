@@ -29,6 +29,7 @@ mod resumed;
 mod settings;
 mod stages;
 mod steered;
+mod steered_killed;
 mod streamed;
 mod threads;
 mod told;

@@ -15,8 +15,6 @@ use testweb::{Pages, Reply, Request, Web, from_fn};
 use crate::binary::{BINARY, Ended, Running};
 use crate::served::Served;
 
-/// How often a crawl is killed at the moment in which a change is confirmed.
-const KILLS: usize = 100;
 /// Longer than anything here takes.
 const AGE_MAX: Duration = Duration::from_secs(120);
 
@@ -308,33 +306,6 @@ fn what_cannot_be_changed_is_refused_and_changes_nothing() {
         let expect = format!("argiope: {}: no crawl runs there, so there is nothing to stop\n", dir.display());
         assert_eq!(refused.stderr, expect);
     }
-}
-
-#[test]
-fn every_confirmed_change_outlives_kill_9() {
-    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
-    let dir = dirs.path().join("crawl");
-    for kill in 0..KILLS {
-        let seeds: &[&str] = if kill == 0 { &["http://one.test/", "--delay", "1h"] } else { &[] };
-        let running = Running::start(&mut crawl(&served, &dir, seeds));
-        wait_until(&running, || dir.join("live.socket").exists());
-        steer(&dir, &["exclude", &format!("*/of-kill-{kill}/*")]);
-        steer(&dir, &["seeds", &format!("http://two.test/{kill}")]);
-        running.signal("KILL");
-        running.end();
-        // The next one makes its own.
-        std::fs::remove_file(dir.join("live.socket")).unwrap();
-    }
-    let settings = std::fs::read_to_string(dir.join("crawl.toml")).unwrap();
-    let changes = std::fs::read_to_string(dir.join("changes.jsonl")).unwrap();
-    let seeds = status(&dir)["seeds"].clone();
-    for kill in 0..KILLS {
-        let pattern = format!("*/of-kill-{kill}/*");
-        assert!(settings.contains(&pattern) && changes.contains(&pattern), "{kill}");
-        let seed = format!("http://two.test/{kill}");
-        assert!(seeds.as_array().unwrap().contains(&json!(seed)), "{kill}: {seeds}");
-    }
-    assert_eq!(changes.lines().count(), 2 * KILLS);
 }
 
 /// How many changes are made at once.

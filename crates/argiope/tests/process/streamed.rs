@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use engine::clock::Clock;
 use serde_json::Value;
 use testweb::{Pages, Web};
 
@@ -203,6 +204,31 @@ fn standard_output_has_lines_alone_and_a_slow_reader_slows_the_crawl() {
     assert_eq!(child.wait().unwrap().code(), Some(0), "{stderr}");
     assert_complete(&lines_of(&stdout), &dir);
     assert!(stderr.contains("fetched"), "the summary is on standard error: {stderr}");
+}
+
+#[test]
+fn a_crawl_whose_lines_fit_into_the_buffer_fetches_everything_though_nobody_reads() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let more = ["--delay", "0", "--stream", "-", "--stream-fields", "text", "--stream-buffer", "100MB"];
+    let mut child =
+        crawl(&served, &dir, &more).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let clock = Clock::start();
+    let began = clock.now();
+    // robots.txt, the first page and those that it leads to.
+    let all = PAGES as u64 + 2;
+    while served.requests() < all {
+        let requests = served.requests();
+        assert!(clock.now().since(began) < AGE_MAX, "it waits for its reader after {requests} of {all} requests");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // What was not read is more than a pipe holds.
+    assert_eq!(child.try_wait().unwrap(), None, "lines are left");
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{stderr}");
+    assert_complete(&lines_of(&stdout), &dir);
 }
 
 #[test]
