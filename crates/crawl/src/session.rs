@@ -491,6 +491,8 @@ impl Session {
         let took = clock.now().since(began);
         let at_end = *progress.borrow();
         let close = move || {
+            // Its reader may take as long as it likes; the crawl answers meanwhile.
+            let streamed = if ended.is_ok() { self.stream.map(Stream::finish) } else { None };
             drop(self.live);
             // If it is the dataset that failed, its own error says more than that of the crawl.
             self.tables.map_or(Ok(()), Writer::finish)?;
@@ -498,7 +500,7 @@ impl Session {
             if let Some(archive) = &self.own_archive {
                 archive::is_whole(archive, &ArchiveInState::of(self.store.as_ref(), &Limits::default())?)?;
             }
-            let mut notices = self.stream.map_or_else(|| Ok(Vec::new()), Stream::finish)?;
+            let mut notices = streamed.unwrap_or_else(|| Ok(Vec::new()))?;
             let leaves = self.steering.as_ref().and_then(|steering| steering.leaves());
             if self.steering.is_some() {
                 notices.extend(keyring::redirects(&self.keyring, self.store.as_ref())?);

@@ -222,6 +222,16 @@ fn a_crawl_whose_lines_fit_into_the_buffer_fetches_everything_though_nobody_read
         assert!(clock.now().since(began) < AGE_MAX, "it waits for its reader after {requests} of {all} requests");
         std::thread::sleep(Duration::from_millis(10));
     }
+    // It answers, though it has nothing more to do than to wait.
+    let status = || {
+        let asked = binary::run(&["status".as_ref(), dir.as_os_str(), "--json".as_ref()]).expect_code(0);
+        let status: Value = serde_json::from_str(&asked.stdout).unwrap();
+        (status["fetched"].as_u64(), status["frontier"].as_u64(), status["end"] == "running")
+    };
+    while status() != (Some(PAGES as u64 + 1), Some(0), true) {
+        assert!(clock.now().since(began) < AGE_MAX, "{:?}", status());
+        std::thread::sleep(Duration::from_millis(30));
+    }
     // What was not read is more than a pipe holds.
     assert_eq!(child.try_wait().unwrap(), None, "lines are left");
     let (mut stdout, mut stderr) = (String::new(), String::new());
