@@ -31,19 +31,27 @@ fn with(environment: &[(&str, &str)], arguments: &[&str]) -> Ran {
 
 #[test]
 fn no_program_that_a_directory_names_is_run() {
-    let crawled = Crawled::small();
+    // Pages are left, for which a browser is started.
+    let crawled = Crawled::with(&["--max-pages", "2"]);
     let elsewhere = tempfile::tempdir().expect("a directory");
-    let (program, ran) = (elsewhere.path().join("program"), elsewhere.path().join("ran"));
-    std::fs::write(&program, format!("#!/bin/sh\ntouch {}\n", ran.display())).expect("written");
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("set");
+    let at = |name: &str| elsewhere.path().join(name);
+    let (program, ran) = (at("program"), at("ran"));
+    for (program, trace) in [(&program, &ran), (&at("chromium"), &at("own"))] {
+        std::fs::write(program, format!("#!/bin/sh\n: > {}\n", trace.display())).expect("written");
+        std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).expect("set");
+    }
     set(crawled.dir(), "browser", &format!("\"{}\"", program.display()));
     set(crawled.dir(), "render", "\"always\"");
-    let crawl = ["crawl", "-o", crawled.dir(), "--progress", "none"];
-    // There is nothing left to crawl: a browser would be looked for, and not started, at most.
-    let again = with(&[], &crawl);
+    let crawl = ["crawl", "-o", crawled.dir(), "--progress", "none", "--max-pages", "100", "--delay", "0"];
+    // The first in PATH is the user's own.
+    let path = [at("").display().to_string(), std::env::var("PATH").expect("a path")].join(":");
+    let again = with(&[("PATH", &path)], &crawl);
     assert!(again.stderr.contains("the browser that is named there is not used"), "{again:?}");
     assert!(again.stderr.contains("--browser"), "{again:?}");
+    assert!(at("own").exists(), "a browser was started: {again:?}");
     assert!(!ran.exists());
+    let again = with(&[("PATH", &path)], &[&crawl[..], &["--render", "never"]].concat());
+    assert_eq!(again.code, 0, "{again:?}");
     let text = std::fs::read_to_string(Path::new(crawled.dir()).join("crawl.toml")).expect("settings");
     assert!(!text.contains("\nbrowser = ") && !text.starts_with("browser = "), "{text}");
     for command in ["status", "report", "derive"] {
@@ -164,6 +172,8 @@ fn no_host_that_only_a_directory_names_gets_a_password() {
 
 #[test]
 fn no_file_elsewhere_is_changed_through_a_link() {
+    /// In the way of every command.
+    const UNSETTLED: &str = "dataset/unsettled";
     let crawled = Crawled::small();
     let (root, elsewhere) = (Path::new(crawled.dir()), tempfile::tempdir().expect("a directory"));
     let precious = elsewhere.path().join("precious");
@@ -173,36 +183,38 @@ fn no_file_elsewhere_is_changed_through_a_link() {
     std::fs::create_dir_all(root.join("dataset/graph")).expect("a directory");
     let names = [
         "crawl.toml.tmp".to_owned(),
-        "dataset/unsettled".to_owned(),
+        UNSETTLED.to_owned(),
         "dataset/graph/lock".to_owned(),
         format!("dataset/graph/{segment}.unfinished"),
         format!("dataset/pages/_{}.unfinished", segment.trim_end_matches(".warc.gz")),
         "live.socket".to_owned(),
         "live.socket.begun".to_owned(),
     ];
-    let link = || {
-        for name in &names {
-            let path = root.join(name);
-            if path.symlink_metadata().is_err() {
-                symlink(&precious, path).expect("a link");
-            }
-        }
-    };
+    let exported = elsewhere.path().join("export.cdxj");
+    symlink(&precious, elsewhere.path().join("export.cdxj.tmp")).expect("a link");
     let commands: [&[&str]; 6] = [
         &["rank", crawled.dir()],
         &["links", crawled.dir(), "http://small.test/"],
         &["status", crawled.dir()],
         &["crawl", "-o", crawled.dir(), "--progress", "none"],
         &["derive", crawled.dir()],
-        &["export", crawled.dir(), "--format", "cdxj"],
+        &["export", crawled.dir(), "cdxj", "-o", exported.to_str().expect("UTF-8")],
     ];
-    for command in commands {
-        link();
-        // Some links make a command fail: then it says why, and nothing is changed.
-        let ran = argiope(command);
-        assert!(!ran.stderr.contains("panicked"), "{ran:?}");
-        assert_eq!(std::fs::read_to_string(&precious).expect("a file"), "precious", "{command:?}");
+    for name in &names {
+        let path = root.join(name);
+        for command in commands {
+            let _ = std::fs::remove_file(&path);
+            symlink(&precious, &path).expect("a link");
+            // Some links make a command fail: then it says why, and nothing is changed.
+            let ran = argiope(command);
+            assert!([0, 1].contains(&ran.code) && !ran.stderr.contains("panicked"), "{ran:?}");
+            assert!(ran.code == 0 || ran.stderr.contains(&format!("{name}: ")), "{name}: {ran:?}");
+            assert_eq!(std::fs::read_to_string(&precious).expect("a file"), "precious", "{command:?}");
+            assert!(command[0] != "export" || (ran.code == 1) == (name == UNSETTLED), "{name}: {ran:?}");
+        }
+        let _ = std::fs::remove_file(&path);
     }
+    assert!(std::fs::read_to_string(&exported).expect("an index").contains("http://small.test/"));
 }
 
 #[test]
