@@ -494,6 +494,9 @@ pub(crate) fn encode_segment(segment: &Segment) -> Vec<u8> {
 pub(crate) fn decode_segment(serial: u32, bytes: &[u8]) -> Result<Segment, StoreError> {
     let mut from = Decoder::new("meta", RECORD_VERSION, bytes)?;
     let (length, name) = (from.varint()?, from.text()?.to_owned());
+    if !Segment::is_file_name(&name) {
+        return Err(from.damaged("the name of a segment is not that of a file"));
+    }
     from.finish()?;
     Ok(Segment { serial, name, length })
 }

@@ -254,7 +254,9 @@ impl<'r> Columns<'r> {
 
     /// `serial, name, length`.
     pub(crate) fn segment(&mut self) -> Result<Segment, StoreError> {
-        Ok(Segment { serial: self.narrow::<i64, _>()?, name: self.text()?, length: self.plain()? })
+        let segment = Segment { serial: self.narrow::<i64, _>()?, name: self.text()?, length: self.plain()? };
+        let is_one = Segment::is_file_name(&segment.name);
+        is_one.then_some(segment).ok_or_else(|| self.damaged("the name of a segment is not that of a file"))
     }
 
     fn nanos(&mut self) -> Result<u32, StoreError> {

@@ -1,5 +1,6 @@
 //! The values that a store takes and returns.
 
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -132,9 +133,25 @@ pub struct Segment {
     /// The serial number.
     pub serial: u32,
     /// The file's name.
+    #[serde(deserialize_with = "file_name")]
     pub name: String,
     /// Its committed length in bytes. Bytes beyond it were not committed, and are cut off on start.
     pub length: u64,
+}
+
+impl Segment {
+    /// Whether a name is that of a file in the archive's directory. A state may come from somebody else, and what lies at a path of their
+    /// choice would be read, cut and written to: so each store refuses others.
+    #[must_use]
+    pub fn is_file_name(name: &str) -> bool {
+        !matches!(name, "" | "." | "..") && !name.contains(['/', '\0'])
+    }
+}
+
+fn file_name<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let name = String::deserialize(from)?;
+    let is_one = Segment::is_file_name(&name);
+    is_one.then_some(name).ok_or_else(|| D::Error::custom("the name of a segment is not that of a file"))
 }
 
 /// Totals over the crawl.

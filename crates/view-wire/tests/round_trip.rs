@@ -149,3 +149,18 @@ fn another_program_is_refused() {
         assert!(RemoteView::new(there).is_err(), "{greeting:?}");
     }
 }
+
+#[test]
+fn a_segment_outside_the_archive_is_not_taken_over() {
+    let store = MemoryStore::new();
+    let segment = Segment { serial: 1, name: "../../.bashrc".to_owned(), length: 9 };
+    store.commit(&Batch { segments: vec![segment], ..Batch::default() }).expect("a commit");
+    let (mut here, there) = UnixStream::pair().expect("a pair");
+    std::thread::scope(|scope| {
+        let served = scope.spawn(|| serve(&mut here, &store, &|_| None));
+        let remote = RemoteView::new(there).expect("a view");
+        remote.segments().expect_err("refused");
+        drop(remote);
+        served.join().expect("no panic").expect("a good end");
+    });
+}

@@ -6,6 +6,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crawl::CrawlDir;
+use store::{Batch, Segment};
 use testkit::crawled::Crawled;
 use testkit::ran::{Ran, argiope};
 
@@ -227,4 +229,37 @@ fn a_state_with_a_link_in_it_is_not_opened() {
     let ran = crawled.run("status", &[]);
     assert!(ran.code == 1 && ran.stderr.contains("state/engine/9.jnl is a symbolic link"), "{ran:?}");
     assert_eq!(std::fs::read_to_string(&precious).expect("a file"), "precious");
+}
+
+#[test]
+fn no_file_outside_the_archive_is_taken_for_a_segment() {
+    const PRECIOUS: &str = "precious\n";
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let precious = elsewhere.path().join("file");
+    std::fs::write(&precious, PRECIOUS).expect("written");
+    let out = elsewhere.path().join("out");
+    let out = out.to_str().expect("UTF-8");
+    for length in [0, 4, 1_000] {
+        let crawled = Crawled::with(&["--max-pages", "2"]);
+        let dir = CrawlDir::at(crawled.dir());
+        let segment = Segment { serial: 7, name: precious.display().to_string(), length };
+        let store = dir.open_store(&dir.options().expect("settings")).expect("a state");
+        store.commit(&Batch { segments: vec![segment], ..Batch::default() }).expect("committed");
+        drop(store);
+        let commands: [&[&str]; 7] = [
+            &["crawl", "-o", crawled.dir(), "--max-pages", "100"],
+            &["check", crawled.dir()],
+            &["check", crawled.dir(), "--repair"],
+            &["derive", crawled.dir(), "--all"],
+            &["export", crawled.dir(), "cdxj", "-o", out],
+            &["export", crawled.dir(), "warc", "-o", out],
+            &["adopt", crawled.dir()],
+        ];
+        for command in commands {
+            let ran = argiope(command);
+            assert!(ran.code == 1 && ran.stderr.contains("is not that of a file"), "{command:?}: {ran:?}");
+            assert_eq!(std::fs::read_to_string(&precious).expect("a file"), PRECIOUS, "{command:?}");
+            assert_eq!(elsewhere.path().read_dir().expect("a directory").count(), 1, "{command:?}");
+        }
+    }
 }

@@ -267,6 +267,11 @@ fn records_read_back() {
     }
     let segment = Segment { serial: 9, name: "s".to_owned(), length: 300 };
     assert_eq!(decode_segment(9, &encode_segment(&segment)).expect("segment"), segment);
+    for name in ["", ".", "..", "/etc/passwd", "../x.warc.gz", "orphaned/x.warc.gz", "x\0"] {
+        let foreign = Segment { name: name.to_owned(), ..segment.clone() };
+        let error = decode_segment(9, &encode_segment(&foreign)).expect_err("no file of the archive");
+        assert!(error.to_string().contains("is not that of a file"), "{name}: {error}");
+    }
     let plain = [progress(), with_limits(progress()), in_round(progress()), in_round(with_limits(progress()))];
     let counted = plain.clone().map(with_bytes_of_round);
     for progress in plain.into_iter().chain(counted) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use database::Address;
 use model::{ContentDigest, Outcome, PayloadDigest, Round, Timestamp, Visit};
-use store::{Batch, CrawlView, Store, StoreError, Totals};
+use store::{Batch, CrawlView, Segment, Store, StoreError, Totals};
 use store_postgres::PostgresStore;
 use testdb::{GUARDED, PASSWORD, Postgres};
 use weburl::{CanonicalRules, CanonicalUrl};
@@ -214,4 +214,17 @@ fn what_cannot_be_used_is_named() {
 
 fn place_in_words(place: &Place) -> String {
     format!("schema {} of {}", place.schema, place.address.name())
+}
+
+#[test]
+fn a_segment_outside_the_archive_is_refused() {
+    let server = Postgres::start();
+    let place = Place::on(&server);
+    let store = place.open().expect("open");
+    for (serial, name) in (1..).zip(["/etc/passwd", "../x.warc.gz", ".."]) {
+        let segment = Segment { serial, name: name.to_owned(), length: 9 };
+        store.commit(&Batch { segments: vec![segment], ..Batch::default() }).expect("a commit");
+        let error = store.segments().expect_err("refused").to_string();
+        assert!(error.contains("the name of a segment is not that of a file"), "{name}: {error}");
+    }
 }
