@@ -1,7 +1,7 @@
 //! Reading everything: the records of each segment, the indexes, and the pointers of the state.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use archive::{Fate, ORPHANED, Orphan, Unknown};
@@ -294,8 +294,11 @@ fn is_fresh(index: &Path, segment: &Path) -> anyhow::Result<bool> {
     let mut lines: Vec<String> = warc::index(segment)?.iter().map(|line| format!("{line}\n")).collect();
     lines.sort_unstable();
     let bytes: usize = lines.iter().map(String::len).sum();
-    if fs::metadata(index)?.len() != bytes as u64 {
+    let mut file = fresh::open_to_read(index)?;
+    if file.metadata()?.len() != bytes as u64 {
         return Ok(false);
     }
-    Ok(fs::read(index)? == lines.concat().as_bytes())
+    let mut found = Vec::with_capacity(bytes);
+    file.read_to_end(&mut found)?;
+    Ok(found == lines.concat().as_bytes())
 }

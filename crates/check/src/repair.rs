@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::Path;
 
 use archive::ORPHANED;
@@ -260,17 +261,24 @@ impl Repair {
         for segment in archive.segments() {
             let path = archive.path(segment);
             let index = archive::index_path(&path);
-            let before = fs::read(&index).ok();
-            if before.is_none() && archive.is_written_to(segment) {
-                continue;
-            }
+            let before = match content_of(&index) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && archive.is_written_to(segment) => continue,
+                // What cannot be read as a file is replaced.
+                before => before.ok(),
+            };
             match archive::write_index(&path) {
-                Ok(()) if fs::read(&index).ok() == before => {}
+                Ok(()) if content_of(&index).ok() == before => {}
                 Ok(()) => self.actions.push(format!("wrote {}", index.display())),
                 Err(error) => self.actions.push(format!("failed: {error}")),
             }
         }
     }
+}
+
+fn content_of(index: &Path) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    fresh::open_to_read(index)?.read_to_end(&mut content)?;
+    Ok(content)
 }
 
 /// How lost responses are got again.

@@ -1,7 +1,6 @@
 //! Records of robots.txt files. No visit points to them, so a repair compares what there was with what there is.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 
 use archive::index_path;
@@ -35,7 +34,7 @@ struct Indexed {
 
 /// The records that the indexes of the segments have now. An index that is missing, or damaged, has fewer.
 pub(crate) fn in_indexes(archive: &Archive) -> BTreeSet<LostRobots> {
-    let files = archive.segments().filter_map(|segment| File::open(index_path(&archive.path(segment))).ok());
+    let files = archive.segments().filter_map(|segment| fresh::open_to_read(&index_path(&archive.path(segment))).ok());
     let lines = files.flat_map(|file| BufReader::new(file).lines().map_while(Result::ok));
     lines.filter(|line| line.contains(PATH)).filter_map(|line| read_line(&line)).collect()
 }
@@ -124,7 +123,7 @@ fn lines_of(
     is_wanted: impl Fn(&str) -> bool,
 ) -> Vec<Line> {
     let path = archive.path(segment);
-    let index = File::open(index_path(&path)).ok().filter(|_| !misindexed.contains(&segment.name));
+    let index = fresh::open_to_read(&index_path(&path)).ok().filter(|_| !misindexed.contains(&segment.name));
     let lines: Box<dyn Iterator<Item = String>> = match index {
         Some(index) => Box::new(BufReader::new(index).lines().map_while(Result::ok)),
         None => Box::new(warc::index(&path).unwrap_or_default().into_iter().map(|line| line.to_string())),

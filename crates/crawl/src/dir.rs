@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use archive::ORPHANED;
 use cookies::CookieFile;
+use dataset::Layout;
 
 use crate::held::Held;
 pub use crate::socket::STATE;
@@ -17,7 +18,7 @@ use crate::traces::Traces;
 use settings::options::Options;
 use settings::plan::Plan;
 use settings::secrets_file::{self, SECRETS, Secrets};
-use settings::text_file::read_text;
+use settings::text_file::read_text_within;
 use settings::usage;
 use weburl::CanonicalUrl;
 
@@ -116,8 +117,9 @@ impl CrawlDir {
         let archive = self.archive();
         let below = [ORPHANED, against::DIR].map(|name| archive.join(name));
         let ours = [archive, self.state(), self.dataset(), self.stream()].into_iter().chain(below);
-        let tables =
-            std::fs::read_dir(self.dataset()).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+        let listed =
+            |dir: PathBuf| std::fs::read_dir(dir).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+        let tables = listed(self.dataset()).chain(listed(Layout::at(self.dataset()).all_items()));
         for path in ours.into_iter().chain(tables) {
             if std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink()) {
                 bail!("{}: is a symbolic link, which is not followed within a crawl's directory", path.display());
@@ -273,7 +275,7 @@ impl CrawlDir {
     /// The file cannot be read.
     pub fn options_and_browser(&self) -> anyhow::Result<(Options, bool)> {
         let path = self.settings();
-        let text = read_text(&path).with_context(|| path.display().to_string())?;
+        let text = read_text_within(&path).with_context(|| path.display().to_string())?;
         Options::of_others(&text).map_err(|error| usage(format!("{}: {error}", path.display())))
     }
 

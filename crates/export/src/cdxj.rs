@@ -1,6 +1,5 @@
 //! The index of the archive: one sorted CDXJ file for all of its segments.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
@@ -56,7 +55,7 @@ type Take<'t> = &'t mut dyn FnMut(&str) -> Result<(), ExportError>;
 fn lines_of(crawl: &Crawl<'_>, segment: Segment, take: Take<'_>) -> Result<(), ExportError> {
     let stem = segment.name.trim_end_matches(".warc.gz");
     let index = crawl.archive.join(format!("{stem}.cdxj"));
-    match File::open(&index) {
+    match fresh::open_to_read(&index) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => lines_of_records(crawl, segment, take),
         Err(error) => Err(ExportError::io(&index, error)),
         Ok(file) => BufReader::new(file)

@@ -98,7 +98,7 @@ pub(crate) fn copy(
     let mut done = 0;
     for segment in segments.iter().cloned() {
         let mut open = crawl.open_segment(segment)?;
-        let mut file = File::open(&open.path).map_err(|error| ExportError::io(&open.path, error))?;
+        let mut file = fresh::open_to_read(&open.path).map_err(|error| ExportError::io(&open.path, error))?;
         while source.next(&mut open, &mut file, &mut copier)? {
             done += 1;
             if done % REPORT_RECORDS == 0 {

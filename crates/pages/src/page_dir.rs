@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -87,7 +86,7 @@ impl PageDir {
     /// The first bytes of a page's file: at most `bytes_max`.
     pub(crate) fn begins(&self, id: u64, bytes_max: usize) -> anyhow::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let file = File::open(self.file(id));
+        let file = fresh::open_to_read(&self.file(id));
         file.and_then(|file| file.take(bytes_max as u64).read_to_end(&mut bytes))
             .with_context(|| format!("cannot read {}", self.file(id).display()))?;
         Ok(bytes)
@@ -162,6 +161,20 @@ mod tests {
             std::fs::write(root.path().join(name), "").expect("written");
             assert!(dir.ids().is_err(), "{name}");
             std::fs::remove_file(root.path().join(name)).expect("removed");
+        }
+    }
+
+    #[test]
+    fn a_link_and_a_pipe_are_not_read() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dir = PageDir::open(root.path().to_owned()).expect("usable");
+        std::fs::write(dir.file(0), "a page").expect("written");
+        std::os::unix::fs::symlink(dir.file(0), dir.file(1)).expect("a link");
+        assert!(std::process::Command::new("mkfifo").arg(dir.file(2)).status().expect("mkfifo").success());
+        assert_eq!(dir.begins(0, 2).expect("read"), b"a ");
+        for (id, why) in [(1, "it is a symbolic link"), (2, "it is not a regular file")] {
+            let error = dir.begins(id, 2).expect_err("no page");
+            assert!(format!("{error:#}").contains(why), "{error:#}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Files that the user names, read whole.
+//! Files of settings, read whole.
 
 use std::io::Read;
 use std::path::Path;
@@ -46,6 +46,14 @@ fn read_file(file: &std::fs::File) -> std::io::Result<Vec<u8>> {
 /// As [`read_bytes`]; or it is no text.
 pub fn read_text(path: &Path) -> std::io::Result<String> {
     String::from_utf8(read_bytes(path)?).map_err(std::io::Error::other)
+}
+
+/// The same of a text in a crawl's directory, which may come from somebody else: of a regular file, and not of what a link leads to.
+///
+/// # Errors
+/// As [`read_text`]; or it is something else.
+pub fn read_text_within(path: &Path) -> std::io::Result<String> {
+    String::from_utf8(read_file(&fresh::open_to_read(path)?)?).map_err(std::io::Error::other)
 }
 
 /// The same of a secret.

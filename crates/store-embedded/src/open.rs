@@ -131,7 +131,7 @@ fn open_tables(
 }
 
 /// Refuses a directory with a symbolic link in it, or one in its place. What lies there is written to and cut, and a directory may come
-/// from somebody else.
+/// from somebody else. So may a pipe, whose other end the engine would wait for.
 fn refuse_links(dir: &Path) -> io::Result<()> {
     fresh::is_directory(dir).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", dir.display())))?;
     for entry in dir.read_dir()? {
@@ -144,6 +144,8 @@ fn refuse_links(dir: &Path) -> io::Result<()> {
         }
         if kind.is_dir() {
             refuse_links(&entry.path())?;
+        } else if !kind.is_file() {
+            return Err(io::Error::other(format!("{} is not a regular file", entry.path().display())));
         }
     }
     Ok(())

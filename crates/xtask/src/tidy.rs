@@ -1,8 +1,9 @@
 //! The house rules that the compiler does not know: which crate may use which, what belongs into the repository, how files begin, how long
-//! they are, and how long the sentences of the documents are.
+//! they are, how they open others, and how long the sentences of the documents are.
 
 mod cycles;
 mod floors;
+mod opened;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -405,6 +406,7 @@ fn check_file(file: &Path, problems: &mut Vec<String>) -> anyhow::Result<()> {
     if !text.starts_with("//!") {
         problems.push(format!("{}: does not begin with //!, what it is and why", file.display()));
     }
+    opened::check(file, &text, problems);
     let is_test = file.components().any(|part| part.as_os_str() == "tests");
     let (lines, max) = (text.lines().count(), if is_test { TEST_LINES_MAX } else { SOURCE_LINES_MAX });
     if lines > max {

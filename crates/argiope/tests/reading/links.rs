@@ -67,6 +67,25 @@ fn linked_directories_are_refused() {
 }
 
 #[test]
+fn a_linked_directory_of_items_is_refused_and_what_is_there_stays() {
+    let crawled = Crawled::with(&["--max-pages", "5"]);
+    let (items, away) = (Path::new(crawled.dir()).join("dataset/items"), tempfile::tempdir().expect("a directory"));
+    let segment = crawled.segments().remove(0);
+    let stem = segment.file_name().and_then(|name| name.to_str()?.strip_suffix(".warc.gz")).expect("a name");
+    let theirs = away.path().join(format!("{stem}.parquet"));
+    fs::write(&theirs, "theirs").expect("written");
+    fs::create_dir_all(&items).expect("a directory");
+    symlink(away.path(), items.join("rule")).expect("a link");
+    // A segment that is mended has its rows dropped.
+    fs::OpenOptions::new().append(true).open(&segment).and_then(|file| file.set_len(2_000)).expect("cut");
+    for (command, more) in [("check", &["--repair"][..]), ("derive", &[]), ("derive", &["--all"]), ("status", &[])] {
+        let ran = crawled.run(command, more);
+        assert_eq!(fs::read_to_string(&theirs).expect("a file"), "theirs", "{command}");
+        assert!(ran.code == 1 && ran.stderr.contains("items/rule: is a symbolic link"), "{command}: {ran:?}");
+    }
+}
+
+#[test]
 fn a_pipe_in_place_of_the_secrets_is_not_waited_for() {
     let crawled = Crawled::with(&["--max-pages", "5"]);
     let path = Path::new(crawled.dir()).join("secrets.toml");
@@ -74,4 +93,58 @@ fn a_pipe_in_place_of_the_secrets_is_not_waited_for() {
     assert!(made.success());
     let ran = crawled.crawl(&[]);
     assert!(ran.code != 0 && ran.stderr.contains("secrets.toml: it is not a regular file"), "{ran:?}");
+}
+
+/// Puts a pipe without another end in the place of a file.
+fn piped(path: &Path) {
+    let _ = fs::remove_file(path);
+    assert!(std::process::Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
+}
+
+#[test]
+fn an_index_that_is_a_link_or_a_pipe_is_neither_read_nor_waited_for() {
+    for (kind, why) in [("link", "it is a symbolic link"), ("pipe", "it is not a regular file")] {
+        let crawled = Crawled::with(&["--max-pages", "5"]);
+        let away = tempfile::tempdir().expect("a directory");
+        let (index, out) = (crawled.segments()[0].with_extension("").with_extension("cdxj"), away.path().join("out"));
+        let target = match kind {
+            "link" => Some(linked(&index, away.path())),
+            _ => {
+                piped(&index);
+                None
+            }
+        };
+        let stays = || assert!(target.iter().all(|(target, bytes)| fs::read(target).expect("a file") == *bytes));
+        let exported = crawled.run("export", &["cdxj", "-o", out.to_str().expect("UTF-8")]);
+        assert!(exported.code == 1 && exported.stderr.contains(why), "{kind}: {exported:?}");
+        assert!(!out.exists());
+        let checked = crawled.run("check", &[]);
+        assert!(checked.code == 1 && checked.stdout.contains(why), "{kind}: {checked:?}");
+        let exported = crawled.run("export", &["warc", "-o", out.to_str().expect("UTF-8")]);
+        assert_eq!(exported.code, 0, "it needs no index: {exported:?}");
+        stays();
+        // The repair puts an index of its own in its place.
+        let repaired = crawled.run("check", &["--repair"]);
+        assert!(fs::symlink_metadata(&index).expect("an index").is_file(), "{kind}: {repaired:?}");
+        assert_eq!(crawled.run("check", &[]).code, 0);
+        stays();
+    }
+}
+
+#[test]
+fn links_and_pipes_in_place_of_settings_and_state_are_neither_read_nor_waited_for() {
+    let crawled = Crawled::with(&["--max-pages", "5"]);
+    let (root, away) = (Path::new(crawled.dir()), tempfile::tempdir().expect("a directory"));
+    let pipe = root.join("state/engine/9.jnl");
+    piped(&pipe);
+    for ran in [crawled.crawl(&[]), crawled.run("status", &[]), crawled.run("check", &["--repair"])] {
+        assert!(ran.code == 1 && ran.stderr.contains("not a regular file"), "{ran:?}");
+    }
+    fs::remove_file(pipe).expect("removed");
+    let settings = root.join("crawl.toml");
+    let (target, bytes) = linked(&settings, away.path());
+    for ran in [crawled.crawl(&[]), crawled.run("status", &[]), crawled.run("explain", &["http://small.test/"])] {
+        assert!(ran.code != 0 && ran.stderr.contains("crawl.toml: it is a symbolic link"), "{ran:?}");
+        assert!(fs::read(&target).expect("a file") == bytes && settings.is_symlink());
+    }
 }

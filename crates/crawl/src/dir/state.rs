@@ -10,7 +10,7 @@ use archive::{ArchiveError, ArchiveInState};
 use engine::clock::Clock;
 use model::Limits;
 use settings::options::Options;
-use settings::text_file::read_text;
+use settings::text_file::read_text_within;
 use settings::usage;
 use store::{CrawlView, Store};
 use store_embedded::EmbeddedStore;
@@ -278,7 +278,7 @@ impl CrawlDir {
     }
 
     fn has_mark_of(&self, crawl_id: &str) -> bool {
-        read_text(&self.mark()).is_ok_and(|mark| mark.trim_end() == crawl_id)
+        read_text_within(&self.mark()).is_ok_and(|mark| mark.trim_end() == crawl_id)
     }
 
     /// Refuses to use the directory's state if the state is in a database.
@@ -296,7 +296,7 @@ impl CrawlDir {
     /// Checks that a database holds the state of this crawl. Otherwise two directories could share a schema, and each would mistake the
     /// other's archive for its own.
     fn recognise(&self, mark: &Path, store: &PostgresStore, place: &str) -> anyhow::Result<()> {
-        match read_text(mark) {
+        match read_text_within(mark) {
             Ok(id) if id.trim_end() == store.crawl_id()? => Ok(()),
             Ok(_) if store.is_new() => bail!(
                 "{place} is new, and the state of the crawl in {0} was lost: `argiope adopt {0}` takes its archive into a new state",
