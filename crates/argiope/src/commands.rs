@@ -23,6 +23,7 @@ pub mod server;
 pub mod settings;
 pub mod status;
 pub mod steer;
+mod streamed;
 pub mod testweb;
 pub mod ui;
 pub mod watch;

@@ -32,7 +32,7 @@ use crate::passing::Passing;
 use crate::queues::{Queue, Queues};
 use crate::ready::Ready;
 use crate::steer::{self, Change, OrderId, Steering};
-use crate::stream::{Stream, StreamTo};
+use crate::stream::{self, Stream, StreamTo};
 use crate::tables::{Deriver, Writer};
 use crate::tried::Tried;
 use crate::trouble::Troubled;
@@ -176,7 +176,7 @@ impl Builder {
         self
     }
 
-    /// Streams outcomes, one JSON object per line. Without this, a crawl continues the stream of its last run.
+    /// Streams outcomes, one JSON object per line. A crawl that has a stream needs it in each session, or [`Begin::forgets_stream`].
     #[must_use]
     pub fn stream(self, stream: StreamTo) -> Self {
         Builder { stream: Some(stream), ..self }
@@ -218,7 +218,7 @@ impl Builder {
     /// the thread. What can be refused comes first: then no round has begun, and no settings are stored.
     ///
     /// # Errors
-    /// The directory cannot be used, is in use, or has no seeds.
+    /// The directory cannot be used, is in use, or has no seeds; or it has a stream that was not named.
     pub fn open(self) -> anyhow::Result<Session> {
         let Builder {
             dir,
@@ -235,12 +235,13 @@ impl Builder {
             sign_in,
             is_watched,
         } = self;
+        let names_stream = stream.is_some() || tried.as_ref().is_some_and(|tried| tried.stream.is_some());
+        if !names_stream && !begin.forgets_stream {
+            stream::refuse_unnamed(&dir.stream())?;
+        }
         let mut tried = match tried {
             Some(tried) => tried.of(&dir, &plan)?,
-            None => {
-                let last = || if begin.forgets_stream { Ok(None) } else { StreamTo::last_of(&dir.stream()) };
-                Tried::new(&dir, &plan, stream.map_or_else(last, |stream| Ok(Some(stream)))?, against)?
-            }
+            None => Tried::new(&dir, &plan, stream, against)?,
         };
         let store = match store {
             Some(store) => store,

@@ -6,6 +6,9 @@
 //!
 //! A line is in the outbox before its commit, and is sent after it. If a process was killed in between, the next opening of the state
 //! resolves the doubtful lines ([`settle`]): the outbox names the visit that shows whether the commit came.
+//!
+//! The directory remembers where its lines went, and may come from somebody else, with lines and a target of their choice. So what it
+//! remembers is compared, and never opened: each run names its target itself ([`StreamTo::of_run`]).
 
 mod lines;
 mod outbox;
@@ -123,33 +126,26 @@ impl StreamTo {
         StreamTo { target, fields: BTreeSet::new(), buffer_bytes_max: BUFFER_BYTES_MAX }
     }
 
-    /// The stream that a crawl had in its last run, if it had one; `dir` is [`CrawlDir::stream`](crate::CrawlDir::stream).
+    /// The stream of a run. It has the fields of the run before, if none are asked for; `dir` is [`CrawlDir::stream`](crate::CrawlDir::stream).
     ///
     /// # Errors
-    /// Its record in the directory cannot be read.
-    pub fn last_of(dir: &Path) -> anyhow::Result<Option<Self>> {
-        let Some((target, fields)) = outbox::last(dir)? else { return Ok(None) };
-        let fields = fields.iter().map(|field| field.parse()).collect::<anyhow::Result<_>>()?;
-        Ok(Some(StreamTo { fields, ..StreamTo::new(target.parse()?) }))
-    }
-
-    /// The stream of a run: what was asked for completes that of the run before.
-    ///
-    /// # Errors
-    /// There is no stream that the fields or the buffer are about.
-    pub fn of_run(last: Option<Self>, asked: Asked) -> anyhow::Result<Option<Self>> {
-        let Some(mut stream) = asked.target.map(StreamTo::new).or_else(|| last.clone()) else {
+    /// The crawl has a stream, and the run does not name its target; there is none that the fields or the buffer are about; or what the
+    /// directory remembers cannot be read.
+    pub fn of_run(dir: &Path, asked: Asked) -> anyhow::Result<Option<Self>> {
+        let Some(target) = asked.target else {
+            refuse_unnamed(dir)?;
             if !asked.fields.is_empty() || asked.buffer.is_some() {
                 bail!(usage("--stream-fields and --stream-buffer are about a stream: give --stream"));
             }
             return Ok(None);
         };
-        stream.fields = match last {
-            Some(last) if asked.fields.is_empty() => last.fields,
+        let fields = match outbox::last(dir)? {
+            Some((_, fields)) if asked.fields.is_empty() => {
+                fields.iter().map(|field| field.parse()).collect::<anyhow::Result<_>>()?
+            }
             _ => asked.fields.into_iter().collect(),
         };
-        stream.buffer_bytes_max = asked.buffer.unwrap_or(stream.buffer_bytes_max);
-        Ok(Some(stream))
+        Ok(Some(StreamTo { target, fields, buffer_bytes_max: asked.buffer.unwrap_or(BUFFER_BYTES_MAX) }))
     }
 
     /// Makes sure that the stream of a crawl can go on so; `dir` is [`CrawlDir::stream`](crate::CrawlDir::stream). Nothing is written.
@@ -167,6 +163,16 @@ impl StreamTo {
             removed => removed,
         }
     }
+}
+
+/// Refuses a run that neither names the target of the crawl's stream nor ends the stream: lines would be lost, or go where only the directory
+/// wants them. `dir` is [`CrawlDir::stream`](crate::CrawlDir::stream).
+pub(crate) fn refuse_unnamed(dir: &Path) -> anyhow::Result<()> {
+    let Some((target, _)) = outbox::last(dir)? else { return Ok(()) };
+    bail!(usage(format!(
+        "the stream of this crawl went to `{target}`, and only the directory says so: name where it goes on with --stream, or end it with \
+         --no-stream, by which lines that were not sent are lost"
+    )))
 }
 
 /// What a run says of its stream.
@@ -197,11 +203,8 @@ impl OpenTarget {
     pub(crate) fn of(dir: &Path, stream: &StreamTo) -> anyhow::Result<Self> {
         let target = &stream.target;
         outbox::refuse_taken(target, outbox::last(dir)?.as_ref().map(|(last, _)| last.as_str()))?;
-        let made = match target {
-            Target::File(path) if path.symlink_metadata().is_err() => Some(path.clone()),
-            _ => None,
-        };
-        Ok(OpenTarget { to: To::open(target)?, made: MadeFile(made) })
+        let (to, made) = To::open(target, dir.parent().unwrap_or(dir))?;
+        Ok(OpenTarget { to, made: MadeFile(made) })
     }
 }
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use crawl::stream::Target;
 use crawl::{
-    Admit, Answer, Candidate, CanonicalUrl, Change, CrawlDir, End, Ended, Event, Extra, Hook, Options, Plan, Recorded,
-    Session, StreamTo, Timestamp,
+    Admit, Answer, Begin, Candidate, CanonicalUrl, Change, CrawlDir, End, Ended, Event, Extra, Hook, Options, Plan,
+    Recorded, Session, StreamTo, Timestamp,
 };
 use dataset::schema::Table;
 use dataset::{Column, Layout};
@@ -298,4 +298,25 @@ async fn dropped_and_gone_on() {
     assert_eq!((ended.end, ended.totals.fetched()), (End::Done, 21));
     drop(handle);
     all.are_all().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_goes_on_only_where_a_session_names_its_target() {
+    let server = server().await;
+    let dirs = tempfile::tempdir().unwrap();
+    let (dir, lines) = (CrawlDir::at(dirs.path().join("crawl")), dirs.path().join("lines"));
+    let session = |more: &str| Session::builder(dir.clone(), plan(&server, more));
+    let named = || StreamTo::new(Target::File(lines.clone()));
+    let first = session("delay = \"0s\"\nmax-pages = 5").seeds(vec![url("http://one.test/")]).stream(named());
+    first.open().unwrap().run().await.unwrap();
+    let before = std::fs::read(&lines).unwrap();
+    let refused = session("delay = \"0s\"").open().err().unwrap().to_string();
+    assert!(refused.contains(&format!("went to `{}`, and only the directory says so", lines.display())), "{refused}");
+    assert_eq!(std::fs::read(&lines).unwrap(), before);
+    let ended = session("delay = \"0s\"").stream(named()).open().unwrap().run().await.unwrap();
+    let text = std::fs::read_to_string(&lines).unwrap();
+    assert!(text.as_bytes().starts_with(&before));
+    assert_eq!(text.lines().count() as u64, ended.totals.outcomes.values().sum::<u64>());
+    session("").begin(Begin { forgets_stream: true, ..Begin::default() }).open().unwrap();
+    assert!(!dir.stream().exists());
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use crawl::resume::{Basis, resumed_plan};
+use crawl::stream::Asked;
 use crawl::trouble::trouble_of;
 use crawl::{Builder, CrawlDir, End, Notice, Recorded, Session, StreamTo, Tried};
 use frontier::Filter;
@@ -110,7 +111,7 @@ impl Saving {
         };
         let basis = Basis::of(&dir)?;
         let (mut plan, mut notices, mut seed, mut is_resumed) = planned()?;
-        let mut tried = Tried::new(&dir, &plan, StreamTo::last_of(&dir.stream())?, Vec::new())?;
+        let mut tried = Tried::new(&dir, &plan, StreamTo::of_run(&dir.stream(), Asked::default())?, Vec::new())?;
         let store = tried.open_store(&dir, &plan.options)?;
         if !basis.holds(&dir)? {
             (plan, notices, seed, is_resumed) = planned()?;

@@ -12,7 +12,7 @@ use ask::freshness::Freshness;
 use clap::Args;
 use crawl::resume::{Basis, resumed_plan};
 use crawl::retry;
-use crawl::stream::{Asked, Field, StreamTo, Target};
+use crawl::stream::Target;
 use crawl::summary::{Summary, TimeSpent};
 use crawl::unfetched::Unfetched;
 use crawl::{
@@ -24,12 +24,13 @@ use model::{Outcome, Visit};
 use printable::counted;
 use settings::options::Options;
 use settings::plan::{self, Plan};
-use settings::units::{Bytes, Span};
+use settings::units::Span;
 use settings::usage;
 use store::Store;
 use tokio::sync::watch as channel;
 use weburl::CanonicalUrl;
 
+use super::streamed::StreamArgs;
 use super::ui::REFUSAL;
 use crate::exit;
 use crate::summary::to_text;
@@ -109,19 +110,9 @@ pub struct CrawlArgs {
     /// Print the summary as one JSON object on standard output
     #[arg(long)]
     pub json: bool,
-    /// Stream outcomes, one JSON object per line, to FILE, - (standard output) or unix:PATH (a listening reader). Later runs of the
-    /// crawl continue the stream
-    #[arg(long, value_name = "TARGET")]
-    pub stream: Option<Target>,
-    /// More fields of the stream's lines: headers, links, main-text, text (separated by commas)
-    #[arg(long, value_name = "FIELD", value_delimiter = ',')]
-    pub stream_fields: Vec<Field>,
-    /// Bytes of lines that may wait for a slow reader of the stream; beyond that the crawl waits [default: 64MiB]
-    #[arg(long, value_name = "SIZE")]
-    pub stream_buffer: Option<Bytes>,
-    /// End the stream of earlier runs; unread lines are lost
-    #[arg(long, conflicts_with_all = ["stream", "stream_fields", "stream_buffer"])]
-    pub no_stream: bool,
+    /// The stream of outcomes.
+    #[command(flatten)]
+    pub streamed: StreamArgs,
     /// The settings of the crawl.
     #[command(flatten)]
     pub options: Options,
@@ -169,12 +160,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         let _web = if plan.sandbox { Some(Sandbox::start(&mut plan)?) } else { None };
         return dry_run::run(&plan, &seeds);
     }
-    let asked =
-        Asked { target: args.stream, fields: args.stream_fields, buffer: args.stream_buffer.map(|size| size.0) };
-    let stream = match args.no_stream {
-        true => None,
-        false => StreamTo::of_run(if dir.holds_crawl() { StreamTo::last_of(&dir.stream())? } else { None }, asked)?,
-    };
+    let stream = args.streamed.of_run(&dir)?;
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
     let prints_lines = stream.as_ref().is_some_and(|stream| stream.target == Target::Stdout);
     let mut tried = Tried::new(&dir, &plan, stream, args.against)?;
@@ -190,7 +176,8 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         Beside::start(("--ui", address), ui::router(vec![dir.root().to_owned()], &changes), changes, REFUSAL)
     };
     let beside = args.ui.as_deref().map(shown).transpose()?;
-    let begin = Begin { retry: args.retry, again: args.again.then_some(again), forgets_stream: args.no_stream };
+    let begin =
+        Begin { retry: args.retry, again: args.again.then_some(again), forgets_stream: args.streamed.no_stream };
     let (threads, stages_before) = (Session::threads(&plan), stages::snapshot());
     let token = plan.settings.product_token.clone();
     let mut session = Session::builder(dir.clone(), plan).store(store.clone()).tried(tried);

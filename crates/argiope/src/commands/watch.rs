@@ -13,10 +13,10 @@ use ask::importance::Ranked;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use crawl::importance::{Importance, Important};
-use crawl::stream::{StreamTo, Target};
+use crawl::stream::Target;
 use crawl::watch::{Budget, Due, EVERY_MIN, Round, Watch};
 use crawl::watch_lock::WatchLock;
-use crawl::{CrawlDir, Session, SignIn, Tried};
+use crawl::{Begin, CrawlDir, Session, SignIn, Tried};
 use engine::End;
 use engine::clock::Clock;
 use model::Timestamp;
@@ -28,6 +28,7 @@ use store::CrawlView;
 use tokio::sync::watch;
 
 use super::crawl::Sandbox;
+use super::streamed::StreamArgs;
 use crate::exit;
 use console::message::tell_all;
 use console::printed;
@@ -62,6 +63,9 @@ pub struct WatchArgs {
     /// How to show progress
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub progress: Show,
+    /// The stream of outcomes.
+    #[command(flatten)]
+    pub streamed: StreamArgs,
 }
 
 /// Reads what makes a page important.
@@ -86,10 +90,9 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     if args.every.0 < EVERY_MIN {
         bail!(usage(format!("--every must be at least {}", Span(EVERY_MIN))));
     }
-    if StreamTo::last_of(&dir.stream())?.is_some_and(|stream| stream.target == Target::Stdout) {
+    if args.streamed.of_run(&dir)?.is_some_and(|stream| stream.target == Target::Stdout) {
         bail!(usage(
-            "the stream of this crawl goes to standard output, where this command says what has changed: give it another target with \
-             `argiope crawl --stream`"
+            "--stream -: this command says on standard output what has changed: give the stream another target"
         ));
     }
     let lock = Arc::new(WatchLock::take(&dir)?);
@@ -120,7 +123,8 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     loop {
         let began = clock.now();
         let watch = args.watch(ranked.now(&args.dir, clock.now()).map_err(explained)?);
-        let round = round(&watch, args.progress, (&dir, &lock, metrics.as_ref()), &runtime, &stopped, last);
+        let shown = (args.progress, &args.streamed);
+        let round = round(&watch, shown, (&dir, &lock, metrics.as_ref()), &runtime, &stopped, last);
         let round = round.map_err(explained)?;
         last = watch.rested(round);
         rounds += 1;
@@ -149,7 +153,7 @@ async fn ordered_to_end(lock: &WatchLock) {
 /// uses the directory.
 fn round(
     watch: &Watch,
-    progress_as: Show,
+    (progress_as, streamed): (Show, &StreamArgs),
     (dir, lock, metrics): (&CrawlDir, &WatchLock, Option<&Metrics>),
     runtime: &tokio::runtime::Runtime,
     stopped: &tokio::sync::watch::Receiver<bool>,
@@ -169,7 +173,7 @@ fn round(
     let (mut sign_in, mut tried) = (SignIn::new(dir, &plan)?, None);
     // What a round needs is tried before it begins.
     let ready = || {
-        let new = Tried::new(dir, &plan, StreamTo::last_of(&dir.stream())?, Vec::new())?;
+        let new = Tried::new(dir, &plan, streamed.of_run(dir)?, Vec::new())?;
         sign_in.log_in(dir, &plan, &store, &[])?;
         new.check(dir, store.as_ref())?;
         tried = Some(new);
@@ -182,11 +186,10 @@ fn round(
             return Ok(round);
         }
     };
-    let mut session = Session::builder(dir.clone(), plan).store(store).signed_in(sign_in).watched();
-    if let Some(tried) = tried {
-        session = session.tried(tried);
-    }
-    let session = session.open()?;
+    let tried = tried.map_or_else(|| Tried::new(dir, &plan, streamed.of_run(dir)?, Vec::new()), Ok)?;
+    let begin = Begin { forgets_stream: streamed.no_stream, ..Begin::default() };
+    let session = Session::builder(dir.clone(), plan).store(store).signed_in(sign_in).watched();
+    let session = session.tried(tried).begin(begin).open()?;
     // The others are about the beginning of a run, which each round is.
     session.notices().iter().filter(|notice| notice.is_problem()).for_each(|notice| tell_all(slice::from_ref(notice)));
     let (handle, mut progress) = (session.handle(), session.handle().progress());

@@ -260,7 +260,7 @@ fn a_crawl_whose_reader_takes_nothing_is_stopped_at_once_and_the_next_run_goes_o
     // What the pipe holds; the last line may be cut, and is then sent again.
     reader.read_to_string(&mut read).unwrap();
     let whole = read.rfind('\n').unwrap() + 1;
-    let ended = Running::start(&mut crawl(&served, &dir, &more[..2])).end().expect_code(0);
+    let ended = Running::start(&mut crawl(&served, &dir, &more[..4])).end().expect_code(0);
     assert_complete(&lines_of(&(read[..whole].to_owned() + &ended.stdout)), &dir);
 }
 
@@ -281,7 +281,11 @@ fn a_reader_that_leaves_standard_output_ends_the_run_and_the_next_goes_on_behind
     assert_eq!(child.wait().unwrap().code(), Some(3), "{stderr}");
     assert!(stderr.contains("its reader went away") && stderr.contains("left for the next run"), "{stderr}");
     let mut again = Command::new(BINARY);
-    again.args(["crawl", "--progress", "none", "--delay", "0"]).args(served.flags()).arg("-o").arg(&dir);
+    again
+        .args(["crawl", "--progress", "none", "--delay", "0", "--stream", "-"])
+        .args(served.flags())
+        .arg("-o")
+        .arg(&dir);
     let ended = Running::start(&mut again).end().expect_code(0);
     let rest = lines_of(&ended.stdout);
     // What was written when the reader left may have been lost with it; nothing comes twice.
@@ -386,7 +390,10 @@ fn a_stream_is_gone_on_with_changed_and_ended() {
     let run = |more: &[&str]| Running::start(&mut crawl(&served, &dir, more)).end();
     let [first, second] = [&one, &two].map(|path| path.to_str().unwrap());
     run(&["--delay", "0", "--max-pages", "10", "--stream", first]).expect_code(3);
-    run(&["--max-pages", "20"]).expect_code(3);
+    let unnamed = run(&["--max-pages", "20"]).expect_code(2);
+    let why = format!("the stream of this crawl went to `{first}`, and only the directory says so");
+    assert!(unnamed.stderr.contains(&why), "{}", unnamed.stderr);
+    run(&["--max-pages", "20", "--stream", first]).expect_code(3);
     run(&["--max-pages", "30", "--stream", second]).expect_code(3);
     let [before, after] = [&one, &two].map(|path| std::fs::read_to_string(path).unwrap());
     assert!(!before.is_empty() && !after.is_empty());
@@ -405,22 +412,29 @@ fn each_visit_has_a_line() {
     let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
     let (dir, file) = (dirs.path().join("crawl"), dirs.path().join("lines"));
     let run = |more: &[&str]| Running::start(&mut crawl(&served, &dir, more)).end().expect_code(0);
-    run(&["--delay", "0", "--stream", file.to_str().unwrap()]);
-    run(&["--again"]);
-    let watched = binary::run(&[
-        "watch".as_ref(),
-        dir.as_os_str(),
-        "--budget=1000/min".as_ref(),
-        "--rounds=4".as_ref(),
-        "--every=1s".as_ref(),
-    ]);
-    watched.expect_code(0);
+    let file_name = file.to_str().unwrap();
+    run(&["--delay", "0", "--stream", file_name]);
+    run(&["--again", "--stream", file_name]);
+    let watch = |more: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.arg("watch").arg(&dir).args(["--budget=1000/min", "--rounds=4", "--every=1s"]);
+        Running::start(command.args(more)).end()
+    };
+    let before = std::fs::read_to_string(&file).unwrap();
+    for (more, why) in [(&[][..], "--no-stream"), (&["--stream", "-"], "standard output")] {
+        let refused = watch(more).expect_code(2);
+        assert!(refused.stderr.contains(why), "{more:?}: {}", refused.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    watch(&["--stream", file_name]).expect_code(0);
     let lines = lines_of(&std::fs::read_to_string(&file).unwrap());
     let seq: Vec<u64> = lines.iter().map(|line| line["seq"].as_u64().unwrap()).collect();
     assert_eq!(seq, (1..=lines.len() as u64).collect::<Vec<_>>());
     let of_visit = |visit: u64| lines.iter().filter(|line| line["status"] == 200 && line["visit"] == visit).count();
     assert_eq!((of_visit(1), of_visit(2)), (PAGES + 1, PAGES + 1));
     assert!(of_visit(3) > 0, "of `watch` too");
+    watch(&["--no-stream"]).expect_code(0);
+    assert!(!dir.join("stream").exists());
 }
 
 #[test]
@@ -428,13 +442,14 @@ fn a_file_that_was_changed_is_refused() {
     let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
     let (dir, file) = (dirs.path().join("crawl"), dirs.path().join("lines"));
     let run = |more: &[&str]| Running::start(&mut crawl(&served, &dir, more)).end();
-    run(&["--delay", "0", "--max-pages", "10", "--stream", file.to_str().unwrap()]).expect_code(3);
+    let file_name = file.to_str().unwrap();
+    run(&["--delay", "0", "--max-pages", "10", "--stream", file_name]).expect_code(3);
     let lines = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, format!("{lines}more\n")).unwrap();
-    let refused = run(&["--max-pages", "20"]);
+    let refused = run(&["--max-pages", "20", "--stream", file_name]);
     assert!(refused.stderr.contains("is longer than what was written to it"), "{}", refused.stderr);
     // What is missing at its end is written again.
     std::fs::write(&file, &lines[..lines.len() / 2]).unwrap();
-    run(&["--max-pages", "1000"]).expect_code(0);
+    run(&["--max-pages", "1000", "--stream", file_name]).expect_code(0);
     assert_complete(&lines_of(&std::fs::read_to_string(&file).unwrap()), &dir);
 }

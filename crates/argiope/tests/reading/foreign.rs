@@ -1,12 +1,14 @@
 //! A crawl's directory from somebody else: it runs no program, gets no password, and has no file changed that lies elsewhere.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crawl::CrawlDir;
+use serde_json::json;
 use store::{Batch, Segment};
 use testkit::crawled::Crawled;
 use testkit::ran::{Ran, argiope};
@@ -229,6 +231,82 @@ fn a_state_with_a_link_in_it_is_not_opened() {
     let ran = crawled.run("status", &[]);
     assert!(ran.code == 1 && ran.stderr.contains("state/engine/9.jnl is a symbolic link"), "{ran:?}");
     assert_eq!(std::fs::read_to_string(&precious).expect("a file"), "precious");
+}
+
+/// Has a directory say that its lines went to this target, and that one waits for it.
+fn remember(root: &Path, target: &str, line: &str) {
+    let stream = root.join("stream");
+    let _ = std::fs::remove_dir_all(&stream);
+    std::fs::create_dir(&stream).expect("a directory");
+    let (none, end) = (json!({"bytes": 0, "lines": 0}), json!({"bytes": line.len(), "lines": 1}));
+    let header = json!({"stream": {"version": 1, "target": target, "fields": [], "from": 0}});
+    let lines = json!({"lines": {"begin": none, "end": end, "witness": null}});
+    std::fs::write(stream.join("log"), format!("{header}\n{lines}\n")).expect("written");
+    std::fs::write(stream.join("outbox.0"), line).expect("written");
+}
+
+#[test]
+fn no_file_or_socket_that_only_a_directory_names_gets_a_line() {
+    const PRECIOUS: &str = "precious\n";
+    let crawled = Crawled::with(&["--max-pages", "2"]);
+    let (root, elsewhere) = (Path::new(crawled.dir()), tempfile::tempdir().expect("a directory"));
+    let at = |name: &str| elsewhere.path().join(name).display().to_string();
+    std::fs::write(at("file"), PRECIOUS).expect("written");
+    let reader = UnixListener::bind(at("socket")).expect("a socket");
+    reader.set_nonblocking(true).expect("set");
+    let is_untouched = |said: &Ran| {
+        assert_eq!(std::fs::read_to_string(at("file")).expect("a file"), PRECIOUS, "{said:?}");
+        assert!(!Path::new(&at("new")).exists(), "{said:?}");
+        assert_eq!(reader.accept().map(drop).map_err(|error| error.kind()), Err(ErrorKind::WouldBlock), "{said:?}");
+    };
+    let line = format!("{{\"seq\":1,\"of\":\"{}\"}}\n", "their choice ".repeat(10));
+    let commands: [&[&str]; 7] = [
+        &["crawl", "-o", crawled.dir(), "--max-pages", "100"],
+        &["crawl", "-o", crawled.dir(), "--again"],
+        &["watch", crawled.dir(), "--budget", "1000/min", "--every", "1s", "--rounds", "2"],
+        &["status", crawled.dir()],
+        &["derive", crawled.dir()],
+        &["check", crawled.dir(), "--repair"],
+        &["steer", crawled.dir(), "seeds", "http://small.test/"],
+    ];
+    for target in [at("file"), at("new"), format!("unix:{}", at("socket")), "-".to_owned()] {
+        remember(root, &target, &line);
+        for command in commands {
+            let ran = argiope(command);
+            is_untouched(&ran);
+            if ["crawl", "watch"].contains(&command[0]) {
+                assert!(ran.code == 2 && ran.stdout.is_empty(), "{ran:?}");
+                assert!(ran.stderr.contains(&format!("went to `{target}`, and only the directory says so")), "{ran:?}");
+                assert!(ran.stderr.contains("--stream") && ran.stderr.contains("--no-stream"), "{ran:?}");
+            } else {
+                assert!(ran.code != 2 && !ran.stdout.contains("their choice"), "{ran:?}");
+            }
+        }
+    }
+    // Behind a link in the directory, it is not what the user has named.
+    symlink(at("file"), root.join("lines")).expect("a link");
+    symlink(at("socket"), root.join("reader")).expect("a link");
+    symlink(elsewhere.path(), root.join("out")).expect("a link");
+    for name in ["lines", "out/file", "out/new", "unix:reader", "unix:out/socket"] {
+        let (kind, path) = name.split_at(name.find(':').map_or(0, |colon| colon + 1));
+        let target = format!("{kind}{}", root.join(path).display());
+        remember(root, &target, &line);
+        let ran = crawled.crawl(&["--max-pages", "100", "--stream", &target]);
+        assert!(ran.code == 2 && ran.stderr.contains("is a symbolic link"), "{name}: {ran:?}");
+        is_untouched(&ran);
+    }
+    // Nothing is lost: a target that the user names gets what waited.
+    remember(root, &at("new"), &line);
+    let ran = crawled.crawl(&["--max-pages", "3", "--stream", &at("mine")]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    is_untouched(&ran);
+    let lines = std::fs::read_to_string(at("mine")).expect("a file");
+    assert!(
+        lines.starts_with(&line) && lines.lines().nth(1).is_some_and(|line| line.contains("\"seq\":2,")),
+        "{lines}"
+    );
+    assert_eq!(crawled.crawl(&["--max-pages", "100", "--no-stream"]).code, 0);
+    assert!(!root.join("stream").exists());
 }
 
 #[test]

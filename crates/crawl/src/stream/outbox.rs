@@ -23,6 +23,8 @@ const VERSION: u32 = 1;
 const LOG_BYTES_MAX: u64 = 1 << 20;
 /// Bytes of an outbox from which on what was sent of it is removed.
 const RECLAIMED_BYTES_MIN: u64 = 16 << 20;
+/// The bytes and the lines of a stream, at most: no sum of two such numbers overflows.
+const POSITION_MAX: u64 = 1 << 62;
 /// How often who waits looks whether the run is to end.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(100);
 
@@ -160,6 +162,10 @@ fn read_log(dir: &Path) -> anyhow::Result<Option<Log>> {
         }
     }
     let (begin, end, witness) = last;
+    let is_possible = |reached: Reached| reached.bytes.max(reached.lines) <= POSITION_MAX;
+    if !is_possible(begin) || !is_possible(end) || from > POSITION_MAX {
+        bail!("{}: is damaged", named());
+    }
     Ok(Some(Log { target, fields, from, begin, end, witness }))
 }
 

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -49,33 +49,63 @@ enum Sent {
 }
 
 impl To {
-    /// Opens a target.
-    pub(super) fn open(target: &Target) -> anyhow::Result<Self> {
-        Ok(match target {
-            Target::Stdout => To::Stdout,
+    /// Opens a target of a crawl in the directory `root`. Gives its path, too, if it is a file that was made.
+    pub(super) fn open(target: &Target, root: &Path) -> anyhow::Result<(Self, Option<PathBuf>)> {
+        let refused = |error: io::Error| usage(format!("--stream {target}: {error}"));
+        match target {
+            Target::Stdout => Ok((To::Stdout, None)),
             Target::Unix(path) => {
+                lies_within(path, root).map_err(refused)?;
                 let reader = connect(path);
                 let unheard = || usage(format!("--stream {target}: no reader listens there: start it first"));
-                To::Unix { path: path.clone(), reader: Some(reader.map_err(|error| unheard().context(error))?) }
+                let reader = reader.map_err(|error| unheard().context(error))?;
+                Ok((To::Unix { path: path.clone(), reader: Some(reader) }, None))
             }
             Target::File(path) => {
-                let named = || format!("--stream {target}");
                 // A named pipe would let nobody go on.
                 if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-                    bail!(usage(format!(
-                        "{}: is not a regular file: use - or unix:PATH for a pipe or socket",
-                        named()
-                    )));
+                    let why = "is not a regular file: use - or unix:PATH for a pipe or socket";
+                    bail!(usage(format!("--stream {target}: {why}")));
                 }
-                let file = OpenOptions::new().append(true).create(true).open(path);
-                let file = file.map_err(|error| usage(format!("{}: {error}", named())))?;
+                let (file, is_new) = open_file(path, root).map_err(refused)?;
                 if let Some(directory) = path.parent() {
                     // So that the name is as durable as what will be in the file.
                     File::open(directory)?.sync_all()?;
                 }
-                To::File { file, path: path.clone(), synced: 0 }
+                Ok((To::File { file, path: path.clone(), synced: 0 }, is_new.then(|| path.clone())))
             }
-        })
+        }
+    }
+}
+
+/// Opens a file to append to it, or creates it. Also tells whether it is new.
+fn open_file(path: &Path, root: &Path) -> io::Result<(File, bool)> {
+    let mut options = OpenOptions::new();
+    options.append(true);
+    let opened = if lies_within(path, root)? { fresh::open(&mut options, path) } else { options.open(path) };
+    match opened {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok((options.create_new(true).open(path)?, true)),
+        opened => Ok((opened?, false)),
+    }
+}
+
+/// Whether a path lies in a crawl's directory. Elsewhere, links are the user's own.
+///
+/// # Errors
+/// It lies there, and a symbolic link is in its way.
+fn lies_within(path: &Path, root: &Path) -> io::Result<bool> {
+    let Ok(root) = std::fs::metadata(root) else { return Ok(false) };
+    let is_root =
+        |dir: &&Path| std::fs::metadata(dir).is_ok_and(|found| (found.dev(), found.ino()) == (root.dev(), root.ino()));
+    let way: Vec<&Path> = path.ancestors().collect();
+    let Some(depth) = way.iter().rposition(|dir| is_root(dir)) else { return Ok(false) };
+    let is_link = |path: &&&Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    match way[..depth].iter().find(is_link) {
+        Some(link) => {
+            let why = "is a symbolic link, which is not followed within a crawl's directory";
+            Err(io::Error::new(ErrorKind::InvalidInput, format!("{} {why}", link.display())))
+        }
+        None => Ok(true),
     }
 }
 
