@@ -213,6 +213,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     left.for_each(|line| console::say!("{line}"));
     let code = match ended.end {
         End::Done | End::Waiting(_) if summary.fetched == 0 => exit::FAILED,
+        End::Limit(..) if summary.fetched == 0 && summary.waiting() == 0 => exit::FAILED,
         End::Done => exit::DONE,
         End::Waiting(_) | End::Held => exit::STOPPED,
         End::Limit(name, _) => match summary.waiting() {

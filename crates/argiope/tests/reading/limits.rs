@@ -103,3 +103,13 @@ fn what_a_page_lost_stands_in_its_row() {
     let limits = crawled.run("status", &["--json"]).json()["limits"].clone();
     assert_eq!(limits, json!({"links": 1, "link_repeats": 1, "title": 1}));
 }
+
+#[test]
+fn a_limit_that_leaves_nothing_is_a_failure_where_nothing_was_fetched() {
+    let reply = Reply::new(404).body("There is no such page.");
+    let web = Web::new().site("limits.test", Pages::new().reply("/", reply));
+    let crawled = Crawled::of(web, &format!("{SITE}/"), &["--max-bytes", "1B", "--no-sitemaps"]);
+    let ran = crawled.crawl(&[]);
+    assert!(ran.code == 1 && ran.stderr.contains(&format!("{SITE}/: ")), "{ran:?}");
+    assert_eq!(crawled.run("status", &["--json"]).json()["frontier"], 0);
+}
