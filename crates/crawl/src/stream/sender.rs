@@ -95,6 +95,7 @@ fn open_file(path: &Path, root: &Path) -> io::Result<(File, bool)> {
 /// It lies there, and a symbolic link is in its way.
 fn lies_within(path: &Path, root: &Path) -> io::Result<bool> {
     let Ok(root) = std::fs::metadata(root) else { return Ok(false) };
+    let path = std::path::absolute(path)?;
     let is_root =
         |dir: &&Path| std::fs::metadata(dir).is_ok_and(|found| (found.dev(), found.ino()) == (root.dev(), root.ino()));
     let way: Vec<&Path> = path.ancestors().collect();
