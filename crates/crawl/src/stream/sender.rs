@@ -257,3 +257,40 @@ fn send_to_stdout(bytes: &[u8]) -> io::Result<Sent> {
         Err(error) => Err(error.into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn no_link_leads_to_a_target_within_the_directory_however_it_is_named() {
+        let dirs = tempfile::tempdir().expect("a directory");
+        let (root, away) = (dirs.path().join("crawl"), dirs.path().join("away"));
+        for dir in [&root, &root.join("real"), &away] {
+            std::fs::create_dir(dir).expect("a directory");
+        }
+        for (to, link) in [("file", "crawl/link"), ("away", "crawl/out"), ("crawl", "alias"), ("file", "away/link")] {
+            symlink(dirs.path().join(to), dirs.path().join(link)).expect("a link");
+        }
+        std::env::set_current_dir(&root).expect("it is there");
+        let absolute = |name: &str| dirs.path().join(name);
+        for (path, expect) in [
+            (absolute("crawl/lines"), Some(true)),
+            (absolute("crawl/real/../lines"), Some(true)),
+            (absolute("alias/real/lines"), Some(true)),
+            (absolute("away/link"), Some(false)),
+            // Not within, but refused: it is named by a way through the directory.
+            (absolute("crawl/../away/link"), None),
+            (absolute("crawl/link"), None),
+            (absolute("crawl/out/lines"), None),
+            (absolute("crawl/out/../lines"), None),
+            (absolute("alias/link"), None),
+            ("lines".into(), Some(true)),
+            ("link".into(), None),
+        ] {
+            assert_eq!(lies_within(&path, &root).ok(), expect, "{}", path.display());
+        }
+    }
+}
