@@ -58,8 +58,14 @@ impl Race {
             return addresses;
         }
         let mut ordered = interleaved(addresses);
-        let may_win = ordered.iter().enumerate().filter(|(_, address)| may_try(**address)).take(ATTEMPTS_MAX);
-        let peers: Vec<_> = may_win.map(|(index, address)| (index, SocketAddr::new(*address, port))).collect();
+        let may_win = ordered.iter().enumerate().filter(|(_, address)| may_try(**address));
+        let mut peers: Vec<_> = may_win.map(|(index, address)| (index, SocketAddr::new(*address, port))).collect();
+        if peers.len() > ATTEMPTS_MAX {
+            // Those that did not connect in an earlier race leave their places to others.
+            let shown = self.shown();
+            peers.sort_by_key(|(_, peer)| matches!(shown.peers.get(peer), Some((false, _))));
+            peers.truncate(ATTEMPTS_MAX);
+        }
         if peers.len() < 2 {
             return ordered;
         }
@@ -268,6 +274,17 @@ mod tests {
             assert_eq!(race.order(vec![silent_one, V4], port, |_| true).await, [V4, silent_one]);
             assert_eq!(accepted(&listener).await, 1, "connections");
         }
+    }
+
+    #[tokio::test]
+    async fn of_many_addresses_those_come_next_that_were_not_tried() {
+        let at = |last| IpAddr::V4(Ipv4Addr::new(127, 0, 1, last));
+        let listener = TcpListener::bind((at(9), 0)).await.expect("a port");
+        let (port, race) = (listener.local_addr().expect("an address").port(), race());
+        let all: Vec<IpAddr> = (1..=9).map(at).collect();
+        assert_eq!(race.order(all.clone(), port, |_| true).await, all, "the first six do not connect");
+        let second = race.order(all.clone(), port, |_| true).await;
+        assert_eq!((second[0], second.len()), (at(9), all.len()));
     }
 
     #[tokio::test]
