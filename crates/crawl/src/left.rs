@@ -3,6 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use engine::{End, Waiting};
+use model::SiteRecord;
 use printable::{Printable, counted};
 use serde::Serialize;
 use settings::site_name::SiteName;
@@ -21,6 +22,8 @@ const READ_MAX: u64 = 200_000;
 pub struct Left {
     /// Of sites in trouble, or that cannot be reached: the same command goes on with them.
     pub in_trouble: Share,
+    /// Of sites that did not fail: the run ended before their turns. The same command goes on with them.
+    pub in_order: Share,
     /// Of sites that have all the pages that `--max-pages-per-site` allows.
     pub spent: Share,
     /// Of sites on hold.
@@ -47,11 +50,12 @@ pub(crate) struct Rules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waits {
     Trouble,
+    Turn,
     Spent,
     Hold,
 }
 
-const KINDS: [Waits; 3] = [Waits::Trouble, Waits::Spent, Waits::Hold];
+const KINDS: [Waits; 4] = [Waits::Trouble, Waits::Turn, Waits::Spent, Waits::Hold];
 
 impl Left {
     /// What is left in a store of `pending` URLs.
@@ -79,25 +83,39 @@ impl Left {
             let (sites, urls) = (sites[kind as usize].len() as u64, urls[kind as usize]);
             Share { sites, urls: (read < READ_MAX).then_some(urls) }
         };
-        Ok(Left { in_trouble: share(Waits::Trouble), spent: share(Waits::Spent), on_hold: share(Waits::Hold) })
+        Ok(Left {
+            in_trouble: share(Waits::Trouble),
+            in_order: share(Waits::Turn),
+            spent: share(Waits::Spent),
+            on_hold: share(Waits::Hold),
+        })
     }
 
     /// What is left of a run that ended so, a sentence for each kind.
     #[must_use]
     pub fn in_words(&self, end: &End, directory: &str) -> Vec<String> {
-        let waiting = if let End::Waiting(waiting) = end { self.after_waiting(waiting) } else { None };
+        let waiting = if let End::Waiting(waiting) = end { self.after_waiting(waiting) } else { Vec::new() };
         waiting.into_iter().chain(self.kept_back(directory)).collect()
     }
 
-    /// What waits for sites in trouble, or that gave no page.
-    fn after_waiting(&self, waiting: &Waiting) -> Option<String> {
-        let Share { sites, .. } = self.in_trouble;
-        let urls = self.in_trouble.in_words();
-        let trouble = match waiting.due {
-            Some(due) => format!(
-                "{urls} left, of {} in trouble: the first is due at {due}; the same command goes on",
-                counted(sites, "site")
-            ),
+    /// What waits for sites in trouble, or that gave no page; and for others.
+    fn after_waiting(&self, waiting: &Waiting) -> Vec<String> {
+        let all = self.in_trouble.and(self.in_order);
+        let (sites, urls) = (all.sites, all.in_words());
+        let told = match waiting.due {
+            Some(due) => {
+                let Share { sites, .. } = self.in_trouble;
+                let trouble = (sites > 0).then(|| {
+                    let (urls, sites) = (self.in_trouble.in_words(), counted(sites, "site"));
+                    format!("{urls} left, of {sites} in trouble: the first is due at {due}; the same command goes on")
+                });
+                let Share { sites, .. } = self.in_order;
+                let others = (sites > 0).then(|| {
+                    let (urls, sites) = (self.in_order.in_words(), counted(sites, "site"));
+                    format!("{urls} left, of {sites} whose turn did not come; the same command goes on")
+                });
+                return trouble.into_iter().chain(others).collect();
+            }
             None if waiting.has_answers => {
                 format!("{urls} left: no page came of {}; the same command goes on", counted(sites, "site"))
             }
@@ -108,7 +126,7 @@ impl Left {
                 format!("{urls} left: no site at all can be reached from this machine{last}; the same command goes on")
             }
         };
-        (sites > 0).then_some(trouble)
+        (sites > 0).then_some(told).into_iter().collect()
     }
 
     /// What waits for a change of the settings, a sentence for each kind.
@@ -127,6 +145,11 @@ impl Left {
 }
 
 impl Share {
+    fn and(self, other: Share) -> Share {
+        let urls = self.urls.zip(other.urls).map(|(urls, more)| urls + more);
+        Share { sites: self.sites + other.sites, urls }
+    }
+
     fn in_words(&self) -> String {
         self.urls.map_or_else(|| "many URLs".to_owned(), |urls| counted(urls, "URL"))
     }
@@ -135,44 +158,70 @@ impl Share {
 /// Goes through the sites with a queue, in the order of their keys.
 fn each_site(store: &dyn Store, rules: &Rules, mut take: impl FnMut(SiteKey, Waits)) -> Result<(), StoreError> {
     let held: HashSet<SiteKey> = rules.hold.iter().flat_map(SiteName::keys).collect();
-    let mut fetched = Fetched { store, records: VecDeque::new(), are_all_read: false };
+    let mut records = Records { store, read: VecDeque::new(), are_all_read: false };
     let mut after = None;
     loop {
         let sites = store.sites_with_pending(after, READ_AT_ONCE)?;
         let Some(last) = sites.last() else { return Ok(()) };
         after = Some(*last);
         for site in sites {
-            let kind = match rules.pages_per_site_max {
-                _ if held.contains(&site) => Waits::Hold,
-                Some(max) if fetched.of(site)? >= max => Waits::Spent,
-                _ => Waits::Trouble,
-            };
-            take(site, kind);
+            if held.contains(&site) {
+                take(site, Waits::Hold);
+                continue;
+            }
+            let Told { pages_fetched, fails } = records.of(site)?;
+            let is_spent = rules.pages_per_site_max.is_some_and(|max| pages_fetched >= max);
+            take(
+                site,
+                if is_spent {
+                    Waits::Spent
+                } else if fails {
+                    Waits::Trouble
+                } else {
+                    Waits::Turn
+                },
+            );
         }
     }
 }
 
-/// How many pages were fetched of sites that are asked for in the order of their keys.
-struct Fetched<'s> {
+/// What the record of a site tells.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    pages_fetched: u64,
+    /// It is in trouble, or its last request failed.
+    fails: bool,
+}
+
+impl Told {
+    fn of(record: &SiteRecord) -> Self {
+        let no_robots = record.robots.as_ref().is_some_and(|robots| robots.failed_tries > 0);
+        let fails = record.aside.is_some() || record.failures_in_a_row > 0 || no_robots;
+        Told { pages_fetched: record.pages_fetched, fails }
+    }
+}
+
+/// The records of sites that are asked for in the order of their keys.
+struct Records<'s> {
     store: &'s dyn Store,
-    /// Records that were read, the next first.
-    records: VecDeque<(SiteKey, u64)>,
+    /// Those that were read, the next first.
+    read: VecDeque<(SiteKey, Told)>,
     are_all_read: bool,
 }
 
-impl Fetched<'_> {
+impl Records<'_> {
     /// A site that was never asked has no record.
-    fn of(&mut self, site: SiteKey) -> Result<u64, StoreError> {
-        if !self.are_all_read && self.records.back().is_none_or(|(last, _)| *last < site) {
+    fn of(&mut self, site: SiteKey) -> Result<Told, StoreError> {
+        if !self.are_all_read && self.read.back().is_none_or(|(last, _)| *last < site) {
             let before = site.0.checked_sub(1).map(SiteKey);
             let records = self.store.sites(before, READ_AT_ONCE)?;
             self.are_all_read = records.len() < READ_AT_ONCE;
-            self.records = records.into_iter().map(|record| (record.site.key(), record.pages_fetched)).collect();
+            self.read = records.iter().map(|record| (record.site.key(), Told::of(record))).collect();
         }
-        while self.records.front().is_some_and(|(key, _)| *key < site) {
-            self.records.pop_front();
+        while self.read.front().is_some_and(|(key, _)| *key < site) {
+            self.read.pop_front();
         }
-        Ok(self.records.front().filter(|(key, _)| *key == site).map_or(0, |(_, fetched)| *fetched))
+        Ok(self.read.front().filter(|(key, _)| *key == site).map_or_else(Told::default, |(_, told)| *told))
     }
 }
 
@@ -191,7 +240,7 @@ fn queue_of(store: &dyn Store, site: SiteKey, max: u64) -> Result<u64, StoreErro
 #[cfg(test)]
 mod tests {
     use engine::Unreached;
-    use model::{Candidate, ContentDigest, PayloadDigest, SiteRecord, Timestamp};
+    use model::{Aside, Candidate, ContentDigest, Failure, FailureKind, PayloadDigest, SiteRecord, Timestamp};
     use store::{Batch, Committed, CrawlView, Layer, MemoryStore};
     use weburl::{CanonicalUrl, UrlKey};
 
@@ -203,13 +252,20 @@ mod tests {
         End::Waiting(Waiting { sites: 1, due, has_answers, last_failure })
     }
 
-    /// A store with so many URLs of each of some sites, of which so many pages were fetched.
+    fn aside() -> Aside {
+        let reason = Failure { kind: FailureKind::Connect, detail: String::new() };
+        Aside { until: Timestamp(1), round: 1, reason }
+    }
+
+    /// A store with so many URLs of each of some sites, of which so many pages were fetched. Some are in trouble, by their names.
     fn store(sites: &[(&str, u64, u64)]) -> MemoryStore {
         let store = MemoryStore::new();
         for (site, urls, pages_fetched) in sites {
             let url = |n: u64| CanonicalUrl::from_canonical(&format!("http://{site}/{n}")).expect("a URL");
-            let record = SiteRecord { pages_fetched: *pages_fetched, ..SiteRecord::new(url(0).site()) };
-            let sites = if *pages_fetched > 0 { vec![record] } else { Vec::new() };
+            let aside = site.contains("bad").then(aside);
+            let has_record = *pages_fetched > 0 || aside.is_some();
+            let record = SiteRecord { pages_fetched: *pages_fetched, aside, ..SiteRecord::new(url(0).site()) };
+            let sites = if has_record { vec![record] } else { Vec::new() };
             let found = (0..*urls).map(|n| Candidate::seed(url(n))).collect();
             store.commit(&Batch { found, sites, ..Batch::default() }).expect("a commit");
         }
@@ -218,29 +274,40 @@ mod tests {
 
     #[test]
     fn urls_are_counted_by_what_they_wait_for() {
-        let sites = [("a.test", 1, 0), ("spent.test", 46, 5), ("spent.b.test", 3, 7), ("held.test", 2, 0)];
+        let sites = [
+            ("bad.test", 1, 0),
+            ("turn.test", 4, 1),
+            ("new.test", 2, 0),
+            ("spent.test", 46, 5),
+            ("spent.b.test", 3, 7),
+            ("held.test", 2, 0),
+        ];
         let store = store(&sites);
         let hold = vec!["held.test".parse().expect("a site")];
-        let left = |rules: &Rules| Left::of(&store, rules, 52).expect("a store");
+        let left = |rules: &Rules| Left::of(&store, rules, 58).expect("a store");
         let share = |sites, urls| Share { sites, urls: Some(urls) };
-        let all = Left { in_trouble: share(1, 1), spent: share(2, 49), on_hold: share(1, 2) };
+        let all = Left { in_trouble: share(1, 1), in_order: share(2, 6), spent: share(2, 49), on_hold: share(1, 2) };
         assert_eq!(left(&Rules { hold, pages_per_site_max: Some(5) }), all);
         let told = all.in_words(&waiting(Some(Timestamp(0)), false), "web");
         assert_eq!(
             told,
             [
                 "1 URL left, of 1 site in trouble: the first is due at 1970-01-01T00:00:00.000Z; the same command goes on",
+                "6 URLs left, of 2 sites whose turn did not come; the same command goes on",
                 "49 URLs left, of 2 sites whose budget is spent: they wait for a larger --max-pages-per-site",
                 "2 URLs left, of 1 site on hold: `argiope steer web release SITE` lets one go on",
             ]
         );
-        assert_eq!(all.in_words(&End::Held, "web"), told[1..]);
+        assert_eq!(all.in_words(&End::Held, "web"), told[2..]);
         let unlimited = left(&Rules::default());
-        assert_eq!(unlimited, Left { in_trouble: share(4, 52), spent: share(0, 0), on_hold: share(0, 0) });
+        assert_eq!(
+            unlimited,
+            Left { in_trouble: share(1, 1), in_order: share(5, 57), spent: share(0, 0), on_hold: share(0, 0) }
+        );
         assert_eq!(
             unlimited.in_words(&waiting(None, false), "web"),
             [
-                "52 URLs left: no site at all can be reached from this machine (the last was http://a.test: no answer); the same \
+                "58 URLs left: no site at all can be reached from this machine (the last was http://a.test: no answer); the same \
               command goes on"
             ]
         );
@@ -248,7 +315,8 @@ mod tests {
 
     #[test]
     fn a_site_that_answers_without_a_page_is_not_called_in_trouble() {
-        let left = Left { in_trouble: Share { sites: 1, urls: Some(1) }, ..Left::default() };
+        let (in_trouble, in_order) = (Share { sites: 1, urls: Some(1) }, Share { sites: 0, urls: Some(0) });
+        let left = Left { in_trouble, in_order, ..Left::default() };
         let told = left.in_words(&waiting(None, true), "web");
         assert_eq!(told, ["1 URL left: no page came of 1 site; the same command goes on"]);
     }
@@ -293,13 +361,14 @@ mod tests {
         let rules = Rules { hold: vec!["s0.test".parse().expect("a site")], pages_per_site_max: Some(5) };
         let left = Left::of(&ByMany(store(&sites)), &rules, 3_000).expect("a store");
         let share = |sites| Share { sites, urls: Some(sites) };
-        assert_eq!(left, Left { in_trouble: share(2_500), spent: share(499), on_hold: share(1) });
+        let (in_trouble, in_order) = (share(0), share(2_500));
+        assert_eq!(left, Left { in_trouble, in_order, spent: share(499), on_hold: share(1) });
     }
 
     #[test]
     fn urls_that_are_too_many_are_not_counted() {
         let in_trouble = Share { sites: 3, urls: None };
-        let left = Left { in_trouble, spent: Share { sites: 2, urls: None }, on_hold: Share::default() };
+        let left = Left { in_trouble, spent: Share { sites: 2, urls: None }, ..Left::default() };
         let told = left.in_words(&waiting(Some(Timestamp(0)), false), "web");
         assert!(told[0].starts_with("many URLs left, of 3 sites in trouble"), "{told:?}");
         assert!(told[1].starts_with("many URLs left, of 2 sites whose budget is spent"), "{told:?}");

@@ -1,6 +1,7 @@
 //! Why not a page was fetched, seed by seed.
 
 use engine::Waiting;
+use model::{RobotsAnswer, SiteRecord};
 use printable::{Printable, counted};
 use settings::site_name::SiteName;
 use store::{CrawlView, StoreError};
@@ -63,7 +64,9 @@ impl Unfetched<'_> {
         if self.hold.iter().flat_map(SiteName::keys).any(|held| held == site) {
             return Ok("its site is on hold".to_owned());
         }
-        let of_site = store.site(site)?.and_then(|record| trouble_of(&record));
+        let record = store.site(site)?;
+        let has_answered = record.as_ref().is_some_and(has_answered);
+        let of_site = record.and_then(|record| trouble_of(&record));
         // While the network seems to be down, no failure is held against a site.
         let is_down = self.waiting.is_some_and(|waiting| waiting.due.is_none() && !waiting.has_answers);
         let last = self.waiting.and_then(|waiting| waiting.last_failure.as_ref());
@@ -74,15 +77,22 @@ impl Unfetched<'_> {
             (None, Some(last)) if is_down => {
                 format!("no site can be reached (the last was {})", unreached_in_words(last))
             }
+            (None, _) if has_answered => "its site was reached, but its turn did not come in this run".to_owned(),
             (None, _) => "it was not reached in this run".to_owned(),
         })
     }
 }
 
+/// True if the site has answered a request for robots.txt or another one.
+fn has_answered(record: &SiteRecord) -> bool {
+    let robots = record.robots.as_ref().map(|robots| &robots.answer);
+    matches!(robots, Some(RobotsAnswer::Status { .. })) || !record.response_time.is_zero()
+}
+
 #[cfg(test)]
 mod tests {
     use engine::Unreached;
-    use model::{Candidate, Outcome, Purpose, SiteRecord, Timestamp, Visit};
+    use model::{Candidate, Outcome, Purpose, RobotsRecord, Timestamp, Visit};
     use store::{Batch, MemoryStore, Store};
 
     use super::*;
@@ -137,6 +147,20 @@ mod tests {
             ]
         );
         assert_eq!(told(&[], Some((None, "http://[::1]/")))[5], format!("http://[::1]/: {last}; it stays open"));
+    }
+
+    #[test]
+    fn a_site_that_answered_was_reached() {
+        let url = CanonicalUrl::from_canonical("http://a.test/").expect("a URL");
+        let answer = RobotsAnswer::Status { code: 404, body: Default::default() };
+        let robots = RobotsRecord { fetched_at: Timestamp(1), failed_tries: 0, answer, is_cut: false, renewal: None };
+        let sites = vec![SiteRecord { robots: Some(robots), ..SiteRecord::new(url.site()) }];
+        let store = MemoryStore::new();
+        let found = vec![Candidate::seed(url.clone())];
+        store.commit(&Batch { seeds: vec![url], found, sites, ..Batch::default() }).expect("a commit");
+        let told = Unfetched { hold: &[], waiting: None }.in_words(&store, "web").expect("a store");
+        let expect = "http://a.test/: its site was reached, but its turn did not come in this run; it stays open";
+        assert_eq!(told, [expect]);
     }
 
     #[test]
