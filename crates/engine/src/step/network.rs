@@ -7,16 +7,19 @@ use frontier::Group;
 use model::{Failure, FailureKind, Network, Timestamp};
 use weburl::SiteKey;
 
-use super::State;
+use super::{Front, Slot, State};
 use crate::Unreached;
 
-/// So many sites must fail that were reached before, one after the other and none answering, or all there are if they are fewer: but not
-/// less than [`SITES_MIN`], since of one or two sites nobody can tell.
+/// So many sites must fail that were reached before, one after the other and none answering, or all in front with something to do if they
+/// are fewer: but not less than [`SITES_MIN`], since of one or two sites nobody can tell.
 const SITES_ENOUGH: usize = 8;
 const SITES_MIN: usize = 3;
 
 /// They must fail at so many places: the sites of one address fail together when its machine does.
 const PLACES_MIN: usize = 3;
+
+/// A site that has failed for so long when others begin to fail is out of order by itself, and says nothing of the network.
+const FAILED_BEFORE_MIN: Duration = Duration::from_secs(60);
 
 /// The time without an answer from any site.
 const SILENT_FOR_MIN: Duration = Duration::from_secs(2);
@@ -132,26 +135,42 @@ impl OwnNetwork {
         self.down = None;
     }
 
-    /// A site could not be reached at a place, of this many sites in all. True if the network is the cause, not the site.
-    fn is_down(&mut self, now: Timestamp, (site, place): (SiteKey, Place), was_reached: bool, sites: usize) -> bool {
+    /// A site could not be reached at a place. True if the network is the cause, not the site. `is_evidence`: the site answered before, and
+    /// has not failed for long; `have_all` says whether all such sites are among those that failed since then.
+    fn is_down(
+        &mut self,
+        now: Timestamp,
+        (site, place): (SiteKey, Place),
+        is_evidence: impl FnOnce(Timestamp) -> bool,
+        have_all: impl FnOnce(&HashSet<SiteKey>, Timestamp) -> bool,
+    ) -> bool {
         if self.down.is_some() {
             return true;
         }
-        let enough = sites.clamp(SITES_MIN, SITES_ENOUGH);
         let since = *self.failed_since.get_or_insert(now);
-        if was_reached && self.failed.len() < enough {
+        let is_evidence = is_evidence(since);
+        if is_evidence && self.failed.len() < SITES_ENOUGH {
             self.failed.insert(site);
         }
-        if was_reached && self.places.len() < PLACES_MIN {
+        if is_evidence && self.places.len() < PLACES_MIN {
             self.places.insert(place);
         }
-        let are_enough = self.failed.len() >= enough && self.places.len() >= PLACES_MIN;
-        if !are_enough || now.since(since) < SILENT_FOR_MIN {
+        let may_be = self.failed.len() >= SITES_MIN
+            && self.places.len() >= PLACES_MIN
+            && now.since(since) >= SILENT_FOR_MIN
+            && (self.failed.len() >= SITES_ENOUGH || have_all(&self.failed, since));
+        if !may_be {
             return false;
         }
         self.down = Some(Down { since, probe_at: now + PROBE_WAITS[0], probes: 1, found: None });
         true
     }
+}
+
+/// Whether a failure of this site may be that of the network, where sites fail since then.
+fn may_tell_of_network(front: &Front, since: Timestamp) -> bool {
+    let fails_by_itself = front.state.failing().is_some_and(|failing| failing.since + FAILED_BEFORE_MIN <= since);
+    front.state.was_reached() && !front.state.needs_no_network() && !fails_by_itself
 }
 
 impl State {
@@ -169,16 +188,26 @@ impl State {
                 return false;
             }
         }
-        let sites = self.sites.len() + self.asides.len();
-        let front = self.front(site);
+        let (sites, network) = (&self.sites, &mut self.network);
+        let front = match sites.get(&site) {
+            Some(Slot::Here(front)) => Some(front),
+            Some(Slot::Loading(_)) | None => None,
+        };
         let unreached =
-            front.as_ref().map(|front| Unreached { site: front.state.site().clone(), detail: failure.detail.clone() });
-        let addresses = front.as_ref().filter(|_| failure.kind != FailureKind::NameServer);
+            front.map(|front| Unreached { site: front.state.site().clone(), detail: failure.detail.clone() });
+        let addresses = front.filter(|_| failure.kind != FailureKind::NameServer);
         let address = addresses.and_then(|front| front.state.addresses.as_ref()?.iter().min());
         let place = address.map_or(Place::Name(site), |address| Place::Network(Network::of(*address)));
-        let was_reached = front.is_some_and(|front| front.state.was_reached());
-        self.network.last_failure = unreached.or(self.network.last_failure.take());
-        self.network.is_down(now, (site, place), was_reached, sites)
+        network.last_failure = unreached.or(network.last_failure.take());
+        let is_evidence = |since| front.is_some_and(|front| may_tell_of_network(front, since));
+        network.is_down(now, (site, place), is_evidence, |failed, since| {
+            sites.iter().all(|(site, slot)| match slot {
+                Slot::Here(front) => {
+                    failed.contains(site) || front.parked.is_some() || !may_tell_of_network(front, since)
+                }
+                Slot::Loading(_) => false,
+            })
+        })
     }
 
     /// Takes the turn of the site whose name a probe found, where it is due and its address is free. Until then it waits.
@@ -230,7 +259,9 @@ mod tests {
                     0 => network.reached(),
                     _ => {
                         let was_reached = *site < 100 || *site >= 200;
-                        network.is_down(S(*second), (SiteKey(*site), place(*site)), was_reached, sites);
+                        let all = sites.clamp(SITES_MIN, SITES_ENOUGH);
+                        let have_all = |failed: &HashSet<SiteKey>, _| failed.len() >= all;
+                        network.is_down(S(*second), (SiteKey(*site), place(*site)), |_| was_reached, have_all);
                     }
                 }
             }
@@ -256,7 +287,12 @@ mod tests {
     fn probes_are_few_and_fewer() {
         let mut network = OwnNetwork::default();
         for (second, site) in [(0, 1), (0, 2), (2, 3)] {
-            network.is_down(S(second), (SiteKey(site), Place::Name(SiteKey(site))), true, 3);
+            network.is_down(
+                S(second),
+                (SiteKey(site), Place::Name(SiteKey(site))),
+                |_| true,
+                |failed, _| failed.len() == 3,
+            );
         }
         let tried: Vec<u64> = (0..=120).filter(|second| network.may_try(S(*second))).collect();
         assert_eq!(tried, [3, 5, 10, 20, 50, 110]);

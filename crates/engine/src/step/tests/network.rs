@@ -54,6 +54,36 @@ fn where_nothing_comes_back_from_any_site_the_network_is_down_until_something_do
     }
 }
 
+/// One was never reached, one has nothing left to do, and one was reached and is out of order for long: the others tell of the network.
+#[test]
+fn an_outage_is_noticed_beside_sites_that_were_out_of_order_before_or_are_finished() {
+    let (dead, done, broken) = ("http://dead.test/", "http://done.test/", "http://broken.test/");
+    let further: Vec<String> = SITES.iter().flat_map(|site| (0..300).map(move |n| format!("{site}{n}"))).collect();
+    let mut seeds: Vec<&str> = further.iter().map(String::as_str).chain([dead, done, broken]).collect();
+    let more: Vec<String> = (0..50).map(|n| format!("{broken}{n}")).collect();
+    seeds.extend(more.iter().map(String::as_str));
+    let mut crawl = Driven::begin(Settings { patience: SECOND * 3_600, ..settings() }, &seeds);
+    let mut went_down = None;
+    for second in 0..300 {
+        for name in crawl.names.iter().map(|name| format!("{name}/")).collect::<Vec<_>>() {
+            let all = [SITES[0], SITES[1], SITES[2], dead, done, broken];
+            let at = all.iter().position(|site| *site == name).expect("one of them") as u8;
+            crawl.resolved(&name, Ok(&[at + 1]));
+        }
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            let fails = asked.starts_with(dead) || second >= 200 || asked.starts_with(broken) && second >= 60;
+            match fails {
+                true => crawl.failed(&asked, FailureKind::Connect),
+                false if asked.ends_with("/robots.txt") => crawl.answered(&asked, 404, &[], ""),
+                false => crawl.answered(&asked, 200, &[], ""),
+            }
+        }
+        went_down = went_down.or(crawl.state.network_down_since().is_some().then_some(second));
+        crawl.wait(SECOND);
+    }
+    assert!(went_down.is_some_and(|second| (201..215).contains(&second)), "{went_down:?}");
+}
+
 #[test]
 fn a_network_that_is_back_is_noticed_though_names_hold_for_less_than_the_wait_for_a_probe() {
     let seeds: Vec<String> =
