@@ -1,5 +1,6 @@
 //! The shell around the step: carries commands out with tokio and one writer thread, and decides nothing.
 
+mod awake;
 mod control;
 mod fetching;
 mod flights;
@@ -28,6 +29,7 @@ use weburl::{CanonicalUrl, Site, SiteKey};
 use crate::clock::Clock;
 use crate::named::NamedSites;
 use crate::{Browsing, Command, End, Event, Hooks, Pin, RecordError, Recorder, Settings, Start, State};
+use awake::Awake;
 pub use control::{Change, Control, Ownership, Steered, Work, Worked};
 use fetching::{Fetching, fetch, on_its_own_thread};
 use flights::{Flights, Job};
@@ -269,7 +271,7 @@ impl Shell {
         // Time in which this process stood still is nobody's to answer in.
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         tokio::pin!(stop);
-        let (mut stopping, mut last_commit) = (false, None);
+        let (mut stopping, mut last_commit, mut awake) = (false, None, Awake::new(clock.now()));
         while hands.end.is_none() {
             let nothing_else = state.fetches_in_flight() == 0 && state.sites_waiting() == 0;
             awaited.set(nothing_else && hands.waiting_orders.is_empty());
@@ -285,6 +287,7 @@ impl Shell {
                 }
                 // Before all that may never cease. It is cheap to ask whether a second has passed.
                 _ = ticks.tick() => {
+                    look_at_time(&mut awake, &mut state, clock);
                     for lost in hands.look_after_flights() {
                         hands.carry_out(state.step(clock.now(), clock.date(), lost));
                     }
@@ -337,7 +340,8 @@ impl Shell {
                         }
                     };
                     if let Some(event) = event {
-                        hands.carry_out(state.step(clock.now(), clock.date(), event));
+                        let now = look_at_time(&mut awake, &mut state, clock);
+                        hands.carry_out(state.step(now, clock.date(), event));
                     }
                     // Behind all that the step has just had recorded.
                     hands.waiting_orders.push_back(Order::Confirm(done));
@@ -365,7 +369,8 @@ impl Shell {
             if hands.fetching.fetcher.has_answer() {
                 state.answer_has_begun();
             }
-            let commands = time(Stage::Decide, || state.step(clock.now(), clock.date(), event));
+            let now = look_at_time(&mut awake, &mut state, clock);
+            let commands = time(Stage::Decide, || state.step(now, clock.date(), event));
             hands.fetching.beside.set_contents(state.content_bytes());
             hands.carry_out(commands);
         }
@@ -389,6 +394,15 @@ impl Shell {
         closed.map_err(|error| internal("closing the archive", &error))??;
         end.ok_or_else(|| CrawlError::Internal("the crawl ended without an end".to_owned()))
     }
+}
+
+/// The time. Where the process stood still before, the step learns of it first.
+fn look_at_time(awake: &mut Awake, state: &mut State, clock: Clock) -> Timestamp {
+    let now = clock.now();
+    if awake.stood_still(now) {
+        state.stood_still(now);
+    }
+    now
 }
 
 /// A part of the program that broke.

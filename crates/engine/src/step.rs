@@ -88,6 +88,9 @@ const RESOLVE_FAILED_AGAIN_AFTER: Duration = Duration::from_secs(300);
 /// How long a site keeps an address that its name server does not confirm.
 const ADDRESS_KEPT_MAX: Duration = Duration::from_secs(24 * 3600);
 
+/// A request that was under way for so long when the run ends counts as one that failed.
+const UNANSWERED_MIN: Duration = Duration::from_secs(10);
+
 /// The whole state of a running crawl. What must outlive the process is in the store.
 pub struct State {
     settings: Settings,
@@ -328,7 +331,7 @@ impl State {
             Event::SettingsChanged(settings) => self.settings_changed(now, *settings),
             Event::NewSeeds(seeds) => self.new_seeds(now, seeds),
             Event::Wake => {}
-            Event::Stop => self.stop(),
+            Event::Stop => self.stop(now),
         }
         self.go_on_in_parts(now);
         self.dispatch(now);
@@ -389,16 +392,28 @@ impl State {
         self.remembered.forget_settled();
     }
 
-    fn stop(&mut self) {
+    fn stop(&mut self, now: Timestamp) {
         self.ending.get_or_insert(End::Stopped);
-        self.abandon();
+        self.abandon(now);
     }
 
     /// Drops the fetches under way. Their URLs stay in the store's queue.
-    fn abandon(&mut self) {
-        if !self.in_flight.is_empty() {
-            self.in_flight.clear();
-            self.commands.push(Command::Abandon);
+    ///
+    /// A request that hangs counts for its site: the next run begins with others.
+    fn abandon(&mut self, now: Timestamp) {
+        if self.in_flight.is_empty() {
+            return;
+        }
+        let hang =
+            |flight: &&Flight| flight.begun + UNANSWERED_MIN <= now && !matches!(flight.asked, TaskKind::Errand { .. });
+        let hanging: BTreeSet<SiteKey> = self.in_flight.values().filter(hang).map(|flight| flight.site).collect();
+        self.in_flight.clear();
+        self.commands.push(Command::Abandon);
+        for site in hanging {
+            if let Some(front) = self.front(site) {
+                front.state.note_unanswered();
+                self.record_site(site);
+            }
         }
     }
 
@@ -468,13 +483,7 @@ impl State {
                 if !self.is_fault_of_network(now, site, &failure)
                     && let Some(front) = self.front(site)
                 {
-                    let failed = Failed {
-                        trouble: Trouble::Unreached,
-                        failure: &failure,
-                        retry_after: None,
-                        since: now,
-                        at: now,
-                    };
+                    let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after: None, at: now };
                     front.state.failed(&failed, &politeness);
                     self.site_failed(now, site);
                     self.record_site(site);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use foldhash::HashMap;
-use frontier::LeftBehind;
+use frontier::{ASIDE_WAITS, LeftBehind};
 use model::{SiteRecord, Timestamp};
 use weburl::SiteKey;
 
@@ -26,8 +26,16 @@ pub(super) struct Asides {
 struct InTrouble {
     due: Timestamp,
     failing_since: Timestamp,
+    /// Before this it is not asked, even if patience ends.
+    probe_from: Timestamp,
     /// Others come before these.
     left_behind: LeftBehind,
+}
+
+impl InTrouble {
+    fn may_be_probed(&self, at: Timestamp) -> bool {
+        self.probe_from <= at && at < self.due
+    }
 }
 
 impl Asides {
@@ -45,7 +53,7 @@ impl Asides {
     }
 
     pub(super) fn remove(&mut self, site: SiteKey) -> Option<LeftBehind> {
-        let InTrouble { due, failing_since, left_behind } = self.sites.remove(&site)?;
+        let InTrouble { due, failing_since, left_behind, .. } = self.sites.remove(&site)?;
         self.due.remove(&(due, site));
         self.failing.remove(&(failing_since, site));
         Some(left_behind)
@@ -54,6 +62,16 @@ impl Asides {
     /// When a site is due, if it is remembered.
     pub(super) fn due_of(&self, site: SiteKey) -> Option<Timestamp> {
         self.sites.get(&site).map(|site| site.due)
+    }
+
+    /// True if some site may be asked at this time though it is not due.
+    pub(super) fn may_probe_some(&self, at: Timestamp) -> bool {
+        self.sites.values().any(|site| site.may_be_probed(at))
+    }
+
+    /// True if this site may.
+    pub(super) fn may_probe(&self, site: SiteKey, at: Timestamp) -> bool {
+        self.sites.get(&site).is_some_and(|site| site.may_be_probed(at))
     }
 
     pub(super) fn contains(&self, site: SiteKey) -> bool {
@@ -85,13 +103,14 @@ impl State {
     }
 
     /// Lets a site in trouble leave the front. Nothing of it may be under way.
-    pub(super) fn put_aside(&mut self, site: SiteKey) {
+    pub(super) fn put_aside(&mut self, now: Timestamp, site: SiteKey) {
         if let Some(mut front) = self.leave_front(site) {
             let left_behind = front.state.take_left_behind();
-            // From the end of its visit: one that asked to be left alone for a minute is asked again.
-            let since = front.state.failing().map(|failing| failing.since + front.visit_took);
+            let since = front.state.failing().map(|failing| failing.since);
             let failing_since = since.map_or_else(Timestamp::default, |since| self.patience.with_place(&front, since));
-            self.asides.insert(site, InTrouble { due: front.state.due_at(), failing_since, left_behind });
+            let wait = front.state.delay_max(&self.settings.site_rules.politeness).max(ASIDE_WAITS[0]);
+            let probe_from = front.state.asked_until().max(now + wait);
+            self.asides.insert(site, InTrouble { due: front.state.due_at(), failing_since, probe_from, left_behind });
         }
     }
 
@@ -117,11 +136,25 @@ impl State {
             && due <= now
             && self.make_room(self.settings.sites_in_front_max)
         {
-            let left_behind = self.asides.remove(site);
-            self.bring_to_front(site);
-            if let Some(Slot::Loading(loading)) = self.sites.get_mut(&site) {
-                loading.left_behind = left_behind.or(loading.left_behind.take());
+            self.return_to_front(site, false);
+        }
+        if self.last_probe_or_earlier(now).is_some_and(|probe| probe <= now) {
+            let aside = self.asides.due.iter().map(|(_, site)| *site);
+            for site in aside.filter(|site| self.asides.may_probe(*site, now)).collect::<Vec<_>>() {
+                if !self.make_room(self.settings.sites_in_front_max) {
+                    break;
+                }
+                self.return_to_front(site, true);
             }
+        }
+    }
+
+    fn return_to_front(&mut self, site: SiteKey, is_last_probe: bool) {
+        let left_behind = self.asides.remove(site);
+        self.bring_to_front(site);
+        if let Some(Slot::Loading(loading)) = self.sites.get_mut(&site) {
+            loading.left_behind = left_behind.or(loading.left_behind.take());
+            loading.is_last_probe = is_last_probe;
         }
     }
 }

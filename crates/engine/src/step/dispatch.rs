@@ -53,7 +53,7 @@ impl State {
             if front.is_busy() {
                 self.bench.withdraw(site);
             } else {
-                self.put_aside(site);
+                self.put_aside(now, site);
             }
             return;
         }
@@ -184,10 +184,10 @@ impl State {
         ];
         if let Some((_, name)) = reached.into_iter().find(|(reached, _)| *reached) {
             if self.ending.is_none() {
-                self.ending = Some(End::Limit(name, self.leaves_to_next()));
+                self.ending = Some(End::Limit(name, self.leaves_to_next(now)));
             }
             if name == TIME_LIMIT {
-                self.abandon();
+                self.abandon(now);
             }
         }
     }
@@ -195,8 +195,8 @@ impl State {
     /// Ends a run that could reach nothing at all, however long what is under way may take: it would most likely fail as all before.
     pub(super) fn end_unreached(&mut self, now: Timestamp) {
         if self.ending.is_none() && !self.network.was_reached() && self.is_out_of_patience(now) {
-            self.ending = Some(End::Waiting(self.leaves_to_next()));
-            self.abandon();
+            self.ending = Some(End::Waiting(self.leaves_to_next(now)));
+            self.abandon(now);
         }
     }
 
@@ -206,12 +206,13 @@ impl State {
         // Where nothing is due, an end is waited for.
         let due = self.next_turn().filter(|_| may_begin);
         let back = self.asides.next_due().filter(|due| may_begin && *due > now);
+        let probe = may_begin.then(|| self.last_probe_or_earlier(now)).flatten().filter(|at| *at > now);
         let end = self.settings.time_max.filter(|_| self.ending.is_none()).map(|max| self.started_at + max);
         let at_once = self.has_judged_enough().then_some(now);
         // Where something has answered, an event comes before.
         let may_end = !self.network.was_reached() || self.in_flight.is_empty() && self.asked == 0;
         let ends_at = may_end.then(|| self.patience_ends(now)).flatten().filter(|at| *at > now);
-        if let Some(alarm) = [at_once, due, back, end, ends_at].into_iter().flatten().min() {
+        if let Some(alarm) = [at_once, due, back, probe, end, ends_at].into_iter().flatten().min() {
             self.commands.push(Command::WakeAt(alarm.max(now)));
         }
     }
@@ -238,17 +239,17 @@ impl State {
             return None;
         }
         if let Some((since, probe_at)) = self.network.down_since().zip(self.network.quiet_until()) {
-            let is_over = probe_at > since + self.patience();
+            let is_over = probe_at > self.waits_since(since) + self.patience();
             return is_over.then(|| End::Waiting(self.waiting(self.asides.len(), None)));
         }
         if self.is_out_of_patience(now) {
-            return Some(End::Waiting(self.leaves_to_next()));
+            return Some(End::Waiting(self.leaves_to_next(now)));
         }
         let is_idle = self.sites_waiting() == 0 && self.has_found_all_sites();
         if !is_idle || self.errands.is_open() || !self.places.nobody_waits() {
             return None;
         }
-        match (self.asides.next_due(), self.waits_until()) {
+        match (self.asides.next_due(), self.waits_until(now)) {
             (None, _) => Some(End::Done),
             (Some(_), Some(_)) => None,
             (Some(due), None) => {
@@ -259,9 +260,9 @@ impl State {
     }
 
     /// What a run leaves that ends now.
-    fn leaves_to_next(&self) -> Waiting {
+    fn leaves_to_next(&self, now: Timestamp) -> Waiting {
         let sites = self.sites.len() - self.parked.len() + self.asides.len();
-        let due = self.asides.next_due().or_else(|| self.first_due()).map(|due| self.dates.of(due));
+        let due = self.asides.next_due().or_else(|| self.first_due()).map(|due| self.dates.of(due.max(now)));
         let has_answers = due.is_none() && self.network.was_reached();
         Waiting { has_answers, ..self.waiting(sites, due) }
     }
@@ -295,8 +296,13 @@ impl State {
             return self.bench.end(group, now);
         }
         let is_on_network = !front.state.needs_no_network();
+        if is_on_network && self.waits_for_others(now, site) {
+            self.prepare(now, site);
+            return self.bench.end(group, now);
+        }
+        let Some(front) = self.front(site) else { return self.bench.end(group, now) };
         if is_on_network {
-            let share = Share::of(front.domain, front.state.address());
+            let share = Share::of(front.domain, front.state.address(), front.state.answers());
             if self.must_wait_for_share(Visitor::Site(site), share) {
                 if let Some(front) = self.front(site) {
                     front.waits_for_share = true;
@@ -473,7 +479,7 @@ impl State {
         let address = state.address();
         let of_robots = earlier_robots.renewal().filter(|_| validators.is_some() && purpose == Purpose::Robots);
         let file = of_robots.and_then(|renewal| renewal.url.clone()).unwrap_or_else(|| url.clone());
-        let share = Share::of(*domain, address);
+        let share = Share::of(*domain, address, state.answers());
         self.take_share(share);
         let condition = validators.map(|validators| Box::new(Condition { validators: *validators, url: file }));
         let is_conditional = condition.is_some();

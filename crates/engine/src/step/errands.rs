@@ -293,7 +293,8 @@ impl State {
             self.bench.end(group, now);
             return self.offer_errand(now, key);
         }
-        let share = Share::of(domain_of(&url.site()), address);
+        let answers = self.front(site).is_some_and(|front| front.state.answers());
+        let share = Share::of(domain_of(&url.site()), address, answers);
         if self.must_wait_for_share(Visitor::Errand(number), share) {
             self.errands.numbers.insert(number, key);
             return self.bench.end(group, now);

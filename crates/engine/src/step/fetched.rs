@@ -121,8 +121,7 @@ impl State {
             Verdict::Retry { trouble, retry_after, outcome: ended, reason } => {
                 let failure = failure_of(&outcome.fetched, &reason);
                 let at = outcome.finished_at;
-                let since = at.before(front.visit_took);
-                let failed = Failed { trouble, failure: &failure, retry_after, since, at };
+                let failed = Failed { trouble, failure: &failure, retry_after, at };
                 let attempts = self.url_failed(now, site, (queued.candidate.purpose, attempts), &failed);
                 let Some(front) = self.front(site) else { return };
                 if shares_addresses && matches!(failure.kind, FailureKind::Connect | FailureKind::Timeout) {

@@ -15,6 +15,13 @@ use crate::Command;
 /// Sites remembered whose budget is spent, some 16 bytes each.
 const SPENT_REMEMBERED_MAX: usize = 1_000_000;
 
+/// How long a request is taken to last to a site whose last one failed in an earlier run: until one sees that no answer begins.
+const FAILED_VISIT_TOOK: Duration = Duration::from_secs(30);
+
+/// So long such a site waits for others whose addresses are not known yet: they may have the same. It looks again after each step of it.
+const OTHERS_COME_WITHIN: Duration = Duration::from_secs(5);
+const LOOKS_FOR_OTHERS_AFTER: Duration = Duration::from_millis(500);
+
 /// A wait that is cut by so much is reported: its delay was lowered, or the system's clock was set back. Workers' clocks differ a little.
 const WAIT_CUT_MIN: Duration = Duration::from_secs(60);
 
@@ -132,7 +139,8 @@ impl State {
     ) {
         self.asked -= 1;
         if matches!(self.sites.get(&site), Some(Slot::Loading(_)))
-            && let Some(Slot::Loading(Loading { changed, leaving, left_behind })) = self.sites.remove(&site)
+            && let Some(Slot::Loading(Loading { changed, leaving, left_behind, is_last_probe })) =
+                self.sites.remove(&site)
         {
             self.room.coming -= 1;
             let left_behind = match left_behind {
@@ -158,12 +166,15 @@ impl State {
             if let Some(left_behind) = left_behind {
                 front.state.go_on_behind(left_behind);
             }
+            if is_last_probe {
+                front.state.end_wait(now);
+            }
             self.places.enter(site, front.domain);
             self.sites.insert(site, Slot::Here(Box::new(front)));
             self.weigh(site);
             let has_urls = !queue.is_empty() || !all;
             if has_urls && self.front(site).is_some_and(|front| front.state.is_aside(now)) {
-                return self.put_aside(site);
+                return self.put_aside(now, site);
             }
         }
         if let Some(front) = self.front(site) {
@@ -186,7 +197,8 @@ impl State {
         let taken_over = self.taken_over.remove(&site);
         let mut record = match record {
             Some(record) => self.read_record(now, *record),
-            None => SiteRecord::new(url?.site()),
+            // Those that came first have their turns first.
+            None => SiteRecord { due_at: now, ..SiteRecord::new(url?.site()) },
         };
         let politeness = &self.settings.site_rules.politeness;
         // Whether its address is refused is up to the settings and the seeds of this run.
@@ -217,6 +229,9 @@ impl State {
             // Such a visit may have ended unrecorded.
             state.wait_until(before + state.delay(politeness), Reason::Delay);
         }
+        // What failed in an earlier run may hang: the other sites of its address come first.
+        let of_earlier_run = state.due_at() <= self.started_at + state.delay(politeness);
+        let is_to_wait_behind = self.start == Start::Resumed && of_earlier_run && state.failures_in_a_row() > 0;
         if too_late >= WAIT_CUT_MIN {
             self.waits_cut = self.waits_cut.max(Some(too_late));
         }
@@ -229,7 +244,7 @@ impl State {
             leaving: Leaving::No,
             loading: false,
             resolving: false,
-            visit_took: Duration::ZERO,
+            visit_took: if is_to_wait_behind { FAILED_VISIT_TOOK } else { Duration::ZERO },
             reading: Reading::Nothing,
             names_sitemaps: false,
             resolved_at: now,
@@ -244,6 +259,21 @@ impl State {
             parked: None,
             sitemaps_named: false,
         })
+    }
+
+    /// Has a site that failed in an earlier run wait for its first turn while sites are read and names looked up. False if there is nothing
+    /// to wait for.
+    pub(super) fn waits_for_others(&mut self, now: Timestamp, site: SiteKey) -> bool {
+        let politeness = &self.settings.site_rules.politeness;
+        let (others_come, started_at) = (self.asked > 0, self.started_at);
+        let Some(Slot::Here(front)) = self.sites.get_mut(&site) else { return false };
+        let is_behind = front.turns == 0 && !front.visit_took.is_zero();
+        let until = started_at + front.state.delay(politeness) + OTHERS_COME_WITHIN;
+        let waits = is_behind && others_come && now < until;
+        if waits {
+            front.state.wait_until(until.min(now + LOOKS_FOR_OTHERS_AFTER), Reason::BackOff);
+        }
+        waits
     }
 
     /// Takes in a URL that is in the store's queue now.

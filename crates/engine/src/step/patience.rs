@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use foldhash::HashMap;
+use frontier::Reason;
 use model::{Network, Timestamp};
 use weburl::SiteKey;
 
@@ -15,16 +16,30 @@ const PATIENCE_BEFORE_FIRST_PAGE: Duration = Duration::from_secs(60);
 /// How long any other run goes on at least while some site is not aside yet: longer than a URL needs for its attempts (1 + 8 + 64 s).
 const PATIENCE_MIN: Duration = Duration::from_secs(120);
 
-/// Addresses and domains that fail and are remembered, some 40 bytes each. The sites of others must fail one by one.
+/// So long before patience ends, the sites aside are asked once more.
+const LAST_PROBE_BEFORE: Duration = Duration::from_secs(30);
+
+/// Addresses and domains that fail and are remembered, some 70 bytes each. The sites of others must fail one by one.
 const FAILING_REMEMBERED_MAX: usize = 100_000;
 
 /// What a run waits for that has nothing but failures.
 #[derive(Default)]
 pub(super) struct Patience {
-    /// When waiting began: with the run, the last answer of a site, or the end of a pause.
+    /// When waiting began: with the run, the last answer of a site, or the end of a pause, or of a time in which the process stood still.
     since: Timestamp,
-    /// Since when addresses, and the look-ups of the names of domains, have failed without a success.
-    failing: HashMap<Holder, Timestamp>,
+    /// The addresses, and the look-ups of the names of domains, that have failed without a success.
+    failing: HashMap<Holder, FailingPlace>,
+}
+
+/// Where sites fail.
+#[derive(Clone, Copy)]
+struct FailingPlace {
+    /// When the first failed.
+    since: Timestamp,
+    /// The site that failed; `None` if there were several.
+    only: Option<SiteKey>,
+    /// Some site failed that had answered before.
+    fails_those_that_answered: bool,
 }
 
 impl Patience {
@@ -37,18 +52,26 @@ impl Patience {
         self.since = self.since.max(now);
     }
 
-    fn failing_since(&self, front: &Front) -> Option<Timestamp> {
-        self.failing.get(&place_of(front)).copied()
+    /// Since when a site fails that waits for its turn: since its place does. One that answered when it was asked last fails only with
+    /// another such site.
+    fn failing_with_place(&self, front: &Front) -> Option<Timestamp> {
+        let place = self.failing.get(&place_of(front))?;
+        (place.fails_those_that_answered || !front.state.was_reached()).then_some(place.since)
     }
 
-    /// Since when a site fails that has failed since then: since its place does, which has answered nobody.
+    /// Since when a site fails that has failed since then: since its place does, where others fail too and nobody is answered.
     pub(super) fn with_place(&self, front: &Front, since: Timestamp) -> Timestamp {
-        self.failing_since(front).map_or(since, |of_place| of_place.min(since))
+        let place = self.failing.get(&place_of(front)).filter(|place| place.only != Some(front.state.key));
+        place.map_or(since, |place| place.since.min(since))
     }
 
-    fn failed(&mut self, at: Holder, now: Timestamp) {
-        if self.failing.len() < FAILING_REMEMBERED_MAX {
-            self.failing.entry(at).or_insert(now);
+    fn failed(&mut self, at: Holder, now: Timestamp, site: SiteKey, has_answered: bool) {
+        let (is_known, has_room) = (self.failing.contains_key(&at), self.failing.len() < FAILING_REMEMBERED_MAX);
+        if is_known || has_room {
+            let first = FailingPlace { since: now, only: Some(site), fails_those_that_answered: false };
+            let place = self.failing.entry(at).or_insert(first);
+            place.only.take_if(|only| *only != site);
+            place.fails_those_that_answered |= has_answered;
         }
     }
 }
@@ -76,8 +99,17 @@ impl State {
 
     /// Notes that a site has failed.
     pub(super) fn site_failed(&mut self, now: Timestamp, site: SiteKey) {
-        if let Some(place) = self.front(site).map(|front| place_of(front)) {
-            self.patience.failed(place, now);
+        if let Some((place, has_answered)) = self.front(site).map(|front| (place_of(front), front.state.was_reached()))
+        {
+            self.patience.failed(place, now, site, has_answered);
+        }
+    }
+
+    /// Notes that this process stood still until now, as while its machine sleeps: that was nobody's time to answer in.
+    pub fn stood_still(&mut self, now: Timestamp) {
+        self.patience.begins(now);
+        for flight in self.in_flight.values_mut() {
+            flight.begun = now;
         }
     }
 
@@ -108,13 +140,47 @@ impl State {
     }
 
     /// When to continue if only sites aside are left; `None` if patience ends before that.
-    pub(super) fn waits_until(&self) -> Option<Timestamp> {
+    pub(super) fn waits_until(&self, now: Timestamp) -> Option<Timestamp> {
         let due = self.asides.next_due()?;
         let since = match self.is_unreached() {
             true => self.patience.since,
             false => self.patience.since.max(self.asides.failing_since()),
         };
-        (due <= since + self.patience()).then_some(due)
+        let is_soon = due <= since + self.patience();
+        if is_soon { Some(due) } else { self.last_probe(now).filter(|probe| *probe > now) }
+    }
+
+    /// Since when a run without a network waits, of which it is known since then.
+    pub(super) fn waits_since(&self, down_since: Timestamp) -> Timestamp {
+        self.patience.since.max(down_since)
+    }
+
+    /// When the sites aside are asked once more, if all that is left fails until patience ends, and some of them may be asked then.
+    pub(super) fn last_probe(&self, now: Timestamp) -> Option<Timestamp> {
+        if !self.may_have_last_probe() {
+            return None;
+        }
+        let probe = self.patience_ends(now)?.before(LAST_PROBE_BEFORE);
+        self.asides.may_probe_some(probe).then_some(probe)
+    }
+
+    /// The same, as a time at which to look again. Sites are looked at only where it may be now.
+    pub(super) fn last_probe_or_earlier(&self, now: Timestamp) -> Option<Timestamp> {
+        let earliest = (self.patience.since + self.patience_with_failing()).before(LAST_PROBE_BEFORE);
+        match earliest > now {
+            true => self.may_have_last_probe().then_some(earliest),
+            false => self.last_probe(now),
+        }
+    }
+
+    /// Those who want no patience get none.
+    fn may_have_last_probe(&self) -> bool {
+        self.asides.len() > 0 && self.settings.patience >= PATIENCE_MIN && self.may_lose_patience()
+    }
+
+    /// Without a network nothing counts as a failure, and its probes decide.
+    fn may_lose_patience(&self) -> bool {
+        self.start != Start::Shared && !self.settings.paused && self.network.down_since().is_none()
     }
 
     /// True if the run is over as soon as nothing is under way, since all that is left has failed for long enough.
@@ -128,11 +194,9 @@ impl State {
     }
 
     fn gives_up_at(&self, now: Timestamp) -> Option<Timestamp> {
-        // Without a network nothing counts as a failure, and its probes decide.
-        let may_end = self.start != Start::Shared && !self.settings.paused && self.network.down_since().is_none();
         // Sites are looked at only where it may be so.
         let is_long_enough = self.patience.since + self.patience_with_failing() <= now;
-        if may_end && is_long_enough { self.patience_ends(now) } else { None }
+        if is_long_enough && self.may_lose_patience() { self.patience_ends(now) } else { None }
     }
 
     /// When the first site in front is due, of a crawl with pages. A run without one tells why there is none.
@@ -171,17 +235,18 @@ impl State {
         }
         let Some(failing) = front.state.failing() else {
             let due_at = front.state.due_at();
-            let since = self.patience.failing_since(front).filter(|_| due_at <= now)?;
+            let since = self.patience.failing_with_place(front).filter(|_| due_at <= now)?;
             return Some(due_at.max(since));
         };
         // A minute is too short for the attempts of a URL.
         if failing.is_of_urls && !self.has_had_pages() {
             return None;
         }
-        // A site with a long delay has one request in that time. It may be a URL that is broken.
-        let delay = front.state.delay(&self.settings.site_rules.politeness);
-        let is_tried_again = front.state.failures_in_a_row() >= 2 || front.state.is_aside(now);
-        (is_tried_again || self.is_unreached() || delay <= self.patience_with_failing() / 2)
-            .then(|| self.patience.with_place(front, failing.since))
+        // What it waits for its delay is no failure.
+        let waits = match front.state.waits_for() {
+            Reason::Delay => front.state.delay(&self.settings.site_rules.politeness),
+            _ => Duration::ZERO,
+        };
+        Some(self.patience.with_place(front, failing.since + waits))
     }
 }

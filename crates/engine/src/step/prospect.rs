@@ -214,7 +214,8 @@ impl State {
         }
         waits.add(Reason::Hold.into(), self.held_up());
         waits.add(Reason::Place.into(), self.places.len_outside());
-        waits.add(Held { reason: Reason::Aside, until: self.asides.next_due() }, self.asides.len());
+        let back = [self.asides.next_due(), self.last_probe(now)].into_iter().flatten().min();
+        waits.add(Held { reason: Reason::Aside, until: back }, self.asides.len());
         waits
     }
 
@@ -254,7 +255,8 @@ impl State {
             return self.spent_budget().into();
         }
         if let Some(until) = self.asides.due_of(site).filter(|until| *until > now) {
-            return Held::until(Reason::Aside, until);
+            let last_probe = self.last_probe(now).filter(|probe| self.asides.may_probe(site, *probe));
+            return Held::until(Reason::Aside, last_probe.map_or(until, |probe| probe.min(until)));
         }
         let is_done = self.search == SiteSearch::Exhausted && !self.sites_missed && self.sites_found.is_empty();
         let is_known = self.places.is_waiting(site) || self.asides.contains(site);

@@ -189,7 +189,7 @@ impl State {
         } else {
             // What another site asks for, or fails for, does not hold up a site whose earlier file is valid.
             let retry_after = retry_after.filter(|_| is_own || !front.state.has_earlier_robots());
-            let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after, since: at, at };
+            let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after, at };
             front.state.robots_failed(&failed, &politeness);
             // The store goes on to have the earlier one.
             is_kept = matches!(front.state.robots(), RobotsState::Unknown);

@@ -204,8 +204,7 @@ impl State {
         if let Some(front) = self.front(site) {
             if rules.is_none() {
                 let failure = unreadable();
-                let failed =
-                    Failed { trouble: Trouble::Unreached, failure: &failure, retry_after: None, since: now, at: now };
+                let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after: None, at: now };
                 front.state.failed(&failed, &politeness);
             }
             front.state.rules_read(rules);

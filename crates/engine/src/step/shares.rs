@@ -1,4 +1,5 @@
-//! Shares of the fetches at once: however many slow servers a domain or an address has, others go on.
+//! Shares of the fetches at once: however many slow servers a domain or an address has, others go on; and so do sites that answer, however
+//! many do not.
 
 use std::collections::VecDeque;
 
@@ -12,6 +13,10 @@ use super::{Slot, State};
 /// Look-ups of names of one domain at once. Name servers get few a second for each, and a site with one under way keeps its place in front.
 const LOOK_UPS_PER_DOMAIN_MAX: usize = 16;
 
+/// The part of all fetches at once that is kept for sites that answer: one in this many. Sites that have not answered, or fail, hold no more
+/// than the rest, however many they are.
+const KEPT_PART: usize = 4;
+
 /// Visitors waiting for one share, with those that have gone meanwhile; with more, those that have gone are removed.
 const WAITING_SWEPT_MIN: usize = 1_024;
 
@@ -24,11 +29,16 @@ pub(super) enum Holder {
     Address(Network),
     /// The names of a domain: what look-ups are counted for.
     Names(SiteKey),
+    /// All sites that have not answered, or fail.
+    Unanswered,
 }
 
 /// All that a fetch is counted for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Share([Option<Holder>; 2]);
+pub(super) struct Share {
+    of: [Option<Holder>; 2],
+    is_unanswered: bool,
+}
 
 /// What is under way for each holder, and who waits for its share.
 #[derive(Default)]
@@ -51,17 +61,19 @@ pub(super) fn domain_of(site: &Site) -> SiteKey {
 }
 
 impl Share {
-    pub(super) fn of(domain: SiteKey, address: Option<std::net::IpAddr>) -> Self {
-        Share([Some(Holder::Domain(domain)), address.map(|address| Holder::Address(Network::of(address)))])
+    /// Of a site of a domain at an address, that answers or has not so far.
+    pub(super) fn of(domain: SiteKey, address: Option<std::net::IpAddr>, answers: bool) -> Self {
+        let address = address.map(|address| Holder::Address(Network::of(address)));
+        Share { of: [Some(Holder::Domain(domain)), address], is_unanswered: !answers }
     }
 
     /// What the look-up of a name is counted for.
     pub(super) fn of_names(domain: SiteKey) -> Self {
-        Share([Some(Holder::Names(domain)), None])
+        Share { of: [Some(Holder::Names(domain)), None], is_unanswered: false }
     }
 
     fn holders(self) -> impl Iterator<Item = Holder> {
-        self.0.into_iter().flatten()
+        self.of.into_iter().flatten().chain(self.is_unanswered.then_some(Holder::Unanswered))
     }
 }
 
@@ -98,6 +110,7 @@ impl State {
             Holder::Domain(_) => self.settings.fetches_per_domain_max,
             Holder::Address(_) => self.settings.fetches_per_address_max,
             Holder::Names(_) => LOOK_UPS_PER_DOMAIN_MAX.min(self.fair_part()),
+            Holder::Unanswered => self.settings.concurrency - self.settings.concurrency / KEPT_PART,
         };
         max.max(1)
     }

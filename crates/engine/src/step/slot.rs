@@ -27,6 +27,8 @@ pub(super) struct Loading {
     pub(super) leaving: bool,
     /// What is known of its URLs that failed.
     pub(super) left_behind: Option<LeftBehind>,
+    /// It is in trouble, and asked once more since patience ends.
+    pub(super) is_last_probe: bool,
 }
 
 /// A site in front, with what the engine has under way for it.

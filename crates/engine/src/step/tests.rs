@@ -8,6 +8,7 @@ mod driven;
 mod errands;
 mod fairness;
 mod gone;
+mod hanging;
 mod in_parts;
 mod names;
 mod network;

@@ -34,7 +34,7 @@ const S: fn(u64) -> Timestamp = |seconds| Timestamp(seconds * 1_000_000);
 /// A failure, at a second of the run.
 fn failed(trouble: Trouble, retry_after_s: Option<u64>, at: u64) -> Failed<'static> {
     static FAILURE: Failure = Failure { kind: FailureKind::Busy, detail: String::new() };
-    Failed { trouble, failure: &FAILURE, retry_after: retry_after_s.map(Duration::from_secs), since: S(at), at: S(at) }
+    Failed { trouble, failure: &FAILURE, retry_after: retry_after_s.map(Duration::from_secs), at: S(at) }
 }
 
 const WINDOW: usize = 64;

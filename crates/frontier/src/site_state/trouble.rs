@@ -29,6 +29,9 @@ const ATTEMPTS_TIMES_MAX: u8 = 6;
 /// Failed URLs of a site in memory, which come after all others. With more, some come earlier.
 const LEFT_BEHIND_REMEMBERED_MAX: usize = 4_096;
 
+/// A site counts as one that answers up to so many failures in a row: a URL of it may be broken.
+const FAILURES_OF_ANSWERING_MAX: u32 = 1;
+
 /// A failure that may pass.
 #[derive(Clone, Debug)]
 pub struct Failed<'a> {
@@ -38,8 +41,6 @@ pub struct Failed<'a> {
     pub failure: &'a Failure,
     /// The wait that the server asks for.
     pub retry_after: Option<Duration>,
-    /// When the request began, as far as that is known.
-    pub since: Timestamp,
     /// When it failed.
     pub at: Timestamp,
 }
@@ -47,7 +48,7 @@ pub struct Failed<'a> {
 /// Requests to a site that failed, since it answered one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failing {
-    /// When the first began.
+    /// When the first failed; later by each delay of the site that it waited for since: that was no failure.
     pub since: Timestamp,
     /// Each was a failure of its URL alone.
     pub is_of_urls: bool,
@@ -88,6 +89,8 @@ pub(super) struct Sweep {
     pub(super) chance: Chance,
     /// The last failure that counts as the site's.
     pub(super) failure: Option<Failure>,
+    /// It put the site aside: the end of the sweep does not do so again.
+    pub(super) is_aside_for_failure: bool,
     /// When a URL failed last.
     pub(super) failed_at: Timestamp,
 }
@@ -272,13 +275,14 @@ impl SiteState {
             let was_aside = self.is_aside(failed.at);
             self.failed(failed, politeness);
             self.sweep.failure = Some(failed.failure.clone());
+            self.sweep.is_aside_for_failure = self.is_aside(failed.at);
             if purpose == Purpose::Page {
                 self.sweep.pages_failed = self.sweep.pages_failed.saturating_add(1);
                 self.sweep.is_aside_for_page |= !was_aside && self.is_aside(failed.at);
             }
             return attempts.max(1);
         }
-        self.failing.get_or_insert(Failing { since: failed.since, is_of_urls: true });
+        self.note_failing(failed.at, true, politeness);
         self.heed(failed, politeness);
         let first = u32::from(failed.trouble == Trouble::TooFast);
         let wait = politeness.backoff_after(failed.trouble, first, failed.retry_after);
@@ -302,13 +306,13 @@ impl SiteState {
 
     /// Notes a failure of the site that may pass: the site waits, and is put aside or given up at the limit.
     pub fn failed(&mut self, failed: &Failed<'_>, politeness: &Politeness) {
-        let Failed { trouble, failure, retry_after, since, at } = failed;
+        let Failed { trouble, failure, retry_after, at } = failed;
         self.heed(failed, politeness);
         if self.is_aside(*at) {
             // Of a visit that began before.
             return;
         }
-        self.failing.get_or_insert(Failing { since: *since, is_of_urls: false }).is_of_urls = false;
+        self.note_failing(*at, false, politeness);
         self.record.failures_in_a_row = self.record.failures_in_a_row.saturating_add(1);
         let failures = self.record.failures_in_a_row;
         let wait = politeness.backoff_after(*trouble, failures, *retry_after);
@@ -321,6 +325,16 @@ impl SiteState {
                 self.record.failures_in_a_row = failures.saturating_sub(URLS_TRIED_AFTER_ASIDE).max(1);
             }
         }
+    }
+
+    fn note_failing(&mut self, at: Timestamp, is_of_urls: bool, politeness: &Politeness) {
+        let waited = if self.waits_for == Reason::Delay { self.delay(politeness) } else { Duration::ZERO };
+        self.failing = Some(match self.failing {
+            None => Failing { since: at, is_of_urls },
+            Some(before) => {
+                Failing { since: (before.since + waited).min(at), is_of_urls: is_of_urls && before.is_of_urls }
+            }
+        });
     }
 
     fn put_aside(&mut self, failure: &Failure, at: Timestamp, politeness: &Politeness) {
@@ -350,6 +364,29 @@ impl SiteState {
     #[must_use]
     pub fn failing(&self) -> Option<Failing> {
         self.failing
+    }
+
+    /// A request was under way for long when its run ended, and nothing had come of it. The record tells that to the next run.
+    pub fn note_unanswered(&mut self) {
+        self.record.failures_in_a_row = self.record.failures_in_a_row.max(1);
+    }
+
+    /// Ends the wait of a site in trouble before its time, but for what the site itself asked for.
+    pub fn end_wait(&mut self, now: Timestamp) {
+        self.set_due_at(self.record.due_at.min(self.record.asked_until.max(now)));
+    }
+
+    /// True if it has answered, and no more than [`FAILURES_OF_ANSWERING_MAX`] requests in a row have failed since.
+    #[must_use]
+    pub fn answers(&self) -> bool {
+        let has_answered = self.was_reached() || self.robots.has_rules();
+        has_answered && self.record.failures_in_a_row <= FAILURES_OF_ANSWERING_MAX
+    }
+
+    /// Until when the site itself asked to be left alone.
+    #[must_use]
+    pub fn asked_until(&self) -> Timestamp {
+        self.record.asked_until
     }
 
     /// Failures in a row, which lengthen the back-off.
@@ -486,6 +523,7 @@ impl SiteState {
             fruitless,
             chance,
             pages_failed,
+            is_aside_for_failure,
             mut is_aside_for_page,
             ..
         } = std::mem::take(&mut self.sweep);
@@ -497,7 +535,11 @@ impl SiteState {
         }
         match failure.filter(|_| !succeeded && failures > 0) {
             // It may have few URLs, none of which it answers.
-            Some(failure) if politeness.is_in_trouble(Trouble::Unreached, failures) && !self.is_aside(now) => {
+            Some(failure)
+                if politeness.is_in_trouble(Trouble::Unreached, failures)
+                    && !is_aside_for_failure
+                    && !self.is_aside(now) =>
+            {
                 self.put_aside(&failure, now, politeness);
                 is_aside_for_page |= pages_failed > 0;
             }

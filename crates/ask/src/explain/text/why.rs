@@ -102,7 +102,13 @@ fn held(reason: Reason, at: At<'_>) -> String {
         Reason::Network => "no site can be reached: this machine's network seems to be down".to_owned(),
         Reason::Name => "its name is being looked up".to_owned(),
         Reason::Robots => "its robots.txt is being requested or read".to_owned(),
-        Reason::Share => "its domain or its address has as many requests under way as it may, or its domain as many look-ups of names".to_owned(),
+        Reason::Share => {
+            let many = "has as many requests under way as it may";
+            format!(
+                "its domain or its address {many}, or its domain as many look-ups of names; or the sites together that have not \
+                 answered have as many requests"
+            )
+        }
         Reason::UnderWay => "a request to the site is under way, or its result is being stored".to_owned(),
         Reason::Busy => "the crawl has as many requests under way as it may (--concurrency)".to_owned(),
     }

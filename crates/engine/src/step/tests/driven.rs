@@ -83,6 +83,18 @@ impl Driven {
         driven
     }
 
+    /// The run after this one, a minute later: it knows what the store has.
+    pub fn next_run(&self, settings: Settings) -> Self {
+        let mut next = Driven::new(Start::Resumed, settings.clone());
+        next.now = self.now + Duration::from_secs(60);
+        next.state = State::new(settings, next.now, Start::Resumed);
+        (next.queues, next.records) = (self.queues.clone(), self.records.clone());
+        let waiting = self.queues.iter().filter(|(_, queue)| !queue.is_empty());
+        next.finds.push_back(waiting.map(|(site, _)| *site).collect());
+        next.happen(begin(&[]));
+        next
+    }
+
     fn new(start: Start, settings: Settings) -> Self {
         Driven {
             state: State::new(settings, NOW, start),

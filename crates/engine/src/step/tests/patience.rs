@@ -148,7 +148,7 @@ fn a_run_ends_when_its_sites_have_failed_for_as_long_as_its_patience() {
 #[test]
 fn what_answers_within_patience_is_fetched() {
     // Until when a site refuses connections beside ten that never answer, and whether its next turn comes before patience ends.
-    for (until, is_fetched) in [(20, true), (80, true), (380, true), (500, false)] {
+    for (until, is_fetched) in [(20, true), (80, true), (380, true), (500, true), (560, true), (700, false)] {
         let mut sites = vec![(1, Fails::Silent); 10];
         sites.push((2, Fails::RefusesUntil(until)));
         let mut run = Run::begin(patient(10), &sites);
@@ -156,6 +156,99 @@ fn what_answers_within_patience_is_fetched() {
         assert!(seconds.is_some(), "{until}");
         assert_eq!(run.fetched.len(), 1 + usize::from(is_fetched), "{until}: {:?} after {seconds:?}", run.fetched);
     }
+}
+
+/// Sites aside are asked again where the process stood still for longer than patience lasts: nobody could answer meanwhile.
+#[test]
+fn a_process_that_stood_still_goes_on_with_what_is_left() {
+    // The second in which it stands still, and for how long: as its sites have requests under way, and as they are aside.
+    for (second, stood_still) in [(3, 3_600), (80, 3_600)] {
+        let mut run = Run::begin(patient(10), &[(1, Fails::RefusesUntil(second + 20)), (2, Fails::Silent)]);
+        for at in 0..second {
+            run.answer(at);
+            run.crawl.wait(SECOND);
+        }
+        run.crawl.now = run.crawl.now + SECOND * stood_still;
+        run.crawl.state.stood_still(run.crawl.now);
+        run.crawl.happen(Event::Wake);
+        for at in second..second + 500 {
+            assert!(run.crawl.end.is_none() || run.fetched.len() == 2, "{second}: it ends at {at}");
+            run.answer(at);
+            run.crawl.wait(SECOND);
+        }
+        assert_eq!(run.fetched.len(), 2, "{second}: {:?}", run.fetched);
+    }
+}
+
+#[test]
+fn sites_aside_are_asked_once_more_before_patience_ends_unless_they_asked_to_be_left_alone() {
+    let connect = [0, 1, 3, 7, 15, 31, 91, 391, 572];
+    for (retry_after, expect) in [(None, &connect[..]), (Some("3600"), &[0])] {
+        let bad = "http://bad.test/";
+        let mut crawl = Driven::begin(patient(10), &[GOOD, bad]);
+        let (mut requests, mut foreseen) = (Vec::new(), None);
+        for second in 0..2_000_u64 {
+            for (n, name) in crawl.names.iter().map(|name| format!("{name}/")).enumerate().collect::<Vec<_>>() {
+                crawl.resolved(&name, Ok(&[n as u8]));
+            }
+            for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+                match (asked.as_str(), retry_after) {
+                    (asked, _) if asked.ends_with("robots.txt") => crawl.answered(asked, 404, &[], ""),
+                    (GOOD, _) => crawl.found(GOOD, Finding::Page(Page::default())),
+                    (bad, None) => crawl.failed(bad, FailureKind::Connect),
+                    (bad, Some(wait)) => crawl.answered(bad, 503, &[("retry-after", wait)], ""),
+                }
+                if asked == bad {
+                    requests.push(second);
+                    foreseen = crawl.state.prospect(crawl.now, url(bad).site().key()).held.and_then(|held| held.until);
+                }
+            }
+            if requests.len() + 1 == connect.len() && crawl.asked().contains(&bad) {
+                assert_eq!(foreseen, Some(crawl.now), "what is said of a site is what comes");
+            }
+            if crawl.end.is_some() {
+                break;
+            }
+            crawl.wait(SECOND);
+        }
+        let since: Vec<u64> = requests.iter().map(|second| second - requests[0]).collect();
+        let is_near = since.len() == expect.len() && since.iter().zip(expect).all(|(is, at)| is.abs_diff(*at) <= 5);
+        assert!(is_near && matches!(crawl.end, Some(End::Waiting(_))), "{since:?}, not {expect:?}: {:?}", crawl.end);
+    }
+}
+
+#[test]
+fn what_a_site_waits_for_its_delay_is_no_failure() {
+    let mut settings = patient(10);
+    settings.site_rules.politeness.crawl_delay_max = SECOND * 300;
+    let slow: Vec<String> = (0..6).map(|n| format!("http://slow.test/{n}")).collect();
+    let seeds: Vec<&str> = slow.iter().map(String::as_str).chain([GOOD]).collect();
+    let mut crawl = Driven::begin(settings, &seeds);
+    let (mut requests, mut fetched) = (0, 0);
+    for _ in 0..4_000 {
+        for name in crawl.names.iter().map(|name| format!("{name}/")).collect::<Vec<_>>() {
+            crawl.resolved(&name, Ok(&[if name == GOOD { 1 } else { 2 }]));
+        }
+        for asked in crawl.asked().iter().map(ToString::to_string).collect::<Vec<_>>() {
+            match asked.as_str() {
+                "http://slow.test/robots.txt" => crawl.answered(&asked, 200, &[], "User-agent: *\nCrawl-delay: 300"),
+                asked if asked.ends_with("robots.txt") => crawl.answered(asked, 404, &[], ""),
+                GOOD => crawl.found(GOOD, Finding::Page(Page::default())),
+                _ => {
+                    requests += 1;
+                    // The first three fail.
+                    if requests <= 3 {
+                        crawl.answered(&asked, 503, &[], "");
+                    } else {
+                        crawl.found(&asked, Finding::Page(Page::default()));
+                        fetched += 1;
+                    }
+                }
+            }
+        }
+        crawl.wait(SECOND);
+    }
+    assert_eq!((fetched, &crawl.end), (slow.len(), &Some(End::Done)));
 }
 
 #[test]

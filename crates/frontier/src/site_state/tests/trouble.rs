@@ -501,3 +501,41 @@ fn a_page_that_was_under_way_does_not_put_a_site_aside_for_its_sake() {
     half.is_answered(Purpose::Requisite, 101);
     assert_eq!(half.round(), None);
 }
+
+#[test]
+fn what_a_site_waits_for_its_delay_is_no_failure() {
+    let politeness = Politeness { delay: Duration::from_secs(300), ..Politeness::default() };
+    let mut site = state();
+    for (n, expect) in (0..8).zip([0, 300, 600, 900, 1_200, 1_500, 1_800, 2_100]) {
+        let at = 301 * n;
+        site.failed(&failed(Trouble::Answer, None, at), &politeness);
+        site.wait_until(S(at) + politeness.delay, Reason::Delay);
+        assert_eq!(site.failing().map(|failing| failing.since), Some(S(expect)), "{n}");
+    }
+}
+
+#[test]
+fn a_site_that_was_reached_answers_until_it_fails_twice() {
+    let politeness = Politeness::default();
+    let mut site = state();
+    assert!(!site.answers(), "it was never asked");
+    site.reached((Purpose::Page, 0), Duration::from_millis(1), S(0), &politeness);
+    let answers = [1, 2, 3].map(|at| {
+        site.failed(&failed(Trouble::Answer, None, at), &politeness);
+        site.answers()
+    });
+    assert_eq!(answers, [true, false, false]);
+    site.reached((Purpose::Page, 0), Duration::from_millis(1), S(4), &politeness);
+    assert!(site.answers());
+}
+
+#[test]
+fn a_wait_that_ends_early_does_not_end_what_the_site_asked_for() {
+    let politeness = Politeness::default();
+    for (asked, expect) in [(None, 10), (Some(3_600), 3_600)] {
+        let mut site = SiteState::new(SiteRecord { failures_in_a_row: 20, ..state().record() });
+        site.failed(&failed(Trouble::TooFast, asked, 0), &politeness);
+        site.end_wait(S(10));
+        assert_eq!((site.due_at(), site.is_aside(S(11))), (S(expect), asked.is_some()), "{asked:?}");
+    }
+}
