@@ -10,7 +10,7 @@ use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
 use crate::Notice;
 use crate::chosen::Chosen;
-use crate::retry::Forgiveness;
+use crate::retry::{Forgiveness, Wanted};
 
 /// URLs looked at, and at most chosen, in one commit.
 const ENTRIES_AT_ONCE: usize = 2_048;
@@ -287,7 +287,7 @@ impl<'a> Beginning<'a> {
         let mut batch = Batch { round: Some(self.round.clone()), again: urls, ..Batch::default() };
         for site in sites {
             let record = self.store.site(site)?.filter(|record| record.given_up.is_some());
-            batch.sites.extend(record.and_then(|record| self.forgiveness.forgiven(record, 0)));
+            batch.sites.extend(record.and_then(|record| self.forgiveness.forgiven(record, Wanted::default())));
         }
         self.store.commit(&batch)?;
         self.has_begun = true;

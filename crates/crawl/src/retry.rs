@@ -67,6 +67,15 @@ pub struct Retry<'a> {
     pub only: Option<&'a HashSet<CanonicalUrl>>,
 }
 
+/// What of a site is requested again, besides its pages.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    /// So many sitemaps.
+    pub(crate) sitemaps: u32,
+    /// Its robots.txt: it may allow by now what it did not.
+    pub(crate) robots: bool,
+}
+
 /// How a site in trouble gets another chance.
 #[derive(Clone, Copy, Debug)]
 pub struct Forgiveness<'a> {
@@ -133,18 +142,19 @@ impl<'a> Retry<'a> {
                     self.remove_rows(name)?;
                 }
             }
-            let mut by_site: BTreeMap<SiteKey, u32> = BTreeMap::new();
+            let mut by_site: BTreeMap<SiteKey, Wanted> = BTreeMap::new();
             for entry in &chosen {
-                let sitemaps = by_site.entry(entry.candidate.url.key().site).or_default();
-                *sitemaps += u32::from(entry.candidate.purpose == Purpose::Sitemap);
+                let wanted = by_site.entry(entry.candidate.url.key().site).or_default();
+                wanted.sitemaps += u32::from(entry.candidate.purpose == Purpose::Sitemap);
+                wanted.robots |= entry.visit.as_ref().is_some_and(|visit| visit.outcome == Outcome::Disallowed);
             }
             sites += by_site.keys().filter(|site| last_site != Some(**site)).count() as u64;
             last_site = by_site.last_key_value().map(|(site, _)| *site);
             let mut batch =
                 Batch { reopened: chosen.iter().map(|entry| entry.candidate.url.key()).collect(), ..Batch::default() };
-            for (site, sitemaps) in by_site {
+            for (site, wanted) in by_site {
                 let record = self.store.site(site)?;
-                batch.sites.extend(record.and_then(|record| self.forgiveness.forgiven(record, sitemaps)));
+                batch.sites.extend(record.and_then(|record| self.forgiveness.forgiven(record, wanted)));
             }
             self.store.commit(&batch)?;
         }
@@ -208,9 +218,10 @@ impl<'a> Forgiveness<'a> {
         Forgiveness { settings, now: Clock::start().date() }
     }
 
-    /// The record of a site without its failures; `None` if it has none. `sitemaps` are requested again.
-    pub(crate) fn forgiven(&self, record: SiteRecord, sitemaps: u32) -> Option<SiteRecord> {
-        let robots = record.robots.clone().and_then(|robots| self.robots_forgiven(robots));
+    /// The record of a site without its failures; `None` if it has none and nothing is requested again besides pages.
+    pub(crate) fn forgiven(&self, record: SiteRecord, wanted: Wanted) -> Option<SiteRecord> {
+        let sitemaps = wanted.sitemaps;
+        let robots = record.robots.clone().and_then(|robots| self.robots_forgiven(robots, wanted));
         let latest = self.now + self.delay_of(&record);
         let was_left = record.aside.is_some() || record.given_up.is_some();
         // Else it has asked for the wait itself, or backs off, which does not take long.
@@ -224,11 +235,12 @@ impl<'a> Forgiveness<'a> {
         has_changed.then_some(forgiven)
     }
 
-    /// A failed robots.txt from now on: it is requested before anything else.
-    fn robots_forgiven(&self, robots: RobotsRecord) -> Option<RobotsRecord> {
-        // One that holds is kept; with --robots-once that is any, since there is no second request.
+    /// A robots.txt that failed, or is wanted again, from now on: it is requested before anything else.
+    fn robots_forgiven(&self, robots: RobotsRecord, wanted: Wanted) -> Option<RobotsRecord> {
+        // One that holds is kept otherwise; with --robots-once that is any, since there is no second request.
         let holds = matches!(robots_state(Some(&robots), self.settings), RobotsState::Known { .. });
-        (!holds).then(|| RobotsRecord { fetched_at: Timestamp::default(), failed_tries: 0, ..robots })
+        let is_wanted = wanted.robots && !self.settings.robots_once;
+        (!holds || is_wanted).then(|| RobotsRecord { fetched_at: Timestamp::default(), failed_tries: 0, ..robots })
     }
 
     /// The wait after a visit, by the record of the site.

@@ -22,16 +22,17 @@ const DOWN: &str = "http://down.test";
 const ANYWHERE: [&str; 3] = ["--scope", "any", "--no-sitemaps"];
 const PAGES: [&str; 4] = ["/", "/error", "/fine", "/private/x"];
 
-/// Two sites. Until all is well one of them has an error on a page, and the other does not answer.
+/// Two sites. Until all is well one of them has an error on a page and forbids another, and the other site does not answer.
 fn web(is_well: &Arc<AtomicBool>) -> Web {
     let (up, down) = (is_well.clone(), is_well.clone());
     let links = ["/error", "/fine", "/private/x", "http://down.test/1", "http://down.test/2"];
     let links: String = links.iter().map(|link| format!("<a href={link}>{link}</a> ")).collect();
     let up = from_fn(move |request| match request.target.as_str() {
+        "/robots.txt" if up.load(SeqCst) => Reply::text(""),
         "/robots.txt" => Reply::text("User-agent: *\nDisallow: /private/\n"),
         "/" => Reply::html(links.clone()),
         "/error" if !up.load(SeqCst) => Reply::new(503).body("<a href=/from-error>come back</a>"),
-        "/error" | "/fine" => Reply::html(format!("<a href=/>home</a> of {}", request.target)),
+        "/error" | "/fine" | "/private/x" => Reply::html(format!("<a href=/>home</a> of {}", request.target)),
         _ => Reply::new(404),
     });
     let down = from_fn(move |request| match request.target.as_str() {
@@ -108,6 +109,18 @@ fn what_failed_is_fetched_again_and_has_one_row_the_later() {
     assert_eq!(Table::ALL.map(|table| rows(crawled.dir(), table)), written);
 
     assert_eq!(retry(&crawled, "http_error", &[]), "0 URLs of 0 sites in the frontier again");
+}
+
+#[test]
+fn what_robots_txt_allows_by_now_is_fetched() {
+    let (crawled, is_well) = crawl(&ANYWHERE);
+    let private = format!("{UP}/private/x");
+    for expect in ["disallowed", "html"] {
+        assert_eq!(outcome(&crawled, &private), "disallowed");
+        is_well.store(expect == "html", SeqCst);
+        assert_eq!(retry(&crawled, "disallowed", &[]), "1 URL of 1 site in the frontier again");
+        assert_eq!(outcome(&crawled, &private), expect);
+    }
 }
 
 #[test]
