@@ -15,7 +15,8 @@ use crate::{Politeness, Reason};
 const URLS_TRIED_AFTER_ASIDE: u32 = 4;
 
 /// If the site has nothing else to answer, and at most this many URLs fail again and again, the failures are their own: two, or one to this
-/// many pages fetched. With more, the failures are the site's.
+/// many pages fetched. Those count besides that failed at first while the site answered others, if all are fewer than the failures in a row
+/// after which a site is put aside. With more, the failures are the site's.
 const FAIL_ALWAYS_MIN: u64 = 2;
 const PAGES_A_FAILING: u64 = 16;
 
@@ -83,6 +84,10 @@ pub(super) struct Sweep {
     pub(super) answered_before: Answered,
     /// How many URLs the sweep before left behind.
     pub(super) left_before: u64,
+    /// How many pages failed since the site answered one in this sweep.
+    pub(super) left_since_page: u64,
+    /// How many the last sweep with an answer left behind before that answer: the site worked while they failed.
+    pub(super) failed_alone: u64,
     /// How many sweeps in a row before had no success.
     pub(super) fruitless: u32,
     /// How often the site fails by chance, by all sweeps.
@@ -219,6 +224,7 @@ impl SiteState {
         self.failing = None;
         if purpose == Purpose::Page {
             (self.sweep.pages_failed, self.sweep.pages_failed_before, self.sweep.is_aside_for_page) = (0, 0, false);
+            self.sweep.left_since_page = 0;
         }
         let is_left_alone = self.record.due_at > at + self.delay(politeness);
         // Files interrupt the failures of files alone.
@@ -266,7 +272,9 @@ impl SiteState {
                 let Sweep { answered, answered_before, left_before, .. } = &self.sweep;
                 let others_succeeded = answered.speaks_for(purpose) || answered_before.speaks_for(purpose);
                 let few = FAIL_ALWAYS_MIN.max(self.record.pages_fetched / PAGES_A_FAILING);
-                let are_few = self.has_answered(purpose) && *left_before <= few;
+                let fail_alone = left_before.saturating_sub(self.sweep.failed_alone) <= FAIL_ALWAYS_MIN
+                    && *left_before < u64::from(politeness.failures_in_a_row_max);
+                let are_few = self.has_answered(purpose) && (*left_before <= few || fail_alone);
                 attempts > 0 && self.record.failures_in_a_row == 0 && (others_succeeded || are_few)
             }
             Trouble::Own => true,
@@ -487,6 +495,7 @@ impl SiteState {
     pub fn leave_behind(&mut self, url: u64, attempts: u8) {
         self.taken.remove(&url);
         self.sweep.attempts = self.sweep.attempts.max(attempts);
+        self.sweep.left_since_page += 1;
         self.sweep.leave(url);
     }
 
@@ -520,6 +529,8 @@ impl SiteState {
             failure,
             failed_at,
             left,
+            left_since_page,
+            failed_alone,
             fruitless,
             chance,
             pages_failed,
@@ -554,6 +565,7 @@ impl SiteState {
         self.sweep.is_repeated = true;
         (self.sweep.answered_before, self.sweep.answered_ever) = (answered, answered_ever);
         self.sweep.left_before = left;
+        self.sweep.failed_alone = if answered.page { left.saturating_sub(left_since_page) } else { failed_alone };
         (self.sweep.fruitless, self.sweep.chance) = (fruitless, chance);
         // Where no page failed in a whole sweep, none is left that does.
         if pages_failed > 0 && !failed_by_themselves {

@@ -66,6 +66,45 @@ fn what_fails_when_nothing_else_is_left_is_the_sites_failure_unless_it_is_little
     }
 }
 
+/// How often a URL that fails always is requested until it ends, of so many of them, each between pages that are answered. `None` if the site is put aside.
+fn requests_of_those_between_others(urls: u32) -> Option<u8> {
+    let politeness = Politeness::default();
+    let mut site = state();
+    site.set_robots(RobotsState::Known { rules: RobotsTxt::allow_all(), expires_at: Timestamp(u64::MAX) });
+    let mut broken: Vec<Queued> = (0..urls).map(|n| waiting(&format!("/{n}"), 1)).collect();
+    let mut now = S(0);
+    for requests in 1..20 {
+        site.loaded(broken.clone(), true);
+        while let Next::Fetch(taken) = site.next(&rules(), now) {
+            let failure = failed(Trouble::Answer, None, now.0 / 1_000_000);
+            let attempts = site.url_failed((Purpose::Page, taken.attempts), &failure, &politeness);
+            if attempts >= politeness.attempts_max {
+                return Some(requests);
+            }
+            let url = taken.candidate.position().url;
+            site.leave_behind(url, attempts);
+            broken.iter_mut().filter(|one| one.candidate.position().url == url).for_each(|one| one.attempts = attempts);
+            if requests == 1 {
+                site.reached((Purpose::Page, 0), Duration::from_millis(1), now, &politeness);
+                site.count_page();
+            }
+        }
+        site.begin_sweep(now, &politeness);
+        if site.aside().is_some() {
+            return None;
+        }
+        now = now.max(site.due_at());
+    }
+    None
+}
+
+#[test]
+fn urls_that_failed_while_others_were_answered_end_by_themselves_unless_they_are_many() {
+    for (urls, expect) in [(1, Some(4)), (3, Some(4)), (7, Some(4)), (8, None), (20, None)] {
+        assert_eq!(requests_of_those_between_others(urls), expect, "{urls} URLs");
+    }
+}
+
 #[test]
 fn a_site_in_trouble_is_put_aside_for_longer_and_longer_and_given_up_at_last() {
     let politeness = Politeness::default();
