@@ -39,8 +39,8 @@ pub enum Reason {
     Name,
     /// Its robots.txt is being requested or read.
     Robots,
-    /// Its domain or its address has as many requests under way as it may, or its domain as many look-ups of names. Or those sites have, all
-    /// together, that have not answered.
+    /// Its domain or its address has as many requests under way as it may, or its domain as many look-ups of names. Or those sites have,
+    /// all together, that have not answered.
     Share,
     /// Its own visits are under way, or their results are being stored.
     UnderWay,

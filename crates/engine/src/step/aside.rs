@@ -33,8 +33,9 @@ struct InTrouble {
 }
 
 impl InTrouble {
+    /// Only what failed in this run is asked once more: others would begin to fail as patience ends.
     fn may_be_probed(&self, at: Timestamp) -> bool {
-        self.probe_from <= at && at < self.due
+        self.failing_since > Timestamp::default() && self.probe_from <= at && at < self.due
     }
 }
 

@@ -13,8 +13,8 @@ use super::{Slot, State};
 /// Look-ups of names of one domain at once. Name servers get few a second for each, and a site with one under way keeps its place in front.
 const LOOK_UPS_PER_DOMAIN_MAX: usize = 16;
 
-/// The part of all fetches at once that is kept for sites that answer: one in this many. Sites that have not answered, or fail, hold no more
-/// than the rest, however many they are.
+/// The part of all fetches at once that is kept for sites that answer: one in this many. Sites that have not answered, or fail, hold no
+/// more than the rest, however many they are.
 const KEPT_PART: usize = 4;
 
 /// Visitors waiting for one share, with those that have gone meanwhile; with more, those that have gone are removed.

@@ -66,7 +66,8 @@ fn what_fails_when_nothing_else_is_left_is_the_sites_failure_unless_it_is_little
     }
 }
 
-/// How often a URL that fails always is requested until it ends, of so many of them, each between pages that are answered. `None` if the site is put aside.
+/// How often a URL that fails always is requested until it ends, of so many of them, each between pages that are answered. `None` if the
+/// site is put aside.
 fn requests_of_those_between_others(urls: u32) -> Option<u8> {
     let politeness = Politeness::default();
     let mut site = state();
