@@ -276,6 +276,7 @@ impl Oracle {
         self.robots_txt.ends(request, ended);
         self.once.ends(request, ended);
         self.fair.ends(request, ended);
+        self.in_trouble.ends(ended);
         let crawl_delay = scenario.web.site_of(&request.url).and_then(|(_, site)| {
             let rules = scenario.web.rules_of(site);
             rules.crawl_delay.filter(|_| scenario.web.has_rules(&site.robots)).map(Duration::from_secs)

@@ -46,6 +46,9 @@ const WATCH_EVERY: [Duration; 3] =
 /// Longer than any site is in trouble before it is given up.
 const PATIENCE: Duration = Duration::from_secs(30 * 24 * 3600);
 
+/// Shorter than some outages: runs end, and others go on.
+const LITTLE_PATIENCE: Duration = Duration::from_secs(600);
+
 /// One simulation, complete.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -78,6 +81,8 @@ pub struct Wishes {
     pub concurrency: usize,
     /// Fetches at once from the sites of a domain and from an address.
     pub share: usize,
+    /// How long a run goes on while all sites that are left fail.
+    pub patience: Duration,
     /// Links from a seed, at most.
     pub depth_max: Option<u32>,
     /// URLs fetched with success, at most.
@@ -300,6 +305,13 @@ impl Scenario {
         Scenario { explains: true, ..self }
     }
 
+    /// The same with little patience.
+    #[must_use]
+    pub fn impatient(mut self) -> Self {
+        self.wishes.patience = LITTLE_PATIENCE;
+        self
+    }
+
     /// The same with a broken rule.
     #[must_use]
     pub fn broken_by(self, sabotage: Sabotage) -> Self {
@@ -334,7 +346,7 @@ impl Scenario {
             paused: false,
             held_sites: BTreeSet::new(),
             pages_max: wishes.pages_max,
-            patience: PATIENCE,
+            patience: wishes.patience,
             time_max: None,
             bytes_max: None,
             sitemaps: wishes.sitemaps,
@@ -446,6 +458,7 @@ fn wishes(rng: &mut Rng, web: &Web) -> Wishes {
         politeness,
         concurrency: rng.pick(&[1, 3, 64]),
         share: SHARES[0],
+        patience: PATIENCE,
         depth_max: rng.chance(600).then(|| u32::try_from(rng.below(6)).unwrap_or(0)),
         pages_max: budget(rng, 60),
         pages_per_site_max: budget(rng, 60),

@@ -17,6 +17,15 @@ fn what_failed_once() {
     [696, 738].into_iter().for_each(|seed| check(seed..seed + 1));
 }
 
+/// Runs end while sites are in trouble, which are asked once more before: that is said, too.
+#[test]
+fn with_little_patience() {
+    for seed in 0..60 {
+        let report = simulate(Scenario::from_seed(seed).impatient().explained(), false).expect("a simulation");
+        assert!(report.violations.is_empty(), "{report}");
+    }
+}
+
 macro_rules! parts {
     ($($name:ident: $seeds:expr;)*) => {
         $(#[test]
