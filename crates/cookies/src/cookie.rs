@@ -53,6 +53,12 @@ impl Cookie {
         self.expires.is_some_and(|expires| expires <= now)
     }
 
+    /// Whether its server wants it to go with no request of another site.
+    #[must_use]
+    pub fn is_strict(&self) -> bool {
+        self.same_site == SameSite::Strict
+    }
+
     /// Whether a request for this URL bears it (§5.8.3).
     #[must_use]
     pub fn is_for(&self, url: &CanonicalUrl) -> bool {

@@ -187,6 +187,21 @@ impl Jar {
         self.domains.values().flatten().chain(&self.former).map(|cookie| cookie.value.as_str())
     }
 
+    /// The same of one registrable domain.
+    pub fn values_of(&self, domain: &str) -> impl Iterator<Item = &str> {
+        let former =
+            self.former.iter().filter(move |cookie| cookie.domain == domain || is_below(&cookie.domain, domain));
+        self.of_domain(domain).chain(former).map(|cookie| cookie.value.as_str())
+    }
+
+    /// The cookies that scripts of a page may read, for all hosts of its registrable domain, so that frames of its site have theirs: none
+    /// with `HttpOnly`, and none with `Secure` unless the page came over TLS.
+    pub fn for_scripts(&self, page: &CanonicalUrl, now: Timestamp) -> impl Iterator<Item = &Cookie> {
+        let is_encrypted = is_secure(page);
+        let is_seen = move |cookie: &&Cookie| !cookie.http_only && (is_encrypted || !cookie.secure);
+        self.of_domain(page.domain()).filter(move |cookie| !cookie.has_expired(now)).filter(is_seen)
+    }
+
     /// What came to nothing since the jar was made.
     #[must_use]
     pub fn tally(&self) -> Tally {

@@ -84,6 +84,18 @@ impl Cookies {
         self.lock().jar.values().map(str::to_owned).collect()
     }
 
+    /// The same of one registrable domain.
+    #[must_use]
+    pub fn values_of(&self, domain: &str) -> Vec<String> {
+        self.lock().jar.values_of(domain).map(str::to_owned).collect()
+    }
+
+    /// The cookies that scripts of a page may read, for all hosts of its registrable domain.
+    #[must_use]
+    pub fn for_scripts(&self, page: &CanonicalUrl, now: Timestamp) -> Vec<Cookie> {
+        self.lock().jar.for_scripts(page, now).cloned().collect()
+    }
+
     /// What came to nothing since the jar was made.
     #[must_use]
     pub fn tally(&self) -> Tally {

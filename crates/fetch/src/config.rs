@@ -26,8 +26,8 @@ pub struct FetchConfig {
     pub headers: Vec<(String, String)>,
     /// Request fields that only some servers may learn.
     pub keyring: Keyring,
-    /// The cookies of the crawl, which answers change; `None` neither sends nor keeps any. With a jar, no recorded head has the value of a
-    /// cookie.
+    /// The cookies of the crawl, which answers change; `None` neither sends nor keeps any. With a jar, or for requests that bear a secret,
+    /// no recorded head has the value of a cookie.
     pub cookies: Option<Cookies>,
     /// A proxy for all requests. A task's address is not looked at then.
     pub proxy: Option<ProxyUrl>,

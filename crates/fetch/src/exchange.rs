@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use cookies::Cookie;
 use model::{Exchange, Failure, FailureKind, Headers, Limits, Method, Purpose, Response, Timestamp};
 use stages::{Stage, wait};
 use tokio::time::{Instant, timeout_at};
@@ -14,10 +15,10 @@ use crate::body::{Collected, Collector};
 use crate::budget::{Budget, Division};
 use crate::connect::{Connector, Target};
 use crate::connection::Connection;
-use crate::cookie_values::CookieValues;
 use crate::failure::failure;
 use crate::gate::Gate;
 use crate::initiator::Initiator;
+use crate::known_values::KnownValues;
 use crate::message::{Request, ResponseHead, Unanswered};
 use crate::pace::Pace;
 use crate::pool::Pool;
@@ -109,6 +110,11 @@ impl Exchanger {
         self.requests.bears_secret(url, initiator, (self.clock)())
     }
 
+    /// The cookies that scripts of a page may read.
+    pub(crate) fn cookies_for_scripts(&self, page: &CanonicalUrl) -> Vec<Cookie> {
+        self.requests.cookies_for_scripts(page, (self.clock)())
+    }
+
     /// Whether a request for `url` bears a cookie of this name.
     pub(crate) fn has_cookie(&self, url: &CanonicalUrl, name: &str) -> bool {
         self.requests.has_cookie(url, name, (self.clock)())
@@ -190,17 +196,18 @@ impl Exchanger {
         };
         let response_time = sent.elapsed();
         // Not before: hundreds of fetches wait for their bodies.
-        let request_body = recorded_body(ask, self.requests.cookie_values(ask).as_ref(), &mut answer.request_head);
+        let request_body = recorded_body(ask, self.requests.known_values(ask).as_ref(), &mut answer);
         Ok(answered(ask, target, started_at, response_time, (answer, fields, request_body), collected))
     }
 
-    /// The fields of an answer. The cookies that it sets go to the jar, if there is one, and its head is recorded without their values.
+    /// The fields of an answer. The cookies that it sets go to the jar, if there is one, and the head of one that may open a
+    /// session in the user's name is recorded without their values.
     fn take_cookies(&self, ask: &Ask<'_>, answer: &mut ResponseHead) -> Headers {
         let fields = head::parse_fields(&answer.head);
         if let Some(jar) = self.requests.jar(ask.url, ask.initiator()).filter(|_| fields.get("set-cookie").is_some()) {
             jar.receive(ask.url, fields.all("set-cookie"), (self.clock)());
         }
-        if self.requests.has_jar() {
+        if self.requests.sets_secrets(ask) {
             answer.head = set_cookies::without_values(&answer.head).into_owned();
         }
         fields
@@ -254,12 +261,13 @@ fn foreign_coding(fields: &Headers) -> Option<String> {
     Some(format!("transfer coding `{coding}` was not requested, and is not decoded"))
 }
 
-/// The body of a request as it is recorded. Neither it nor the head keeps one of these values.
-fn recorded_body(ask: &Ask<'_>, values: Option<&CookieValues>, head: &mut Vec<u8>) -> Bytes {
+/// The body of a request as it is recorded. Neither it nor a head keeps one of these values.
+fn recorded_body(ask: &Ask<'_>, values: Option<&KnownValues>, answer: &mut ResponseHead) -> Bytes {
     let body = ask.page.map_or_else(Bytes::new, |page| page.body.clone());
     let Some(values) = values else { return body };
     let redacted = values.redacted(&body);
-    *head = values.redacted_head(head, redacted.as_ref().map(Vec::len));
+    answer.request_head = values.redacted_head(&answer.request_head, redacted.as_ref().map(Vec::len));
+    answer.head = values.redacted_head(&answer.head, None);
     redacted.map_or(body, Bytes::from)
 }
 

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cookies::Cookie;
 use model::{
     Exchange, Failure, FetchOutcome, FetchTask, Fetched, Limits, Method, Purpose, Resolved, Response, Timestamp,
 };
@@ -109,6 +110,13 @@ impl Fetcher {
     #[must_use]
     pub fn bears_secret(&self, url: &CanonicalUrl, initiator: Initiator<'_>) -> bool {
         self.exchanger.bears_secret(url, initiator)
+    }
+
+    /// The cookies of the jar that scripts of a page may read: of all hosts of its registrable domain, those without `HttpOnly`, and without
+    /// `Secure` unless the page came over TLS.
+    #[must_use]
+    pub fn cookies_for_scripts(&self, page: &CanonicalUrl) -> Vec<Cookie> {
+        self.exchanger.cookies_for_scripts(page)
     }
 
     /// Whether a request for `url` bears a cookie of this name from the jar.

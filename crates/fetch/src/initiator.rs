@@ -13,3 +13,13 @@ pub enum Initiator<'a> {
     /// may read the answer.
     Anonymous,
 }
+
+impl<'a> Initiator<'a> {
+    /// The page, if one makes the request in its own name.
+    pub(crate) fn page(self) -> Option<&'a CanonicalUrl> {
+        match self {
+            Initiator::Page(page) => Some(page),
+            Initiator::Crawl | Initiator::Anonymous => None,
+        }
+    }
+}

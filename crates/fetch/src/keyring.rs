@@ -28,6 +28,8 @@ struct Keys {
     seed_sites: HashSet<Site>,
     /// By seeds' sites, as the value of `Authorization`.
     credentials: HashMap<Site, HeaderValue>,
+    /// Secrets that are in no field.
+    unsent: Vec<String>,
 }
 
 /// A user name that basic authentication cannot say (RFC 7617 §2).
@@ -64,7 +66,17 @@ impl Keyring {
         Ok(())
     }
 
-    /// Whether there is anything on it.
+    /// Adds a secret that no field of a request has, such as a password in a form. Requests do not change; no record has it.
+    pub fn add_unsent(&self, value: String) {
+        self.write().unsent.push(value);
+    }
+
+    /// Each secret that no field has.
+    pub(crate) fn each_unsent(&self, each: impl FnMut(&str)) {
+        self.read().unsent.iter().map(String::as_str).for_each(each);
+    }
+
+    /// Whether there is anything on it that requests bear.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.read().is_empty()

@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use cookies::Cookies;
+use cookies::{Cookie, Cookies};
 use http::Method;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 use model::{Failure, FailureKind, FetchTask, ForPage, Headers, Timestamp, Validators};
 use weburl::CanonicalUrl;
 
-use crate::cookie_values::CookieValues;
 use crate::failure::failure;
 use crate::field::RESERVED;
 use crate::initiator::Initiator;
+use crate::known_values::KnownValues;
 use crate::message::Request;
 use crate::{ConfigError, FetchConfig, Field, FieldError, Keyring, REDACTED};
 
@@ -182,18 +182,38 @@ impl Requests {
         self.cookies.as_ref().is_some_and(|jar| jar.has(url, name, now))
     }
 
-    /// Whether there is a jar at all.
-    pub(crate) fn has_jar(&self) -> bool {
-        self.cookies.is_some()
+    /// The cookies of the jar that scripts of a page may read, of all hosts of its registrable domain.
+    pub(crate) fn cookies_for_scripts(&self, page: &CanonicalUrl, now: Timestamp) -> Vec<Cookie> {
+        self.cookies.as_ref().map_or_else(Vec::new, |jar| jar.for_scripts(page, now))
     }
 
-    /// What a page may have copied into its request from cookies: those of the jar, and those that its browser has.
-    pub(crate) fn cookie_values(&self, ask: &Ask<'_>) -> Option<CookieValues> {
-        let (page, jar) = (ask.page?, self.cookies.as_ref()?);
-        let mut values = CookieValues::default();
-        jar.values().iter().for_each(|value| values.add(value));
-        page.headers.all("cookie").for_each(|field| values.add_field(field));
-        Some(values)
+    /// Whether the cookies that the answer sets may be those of a session in the user's name: there is a jar, or the request bears a secret.
+    pub(crate) fn sets_secrets(&self, ask: &Ask<'_>) -> bool {
+        self.cookies.is_some() || self.keyring.fits(ask.url, ask.initiator())
+    }
+
+    /// What the records of a request and its answer must not have: the secrets that the server may know, and for a page all that it may have
+    /// copied from cookies. `None` without any.
+    pub(crate) fn known_values(&self, ask: &Ask<'_>) -> Option<KnownValues> {
+        let mut values = KnownValues::default();
+        let mut fields = HeaderMap::new();
+        for url in [Some(ask.url), ask.page.and_then(|page| page.initiator.page())].into_iter().flatten() {
+            self.keyring.add_fields(url, Initiator::Crawl, &mut fields);
+            values.add_fields(&fields);
+            fields.clear();
+        }
+        self.keyring.each_unsent(|value| values.add(value));
+        let of_jar = match (&self.cookies, ask.page) {
+            (None, _) => Vec::new(),
+            (Some(jar), Some(_)) => jar.values(),
+            (Some(jar), None) => jar.values_of(ask.url.domain()),
+        };
+        of_jar.iter().for_each(|value| values.add(value));
+        if let Some(page) = ask.page.filter(|_| self.cookies.is_some() || !values.is_empty()) {
+            page.headers.all("cookie").for_each(|field| values.add_cookies(field));
+            page.headers.all("authorization").for_each(|field| values.add_authorization(field));
+        }
+        (!values.is_empty()).then_some(values)
     }
 
     /// Adds the cookies of the jar to those that the user gives for these URLs.

@@ -48,6 +48,11 @@ pub struct Login {
 }
 
 impl Login {
+    /// The values of its fields, which are secret.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|(_, value)| value.as_str())
+    }
+
     /// Whether a site may learn the fields: that of `url`, however the page with the form was reached, the same by https on the port of its
     /// scheme, and that of `sent-to`.
     pub(crate) fn may_send_to(&self, site: &Site) -> bool {

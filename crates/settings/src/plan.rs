@@ -184,6 +184,7 @@ impl Plan {
         let config = FetchConfig { user_agent, deny_private, ..FetchConfig::default() };
         let LoginSet { forms: logins, fields } = logins_of(&options)?;
         let mut fetch = fetch_config(&options, &settings, config, fields)?;
+        logins.iter().flat_map(Login::values).for_each(|value| fetch.keyring.add_unsent(value.to_owned()));
         fetch.head_accepts = head_accepts(&settings);
         fetch.media_wanted = settings.keep.as_ref().map(Keep::declared_as);
         let credentials = BTreeMap::new();

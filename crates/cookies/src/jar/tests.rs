@@ -71,6 +71,26 @@ fn values_are_known_as_secrets_after_others_took_their_places() {
 }
 
 #[test]
+fn scripts_read_what_is_neither_http_only_nor_of_another_site() {
+    let jar = jar(&[
+        ("https://a.example.com/x/", "a=1; Path=/x"),
+        ("https://b.example.com/", "b=2"),
+        ("https://b.example.com/", "c=3; Domain=example.com; Secure"),
+        ("https://a.example.com/", "d=4; HttpOnly"),
+        ("https://example.test/", "e=5"),
+        ("https://a.example.com/", "f=6; Max-Age=10"),
+    ]);
+    for (page, expect) in [("https://a.example.com/", &["a", "b", "c"][..]), ("http://a.example.com/", &["a", "b"])] {
+        let page = url(page);
+        let names = jar.for_scripts(&page, after(100)).map(|cookie| cookie.name.as_str());
+        assert_eq!(names.collect::<Vec<_>>(), expect, "{page}");
+    }
+    let mut jar = jar;
+    let _ = jar.receive(&url("https://a.example.com/x/"), "a=later; Path=/x", after(100));
+    assert_eq!(jar.values_of("example.com").collect::<Vec<_>>(), ["2", "3", "4", "6", "later", "1"]);
+}
+
+#[test]
 fn nobody_sets_cookies_for_others() {
     let refused = |from: &str, text: &str, expect: Refused| {
         assert_eq!(Jar::default().receive(&url(from), text, NOW).err(), Some(expect), "{from} {text}");

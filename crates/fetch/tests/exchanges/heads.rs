@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use fetch::{FetchConfig, Fetcher};
+use fetch::{FetchConfig, Fetcher, Field, Keyring};
 use model::{FetchTask, ForPage, Method, Timestamp, Truncation};
+use weburl::UrlPattern;
 
 use crate::client::{fetcher, page, plain, response, text, url};
 use crate::server::answers;
@@ -47,6 +48,31 @@ async fn cookies_of_either_kind_are_recorded_without_their_values_where_there_is
         let config = FetchConfig { cookies: Some(cookies::Cookies::default()), ..FetchConfig::default() };
         let outcome = fetcher(config).fetch(page(&server.url("/"))).await;
         assert_eq!(text(&outcome.exchanges[0].response_head), head("***"));
+    }
+}
+
+#[tokio::test]
+async fn a_secret_that_a_server_repeats_is_in_no_recorded_field() {
+    let field = |text: &str| (UrlPattern::new("*").expect("a pattern"), text.parse::<Field>().expect(text));
+    let basic = "Basic YW5hOkJhc2ljUHctNTVhYTY2YmI=";
+    let keyring =
+        Keyring::new(Vec::new(), vec![field(&format!("Authorization: {basic}")), field("Cookie: s=SESSION-998877")]);
+    keyring.add_unsent("FormPw-123456".to_owned());
+    let head = |basic: &str, password: &str, session: &str, form: &str, new: &str| {
+        format!(
+            "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nX-Echo: {basic}\r\nAuthentication-Info: x=\"{password}\"\r\n\
+             Location: /t;jsessionid={session}?a=1\r\nX-Form: {form}\r\nSet-Cookie: sid={new}; HttpOnly\r\n\r\n"
+        )
+    };
+    let came = head(basic, "BasicPw-55aa66bb", "SESSION-998877", "FormPw-123456", "new");
+    for (keyring, expect) in
+        [(keyring, head("***", "***", "***", "***", "***").as_str()), (Keyring::default(), came.as_str())]
+    {
+        let server = answers(came.clone()).await;
+        let outcome = fetcher(FetchConfig { keyring, ..FetchConfig::default() }).fetch(page(&server.url("/"))).await;
+        assert_eq!(text(&outcome.exchanges[0].response_head), expect);
+        let location = response(&outcome).headers.get("location");
+        assert_eq!(location, Some("/t;jsessionid=SESSION-998877?a=1"), "the crawl goes on by what came");
     }
 }
 
