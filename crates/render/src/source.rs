@@ -10,6 +10,30 @@ use model::{Headers, Method, Refusal};
 pub trait Source: Send + Sync {
     /// Answers one, or refuses it. All requests are HTTP.
     fn get(&self, wanted: Wanted) -> Pin<Box<dyn Future<Output = Served> + Send + '_>>;
+
+    /// The cookies that scripts of the page may read from the start. What they are is a secret.
+    fn cookies(&self) -> Vec<ScriptCookie> {
+        Vec::new()
+    }
+}
+
+/// A cookie that scripts may read: without `HttpOnly`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ScriptCookie {
+    /// The name; it may be empty.
+    pub name: String,
+    /// The value: a secret.
+    pub value: String,
+    /// A host, without a dot in front.
+    pub domain: String,
+    /// Hosts below the domain do not get it.
+    pub host_only: bool,
+    /// The path below which it is there.
+    pub path: String,
+    /// It is for pages that come over TLS.
+    pub secure: bool,
+    /// Requests of other sites never bear it.
+    pub is_strict: bool,
 }
 
 /// Something that a page asks for.

@@ -2,6 +2,7 @@
 
 mod behaviours;
 mod clock;
+mod cookies;
 mod custom;
 mod frames;
 mod order;
@@ -147,6 +148,7 @@ impl<'a> Tab<'a> {
             self.call("Emulation.setUserAgentOverride", agent).await?;
         }
         self.set_window().await?;
+        self.give_cookies().await?;
         self.call("Fetch.enable", all_requests()).await?;
         Ok(())
     }

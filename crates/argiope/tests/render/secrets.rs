@@ -188,3 +188,47 @@ fn a_cookie_that_a_script_copies_is_in_no_record() {
     assert!(index.contains(r#""requestBody": "q=a b&csrfmiddlewaretoken=***""#), "{index}");
     assert_eq!(crawled.run("check", &[]).code, 0);
 }
+
+/// An application with double submit, behind a cookie wall: its scripts read the cookies that the server set before, and that the user gave.
+fn double_submit(request: &Request) -> Reply {
+    const MEMBER: &str = r"<p id=o></p><script>
+        const of = name => (document.cookie.match(`(?:^|; )${name}=([^;]*)`) || [])[1];
+        o.append(of('consent') === 'yes' ? 'let in' : 'kept out', of('session') ? ' told' : ' untold');
+        fetch('/api', { method: 'POST', headers: { 'X-XSRF-TOKEN': of('XSRF-TOKEN') } })
+          .then(answer => answer.text()).then(text => document.body.append(text));
+        </script>";
+    let cookies = request.header("cookie").unwrap_or_default();
+    match request.target.as_str() {
+        "/" => Reply::html("<a href=/member>x</a>")
+            .header("Set-Cookie", "XSRF-TOKEN=S3CRET-token; Path=/")
+            .header("Set-Cookie", "session=S3CRET-session; Path=/; HttpOnly"),
+        "/member" => Reply::html(MEMBER).header("X-Session", "S3CRET-session"),
+        "/api"
+            if request.header("x-xsrf-token") == Some("S3CRET-token") && cookies.contains("session=S3CRET-session") =>
+        {
+            Reply::text("accepted")
+        }
+        "/api" => Reply::text("refused"),
+        path => Reply::error(404, path),
+    }
+}
+
+#[test]
+fn scripts_read_the_cookies_of_the_jar_that_are_for_them() {
+    let home = tempfile::tempdir().expect("a directory");
+    let file = home.path().join("cookies.txt");
+    std::fs::write(&file, "seed.test\tFALSE\t/\tFALSE\t0\tconsent\tyes\n").expect("written");
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).expect("set");
+    let web = Web::new().site("seed.test", from_fn(double_submit));
+    let cookies = file.display().to_string();
+    let arguments = ["--render", "always", "--render-time", "60s", "--cookies", &cookies];
+    let crawled = Crawled::of(web, "http://seed.test/", &arguments);
+    for text in ["let in untold", "accepted"] {
+        assert_eq!(crawled.run("search", &[text, "--json"]).json()["pages"].as_u64(), Some(1), "{text}");
+    }
+    let warc = files(&crawled.dir(), ".warc.gz").pop().expect("a segment").display().to_string();
+    let list = "import sys, gzip; print(gzip.open(sys.argv[1], 'rb').read())";
+    let records = run_python(&["warcio"], list, &[&warc]);
+    assert!(!records.contains("S3CRET"), "{records}");
+    assert!(records.to_ascii_lowercase().contains("x-session: ***"), "{records}");
+}

@@ -5,6 +5,7 @@
 mod alive;
 mod behaviours;
 mod contained;
+mod cookies;
 mod kept;
 mod kinds;
 mod namespace;
