@@ -5,7 +5,7 @@
   if (!crawler) return;
   // As in `page.js`.
   const { Event, HashChangeEvent, KeyboardEvent, Map, Math, Node, NodeFilter, PopStateEvent, Reflect, Set, String, WeakSet, history } = window;
-  const { all, askForReport, changeable, clickable, hasReport, roots, watchesScrolling, quietly } = crawler.inside;
+  const { all, askForReport, changeable, clickable, hasReport, plainly, roots, watchesScrolling, quietly } = crawler.inside;
   // So many nodes of a page are looked at, and whether there were more.
   const NODES_MAX = 20000;
   let isCut = false;
@@ -230,7 +230,7 @@
 
   // Scrolling further than this much tells an inner container from what overflows by its borders, in CSS pixels.
   const OVERFLOW_MIN = 16;
-  const scrollers = () => {
+  const scrollers = plainly(() => {
     const found = [];
     for (const element of elementsOf(NodeFilter.SHOW_ELEMENT)) {
       const down = element.scrollHeight > element.clientHeight + OVERFLOW_MIN;
@@ -242,7 +242,7 @@
       if ((down && (isRoot || does(style.overflowY))) || (across && !isRoot && does(style.overflowX))) found.push(element);
     }
     return found;
-  };
+  });
   const shownByScrolling = new Set();
   // Where everything that was scrolled stood before, and how it was scrolled since.
   const places = new Map();
@@ -301,7 +301,7 @@
 
   // Films and sounds begin to play, so what plays them requests its sources. What is loaded when it is to be played is loaded now.
   const PLAYED_MAX = 20;
-  const media = () => roots(document).flatMap((root) => [...all(root, 'video, audio')]);
+  const media = plainly(() => roots(document).flatMap((root) => [...all(root, 'video, audio')]));
   const play = () => {
     const found = media();
     const played = found.slice(0, PLAYED_MAX);
@@ -329,6 +329,19 @@
     );
   };
 
-  Object.assign(crawler, { look, click, undo, scroll, rewind, scrolls, passed, play, pause, run, ran: () => ran, isCut: () => isCut });
+  Object.assign(crawler, {
+    look: plainly(look),
+    click,
+    undo,
+    scroll,
+    rewind,
+    scrolls: plainly(scrolls),
+    passed: plainly(passed),
+    play,
+    pause,
+    run,
+    ran: () => ran,
+    isCut: () => isCut,
+  });
   Object.freeze(crawler);
 })();

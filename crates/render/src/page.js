@@ -3,10 +3,53 @@
   // A script may give these names to something else (`const URL = '/api'`).
   const { Attr, CharacterData, Document, DocumentFragment, Element, EventTarget, History, Map, Math, NamedNodeMap, Node } = window;
   const { CSSStyleDeclaration, Date, Function, Number, Object, Performance, Promise, Proxy, Reflect, Set, String, URL, XMLDocument, getComputedStyle, history, navigation, performance } = window;
+  const { Array, JSON, RegExp, Symbol, WeakMap, WeakSet } = window;
+  const { defineProperty, getOwnPropertyDescriptor, is } = Object;
+  const { apply, deleteProperty } = Reflect;
   const say = window.argiopeSaw;
   delete window.argiopeSaw;
   if (!say) return;
-  const state = { clicking: false, quiet: false, scrolls: false, routes: false, sawRoute: false, clickable: new Set(), changeable: new Set() };
+  // What the language gives, as it is before any script. Scripts may replace it by what throws, or does something else.
+  const builtins = [];
+  const iterators = [[], new Map(), new Set(), ''].map((iterated) => Object.getPrototypeOf(iterated[Symbol.iterator]()));
+  iterators.push(Object.getPrototypeOf(iterators[0]), Object.getPrototypeOf(function* () {}).prototype);
+  const holders = [Array, Function, JSON, Map, Math, Number, Object, Promise, Reflect, RegExp, Set, String, Symbol, WeakMap, WeakSet];
+  for (const holder of [...holders, ...holders.map((each) => each.prototype), ...iterators]) {
+    if (!holder) continue;
+    for (const name of Reflect.ownKeys(holder)) builtins.push({ holder, name, own: getOwnPropertyDescriptor(holder, name) });
+  }
+  const put = ({ holder, name }, property) => {
+    try {
+      if (property === undefined) deleteProperty(holder, name);
+      else defineProperty(holder, name, property);
+    } catch { /* it cannot be changed any more */ }
+  };
+  // A function that does its work with what the language gives. What scripts have put in its place is back when it has done so: it is
+  // not for what calls functions of the page.
+  let isPlain = false;
+  const plainly = (does) => (...rest) => {
+    if (isPlain) return apply(does, undefined, rest);
+    const replaced = [];
+    let count = 0;
+    for (let at = 0; at < builtins.length; at += 1) {
+      const builtin = builtins[at];
+      const now = getOwnPropertyDescriptor(builtin.holder, builtin.name);
+      if (now !== undefined && is(now.value, builtin.own.value) && now.get === builtin.own.get) continue;
+      replaced[count] = { builtin, now };
+      count += 1;
+      put(builtin, builtin.own);
+    }
+    isPlain = true;
+    try {
+      return apply(does, undefined, rest);
+    } finally {
+      isPlain = false;
+      for (let at = 0; at < count; at += 1) put(replaced[at].builtin, replaced[at].now);
+    }
+  };
+  // A collection that keeps its own functions.
+  const keeping = (collection) => Object.defineProperties(collection, Object.getOwnPropertyDescriptors(Object.getPrototypeOf(collection)));
+  const state = { clicking: false, quiet: false, scrolls: false, routes: false, sawRoute: false, clickable: keeping(new Set()), changeable: keeping(new Set()) };
   // What is read of a document is read by the browser's own functions, as they are before any script. Elements may be named after what
   // documents and forms have (`<img name=querySelectorAll>`), and scripts may replace what all objects have.
   const own = (holder, name) => {
@@ -69,7 +112,7 @@
   // A closed shadow tree is closed to scripts, not to people.
   const attachShadow = Element.prototype.attachShadow;
   Element.prototype.attachShadow = function (options) {
-    return attachShadow.call(this, { ...options, mode: 'open' });
+    return apply(attachShadow, this, [{ ...options, mode: 'open' }]);
   };
   window.open = (url) => {
     if (url) note('window', url);
@@ -111,7 +154,7 @@
   const isWithin = (steps) => navigation.entries()[navigation.currentEntry?.index + steps]?.sameDocument === true;
   const stepping = (original, stepsOf) => function (...rest) {
     const steps = stepsOf(...rest);
-    if (steps === 0 ? !state.clicking : isWithin(steps)) Reflect.apply(original, this, rest);
+    if (steps === 0 ? !state.clicking : isWithin(steps)) apply(original, this, rest);
   };
   History.prototype.back = stepping(back, () => -1);
   History.prototype.forward = stepping(forward, () => 1);
@@ -122,7 +165,7 @@
     if (type === 'change' || type === 'input') state.changeable.add(this ?? window);
     if (this === window && (type === 'hashchange' || type === 'popstate')) state.routes = true;
     if (type === 'scroll' || type === 'scrollend' || type === 'wheel') state.scrolls = true;
-    return addEventListener.call(this, type, ...rest);
+    return apply(addEventListener, this, [type, ...rest]);
   };
 
   // The clock of a page stands while its scripts run. For one that waits for it, it goes on with each reading, after so many of the same time.
@@ -150,7 +193,7 @@
   Date.prototype.constructor = window.Date;
 
   // Timers that are yet to come: when each is due, and which it is in the order in which they were set.
-  const timers = new Map();
+  const timers = keeping(new Map());
   let timersSet = 0;
   // Those set before the last action are none of its business.
   let timersBefore = 0;
@@ -162,20 +205,20 @@
         if (!repeats) timers.delete(id);
         [isInTimer, looksHere] = [true, false];
         try {
-          return Reflect.apply(handler, window, values);
+          return apply(handler, window, values);
         } finally {
           isInTimer = false;
           if (looksHere) placeLooks += 1;
         }
       };
-      const id = Reflect.apply(setting, window, [typeof handler === 'function' ? run : handler, delay, ...rest]);
+      const id = apply(setting, window, [typeof handler === 'function' ? run : handler, delay, ...rest]);
       timersSet += 1;
       timers.set(id, { nth: timersSet, due });
       return id;
     };
     window[clear] = (id) => {
       timers.delete(id);
-      Reflect.apply(clearing, window, [id]);
+      apply(clearing, window, [id]);
     };
   };
   // Some pages look in timers and frames where they stand, rather than hear of it. So many looks are no measuring at the begin.
@@ -188,7 +231,7 @@
     if (typeof original !== 'function') return;
     const told = function (...rest) {
       looksHere ||= isInTimer;
-      return Reflect.apply(original, this, rest);
+      return apply(original, this, rest);
     };
     Object.defineProperty(holder, name, { ...property, [kind]: told });
   };
@@ -208,7 +251,7 @@
 
   // What the page waits for that no clock tells: storage, workers, codecs. What does not end is looked at so often.
   const LOOKS_MAX = 300;
-  const waits = new Map();
+  const waits = keeping(new Map());
   const begin = () => {
     const wait = {};
     waits.set(wait, 0);
@@ -216,14 +259,14 @@
   };
   const until = (target, events) => {
     const end = begin();
-    for (const event of events) addEventListener.call(target, event, end);
+    for (let at = 0; at < events.length; at += 1) apply(addEventListener, target, [events[at], end]);
   };
   const wrap = (owner, names, after) => {
     for (const name of names) {
       const original = owner?.[name];
       if (typeof original !== 'function') continue;
       owner[name] = function (...rest) {
-        const result = original.apply(this, rest);
+        const result = apply(original, this, rest);
         after(result, this);
         return result;
       };
@@ -250,26 +293,35 @@
     registered.then(({ installing }) => {
       if (!installing) return;
       const end = begin();
-      addEventListener.call(installing, 'statechange', () => {
+      apply(addEventListener, installing, ['statechange', () => {
         if (installing.state === 'activated' || installing.state === 'redundant') end();
-      });
+      }]);
     }, () => {});
   });
+  // The timers of workers run in the time of the machine, which no script of the page knows: the crawler says how long it waits for them.
+  const workers = keeping(new Set());
   const heard = ['message', 'messageerror', 'error'];
+  const untilHeard = (target) => {
+    const wait = {};
+    workers.add(wait);
+    for (let at = 0; at < heard.length; at += 1) apply(addEventListener, target, [heard[at], () => workers.delete(wait)]);
+    until(target, heard);
+  };
   const awaited = (name, port) => {
     const original = window[name];
     if (!original) return;
     window[name] = new Proxy(original, {
       construct(target, rest, created) {
         const worker = Reflect.construct(target, rest, created);
-        until(port(worker), heard);
+        untilHeard(port(worker));
         return worker;
       },
     });
   };
   awaited('Worker', (worker) => worker);
   awaited('SharedWorker', (worker) => worker.port);
-  wrap(window.Worker?.prototype, ['postMessage'], (_, worker) => until(worker, heard));
+  wrap(window.Worker?.prototype, ['postMessage'], (_, worker) => untilHeard(worker));
+  wrap(window.ServiceWorker?.prototype, ['postMessage'], () => untilHeard(window.navigator.serviceWorker));
   // Whether a frame has reported what is in sight since that was asked for last. Observers get their reports in the order in which they
   // began, so the page has its own by then. A frame may be late, or show nothing, on a busy machine.
   const { IntersectionObserver } = window;
@@ -281,9 +333,9 @@
     hasReport = false;
     const observer = new IntersectionObserver(() => {
       hasReport = true;
-      Reflect.apply(disconnect, observer, []);
+      apply(disconnect, observer, []);
     });
-    Reflect.apply(observe, observer, [root]);
+    apply(observe, observer, [root]);
   };
   let observes = false;
   // Whether the page wants to know what is in sight.
@@ -296,13 +348,13 @@
     watches = true;
   });
   // Whether something is waited for. It counts as a look.
-  const isBusy = () => {
+  const isBusy = plainly(() => {
     for (const [wait, looks] of waits) {
       if (looks < LOOKS_MAX) waits.set(wait, looks + 1);
       else waits.delete(wait);
     }
     return waits.size > 0;
-  };
+  });
   // Animations have no clock but that of frames: they are ended, and what waits for their end goes on.
   const endAnimations = () => {
     let ended = false;
@@ -331,13 +383,14 @@
   const pending = (milliseconds) => {
     const busy = isBusy();
     const waits = awaitsFrame() || busy;
-    return (waits ? 1 : 0) | (observes ? 2 : 0) | (!waits && !observes && isCalm(milliseconds) ? 4 : 0);
+    const calm = !waits && !observes && isCalm(milliseconds);
+    return (waits ? 1 : 0) | (observes ? 2 : 0) | (calm ? 4 : 0) | (workers.size > 0 ? 8 : 0);
   };
   const settled = async () => {
     if (of.readyState(document) !== 'complete') {
-      await new Promise((resolve) => addEventListener.call(window, 'load', resolve, { once: true }));
+      await new Promise((resolve) => apply(addEventListener, window, ['load', resolve, { once: true }]));
     }
-    do await new Promise((resolve) => later.call(window, resolve, 1));
+    do await new Promise((resolve) => apply(later, window, [resolve, 1]));
     while (isBusy());
   };
 
@@ -364,7 +417,7 @@
   // Whether an element that would stand within a line stands apart by its style: nobody sees its words joined to those beside it.
   const standsApart = (element, name) => {
     if (!INLINE.has(name) && !name.includes('-')) return false;
-    const display = of.styled(Reflect.apply(getComputedStyle, window, [element]), 'display');
+    const display = of.styled(apply(getComputedStyle, window, [element]), 'display');
     return display !== '' && !/^(?:inline|ruby|none|contents)/.test(display);
   };
 
@@ -503,20 +556,21 @@
   Object.defineProperty(window, 'argiopeCrawler', {
     value: {
       comeHome,
-      html: serialize,
+      html: plainly(serialize),
       // Whether the browser shows an error in place of broken XML.
       isMalformed: () => document instanceof XMLDocument && of.first(document, 'parsererror') !== null,
-      link,
-      links,
-      hasRouter,
-      pending,
+      link: plainly(link),
+      links: plainly(links),
+      hasRouter: plainly(hasRouter),
+      pending: plainly(pending),
       settled,
       inside: {
+        plainly,
         clickable: state.clickable,
         changeable: state.changeable,
         all,
         roots,
-        beginClicking,
+        beginClicking: plainly(beginClicking),
         beginAction: () => {
           timersBefore = timersSet;
         },

@@ -87,9 +87,9 @@ fn is_for_later(headers: &Headers) -> bool {
 }
 
 impl Wanted {
-    /// Asks what a URL leads to, without its content.
-    pub(crate) fn head_of(url: String, settings: &Settings) -> Self {
-        let (kind, method) = (Kind::Document, Method::Head);
+    /// Asks what a URL leads to.
+    pub(crate) fn probe(url: String, method: Method, settings: &Settings) -> Self {
+        let kind = Kind::Document;
         let time_max = settings.page_time_max / PART_OF_PAGE;
         let (headers, body) = (Headers::default(), Bytes::new());
         Wanted { url, kind, method, headers, body, has_credentials: true, is_after_click: false, time_max }

@@ -102,4 +102,6 @@ pub enum FoundBy {
     Window,
     /// It wanted to save a file.
     Download,
+    /// It went there by itself, and nobody answered.
+    Unanswered,
 }

@@ -25,6 +25,16 @@ pub enum Wait {
     Selector(String),
 }
 
+impl Wait {
+    /// How long workers that do not answer are waited for: as long as the page's clock runs, by the clock of the machine.
+    pub(crate) fn for_workers(&self) -> Duration {
+        match self {
+            Wait::Clock(time) => *time,
+            Wait::Idle | Wait::Selector(_) => PAGE_CLOCK,
+        }
+    }
+}
+
 /// A script of the user's that runs in pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Behaviour {

@@ -11,8 +11,9 @@ mod requests;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
-use model::{LeftOut, Refusal};
+use model::{LeftOut, Method, Refusal};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -74,6 +75,8 @@ pub(crate) struct Tab<'a> {
     has_clock_stopped: bool,
     /// Steps of its clock while it was busy.
     busy_steps: u32,
+    /// How much longer workers are waited for, by the clock of the machine.
+    worker_time: Duration,
     /// When the page is looked at as it is.
     deadline: Instant,
     /// When what is done at present is over.
@@ -128,6 +131,7 @@ impl<'a> Tab<'a> {
             has_clock: false,
             has_clock_stopped: false,
             busy_steps: 0,
+            worker_time: settings.wait.for_workers(),
             limit: Instant::now() + settings.page_time_max,
             deadline: Instant::now() + settings.page_time_max / LOOKED_AT_AFTER.1 * LOOKED_AT_AFTER.0,
         };
@@ -223,20 +227,34 @@ impl<'a> Tab<'a> {
         Ok(())
     }
 
-    /// Where the page wanted to go is no other page if it is a file to be saved, or nothing (HTML, 7.4.5).
+    /// Where the page wanted to go is no other page if it is a file to be saved, or nothing (HTML, 7.4.5), or if nobody answers there: what
+    /// the page shows is all that there is.
     async fn tell_files_from_pages(&mut self) -> Result<(), RenderFailure> {
         let Some(url) = self.rendered.redirect.clone() else { return Ok(()) };
-        let (source, wanted) = (self.source.clone(), Wanted::head_of(url.clone(), self.settings));
-        let answered = timeout_at(self.deadline, source.get(wanted)).await;
-        match answered {
-            Ok(Served::Answer { status: 204 | 205, .. }) => self.rendered.redirect = None,
-            Ok(served) if served.is_file() => {
+        let mut served = self.probe(&url, Method::Head).await;
+        // Some servers close on HEAD, or stay silent.
+        if matches!(served, Some(Served::Refused(Refusal::NoAnswer))) {
+            served = self.probe(&url, Method::Get).await.or(served);
+        }
+        match served {
+            Some(Served::Answer { status: 204 | 205, .. }) => self.rendered.redirect = None,
+            Some(served) if served.is_file() => {
                 self.rendered.redirect = None;
                 self.see(url, FoundBy::Download);
+            }
+            Some(Served::Refused(Refusal::NoAnswer)) => {
+                self.rendered.redirect = None;
+                self.see(url, FoundBy::Unanswered);
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// What a URL gives to the page; `None` if that is not known in time.
+    async fn probe(&self, url: &str, method: Method) -> Option<Served> {
+        let wanted = Wanted::probe(url.to_owned(), method, self.settings);
+        timeout_at(self.deadline, self.source.get(wanted)).await.ok()
     }
 
     /// The value of an expression in the page, or that of the promise that it gives.

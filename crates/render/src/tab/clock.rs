@@ -19,6 +19,8 @@ const STEPS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_m
 const STEP_OF_BUSY_PAGE: Duration = Duration::from_millis(2);
 /// Such steps of a page. One that goes on is not waited for.
 const BUSY_STEPS_MAX: u32 = 1_000;
+/// The clock runs this far at once, and stands as long, while the page waits for a worker: its timers have the time of the machine.
+const STEP_WITH_WORKER: Duration = Duration::from_millis(50);
 /// A page that is not painted by then, by the clock of the machine, goes on as it is.
 const PAINTED_WITHIN: Duration = Duration::from_secs(2);
 /// A page that goes on asking is looked at after so many steps.
@@ -32,6 +34,8 @@ struct Pending {
     observes: bool,
     /// No timer is due: its clock may jump.
     is_calm: bool,
+    /// It has a worker that has not answered.
+    awaits_worker: bool,
 }
 
 impl Tab<'_> {
@@ -128,12 +132,17 @@ impl Tab<'_> {
             // A step has passed in which nothing began: nor does it in the rest.
             let is_calm = requested.is_some() && requested == calm_at;
             calm_at = requested;
-            let now = if is_calm {
-                left
-            } else if pending.is_busy && self.busy_steps < BUSY_STEPS_MAX {
+            let now = if pending.is_busy && self.busy_steps < BUSY_STEPS_MAX {
                 self.busy_steps += 1;
                 self.attend_for(STEP_OF_BUSY_PAGE).await?;
                 STEP_OF_BUSY_PAGE
+            } else if pending.awaits_worker && !self.worker_time.is_zero() {
+                let step = STEP_WITH_WORKER.min(self.worker_time);
+                self.worker_time -= step;
+                self.attend_for(step).await?;
+                step
+            } else if is_calm {
+                left
             } else {
                 step = (step * 2).min(most);
                 step
@@ -176,7 +185,12 @@ impl Tab<'_> {
             Err(RenderFailure::Protocol { .. }) => 0,
             bits => bits?.as_u64().unwrap_or(0),
         };
-        Ok(Pending { is_busy: bits & 1 != 0, observes: bits & 2 != 0, is_calm: bits & 4 != 0 })
+        Ok(Pending {
+            is_busy: bits & 1 != 0,
+            observes: bits & 2 != 0,
+            is_calm: bits & 4 != 0,
+            awaits_worker: bits & 8 != 0,
+        })
     }
 
     /// Has the page painted: else no frame may come, and nothing that waits for one.

@@ -2,9 +2,10 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{Headers, Refusal};
-use render::{Page, Renderer, Served, Settings, Source, Wanted};
+use render::{Page, Renderer, Served, Settings, Source, Wait, Wanted};
 use weburl::{CanonicalRules, CanonicalUrl};
 
 use crate::site::{Site, page, settings};
@@ -19,6 +20,9 @@ fn site() -> Arc<Site> {
     let site = Site::new().at("https://page.test").file("/data", "text/plain", "data");
     let site = site
         .script("/worker.js", format!("onmessage = event => {asks}.then(text => postMessage(text + event.data))"))
+        .script("/timer.js", "setTimeout(() => postMessage('after 2.5 s'), 2500)")
+        .script("/interval.js", "let n = 0; setInterval(() => { n += 1; if (n === 10) postMessage('ten times') }, 200)")
+        .script("/answers.js", "oninstall = () => skipWaiting(); onmessage = event => setTimeout(() => event.source.postMessage('later'), 1500)")
         .script("/shared.js", format!("onconnect = event => {asks}.then(text => event.ports[0].postMessage(text))"))
         .script(
             "/service.js",
@@ -112,6 +116,24 @@ async fn storage_workers_and_animations_are_waited_for() {
     }
 }
 
+/// The timers of workers have the time of the machine, and no clock of a page that runs ahead.
+#[tokio::test(flavor = "multi_thread")]
+async fn timers_of_workers_are_waited_for() {
+    // More than a busy machine needs: what has come is not waited for.
+    let renderer = Renderer::new(Settings { wait: Wait::Clock(Duration::from_secs(60)), ..settings() });
+    for (does, expect) in [
+        ("new Worker('/timer.js').onmessage = event => say(event.data)", "after 2.5 s"),
+        ("new Worker('/interval.js').onmessage = event => say(event.data)", "ten times"),
+        (
+            "navigator.serviceWorker.onmessage = event => say(event.data); navigator.serviceWorker.register('/answers.js'); \
+             navigator.serviceWorker.ready.then(registration => registration.active.postMessage(1))",
+            "later",
+        ),
+    ] {
+        assert_eq!(shows(&renderer, does).await, expect, "{does}");
+    }
+}
+
 /// Answers late or at once, as the name says.
 struct Uneven;
 
@@ -120,7 +142,7 @@ impl Source for Uneven {
         let name = wanted.url.rsplit('/').next().unwrap_or_default().to_owned();
         Box::pin(async move {
             if name.starts_with("late") {
-                tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+                tokio::time::sleep(Duration::from_millis(300)).await;
             }
             Served::Answer { status: 200, headers: Headers::default(), body: name.into() }
         })
@@ -157,7 +179,7 @@ struct Silent;
 impl Source for Silent {
     fn get(&self, _: Wanted) -> Pin<Box<dyn Future<Output = Served> + Send + '_>> {
         Box::pin(async {
-            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            tokio::time::sleep(Duration::from_secs(1)).await;
             Served::Refused(Refusal::NoAnswer)
         })
     }

@@ -4,13 +4,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::Headers;
+use model::{Headers, Method, Refusal};
 use render::{FoundBy, Page, Rendered, Renderer, Served, Settings, Source, Wanted};
 
 use crate::site::{page, settings};
 
 /// Knows `/file`, which is to be saved, `/nothing`, which leaves a browser where it is, and `/page`; of the page itself what it says to those who have a cookie. Names with
-/// `never` are never answered.
+/// `never` are never answered, nobody is at those with `dead`, and `/no-head` knows no HEAD.
 struct Server;
 
 impl Source for Server {
@@ -19,6 +19,9 @@ impl Source for Server {
             let path = wanted.url.trim_start_matches("http://page.test").to_owned();
             if path.contains("never") {
                 std::future::pending::<()>().await;
+            }
+            if path.contains("dead") || (path == "/no-head" && wanted.method == Method::Head) {
+                return Served::Refused(Refusal::NoAnswer);
             }
             let has_cookie = wanted.headers.get("Cookie").is_some_and(|cookie| cookie.contains("wall=open"));
             let (media_type, saved, body) = match path.as_str() {
@@ -123,9 +126,50 @@ async fn a_page_that_saves_a_file_or_goes_nowhere_is_shown() {
             [url].iter().filter(|url| !url.is_empty()).map(|url| format!("http://page.test/{url}")).collect();
         assert_eq!(saved.collect::<Vec<_>>(), expect, "{does}");
     }
-    let rendered = check(&renderer, "<script>location = '/page'</script>", &[]).await;
-    assert_eq!(rendered.redirect.as_deref(), Some("http://page.test/page"), "a page is no file");
+    for path in ["page", "no-head"] {
+        let rendered = check(&renderer, &format!("<script>location = '/{path}'</script>"), &[]).await;
+        let url = format!("http://page.test/{path}");
+        assert_eq!(rendered.redirect.as_deref(), Some(url.as_str()), "a page is no file");
+    }
     let mut saved = page("<p>here</p>");
     saved.headers.0.push(("Content-Disposition".to_owned(), "attachment".to_owned()));
     assert!(shown(&renderer, &saved).await.html.contains("<p>here</p>"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_goes_where_nobody_is_is_shown() {
+    let renderer = Renderer::new(settings());
+    for does in [
+        "<script>setTimeout(() => { location = 'http://dead.test/' }, 500)</script>",
+        "<meta http-equiv=refresh content='1; url=http://dead.test/'>",
+    ] {
+        let rendered = check(&renderer, &format!("<a href=/leaf>x</a>{does}"), &["/leaf"]).await;
+        assert_eq!(rendered.redirect, None, "{does}");
+        let found = rendered.found.iter().map(|found| (found.by, found.url.as_str()));
+        assert_eq!(found.collect::<Vec<_>>(), [(FoundBy::Unanswered, "http://dead.test/")], "{does}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_replaces_what_the_language_gives_is_shown() {
+    let renderer = Renderer::new(settings());
+    let fails = "function () { throw 2 }";
+    for broken in [
+        "Array.prototype.push",
+        "Array.prototype.map = Array.prototype.join",
+        "Array.prototype[Symbol.iterator]",
+        "Set.prototype.add = Map.prototype.set",
+        "Map.prototype.get = Map.prototype.values = Set.prototype.has",
+        "String.prototype.replace = String.prototype.split",
+        "RegExp.prototype.test = RegExp.prototype[Symbol.replace]",
+        "Object.getPrototypeOf(new Set().values()).next",
+        "Function.prototype.call = Function.prototype.apply",
+        "Reflect.apply = Object.assign",
+    ] {
+        let later = "setTimeout(() => document.body.append('later'), 1000)";
+        let does = format!("<a href=/leaf>x</a><script>{broken} = {fails}; {later}; const kept = {broken}</script>");
+        let again =
+            "<script>setTimeout(() => { try { kept() } catch { document.body.append('its own') } }, 2000)</script>";
+        check(&renderer, &format!("{does}{again}"), &["href=\"/leaf\"", "later", "its own"]).await;
+    }
 }
