@@ -57,9 +57,9 @@ pub fn open_archive(
         ("argiope-settings".to_owned(), in_force.collect::<Vec<_>>().join("; ")),
     ];
     if plan.cookies.is_some() || !plan.fetch.keyring.is_empty() || !plan.credentials.is_empty() {
-        let redacted = "the values of Cookie and Authorization in requests, and of Set-Cookie in responses; elsewhere in fields, and in the \
-                        bodies of requests of rendered pages, but not in URLs and bodies of responses, the values of cookies, secret request \
-                        fields, passwords and fields of logins that have 8 bytes or more"
+        let redacted = "the values of Cookie and Authorization in requests, and of Set-Cookie in responses; elsewhere in fields, and in \
+                        the bodies of requests of rendered pages, but not in URLs and bodies of responses, the values of cookies, \
+                        secret request fields, passwords and fields of logins that have 8 bytes or more"
             .to_owned();
         info.push(("argiope-redacted".to_owned(), redacted));
     }

@@ -112,8 +112,8 @@ impl Fetcher {
         self.exchanger.bears_secret(url, initiator)
     }
 
-    /// The cookies of the jar that scripts of a page may read: of all hosts of its registrable domain, those without `HttpOnly`, and without
-    /// `Secure` unless the page came over TLS.
+    /// The cookies of the jar that scripts of a page may read: of all hosts of its registrable domain, those without `HttpOnly`, and
+    /// without `Secure` unless the page came over TLS.
     #[must_use]
     pub fn cookies_for_scripts(&self, page: &CanonicalUrl) -> Vec<Cookie> {
         self.exchanger.cookies_for_scripts(page)

@@ -187,13 +187,14 @@ impl Requests {
         self.cookies.as_ref().map_or_else(Vec::new, |jar| jar.for_scripts(page, now))
     }
 
-    /// Whether the cookies that the answer sets may be those of a session in the user's name: there is a jar, or the request bears a secret.
+    /// Whether the cookies that the answer sets may be those of a session in the user's name: there is a jar, or the request bears a
+    /// secret.
     pub(crate) fn sets_secrets(&self, ask: &Ask<'_>) -> bool {
         self.cookies.is_some() || self.keyring.fits(ask.url, ask.initiator())
     }
 
-    /// What the records of a request and its answer must not have: the secrets that the server may know, and for a page all that it may have
-    /// copied from cookies. `None` without any.
+    /// What the records of a request and its answer must not have: the secrets that the server may know, and for a page all that it may
+    /// have copied from cookies. `None` without any.
     pub(crate) fn known_values(&self, ask: &Ask<'_>) -> Option<KnownValues> {
         let mut values = KnownValues::default();
         let mut fields = HeaderMap::new();

@@ -189,7 +189,7 @@ fn a_cookie_that_a_script_copies_is_in_no_record() {
     assert_eq!(crawled.run("check", &[]).code, 0);
 }
 
-/// An application with double submit, behind a cookie wall: its scripts read the cookies that the server set before, and that the user gave.
+/// An application with double submit, behind a cookie wall: its scripts read cookies that the server set before, and that the user gave.
 fn double_submit(request: &Request) -> Reply {
     const MEMBER: &str = r"<p id=o></p><script>
         const of = name => (document.cookie.match(`(?:^|; )${name}=([^;]*)`) || [])[1];

@@ -22,7 +22,7 @@ fn site() -> Arc<Site> {
         .script("/worker.js", format!("onmessage = event => {asks}.then(text => postMessage(text + event.data))"))
         .script("/timer.js", "setTimeout(() => postMessage('after 2.5 s'), 2500)")
         .script("/interval.js", "let n = 0; setInterval(() => { n += 1; if (n === 10) postMessage('ten times') }, 200)")
-        .script("/answers.js", "oninstall = () => skipWaiting(); onmessage = event => setTimeout(() => event.source.postMessage('later'), 1500)")
+        .script("/answers.js", "onmessage = event => setTimeout(() => event.source.postMessage('later'), 1500)")
         .script("/shared.js", format!("onconnect = event => {asks}.then(text => event.ports[0].postMessage(text))"))
         .script(
             "/service.js",
