@@ -53,7 +53,8 @@ async fn going_away_by_itself_is_a_redirect() {
         "<meta http-equiv=refresh content='2; url=/there'>",
         "<form action=/there></form><script>document.forms[0].submit()</script>",
     ] {
-        let rendered = render(&renderer, &format!("<p>here</p>{body}"), &Arc::new(Site::new())).await.expect(body);
+        let there = Site::new().file("/there", "text/html", "there").file("/there?", "text/html", "there");
+        let rendered = render(&renderer, &format!("<p>here</p>{body}"), &Arc::new(there)).await.expect(body);
         let redirect = rendered.redirect.as_deref().map(|url| url.trim_end_matches('?'));
         assert_eq!(redirect, Some("http://page.test/there"), "{body}");
         assert!(rendered.html.contains("<p>here</p>"), "the page is still there: {}", rendered.html);
@@ -89,7 +90,8 @@ async fn where_a_frame_goes_is_no_redirect_of_the_page() {
     let site = Arc::new(Site::new().file("/frame", "text/html", "<p>framed"));
     let moved = "<iframe name=inner></iframe><script>inner.location = '/frame'; document.write('<a target=inner href=/frame>')</script>";
     assert_eq!(render(&renderer, moved, &site).await.expect("a page").redirect, None);
-    let site = Arc::new(Site::new().file("/frame", "text/html", "<script>top.location = '/there'</script>"));
+    let site = Site::new().file("/frame", "text/html", "<script>top.location = '/there'</script>");
+    let site = Arc::new(site.file("/there", "text/html", "there"));
     let rendered = render(&renderer, "<iframe src=/frame></iframe>", &site).await.expect("a page");
     assert_eq!(rendered.redirect.as_deref(), Some("http://page.test/there"));
 }
