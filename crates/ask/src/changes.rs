@@ -29,6 +29,9 @@ use moves::Moves;
 /// Entries read from the state at once.
 const ENTRIES_AT_ONCE: usize = 1_000;
 
+/// What a page has moved to whose redirect has no target: `Location` is missing, or no URL of the web.
+pub const NO_PLACE: &str = "its redirect leads to no URL that can be requested";
+
 /// Which changes are asked for.
 #[derive(Clone, Debug)]
 pub struct Question {
@@ -99,7 +102,7 @@ pub struct Changed {
     pub before_at: Option<Timestamp>,
     /// The HTTP status, if there was an answer.
     pub status: Option<u16>,
-    /// Where it has moved to.
+    /// Where it has moved to: the end of the redirects. `None` where they lead to no URL that can be requested ([`NO_PLACE`]).
     pub target: Option<String>,
     /// No redirect leads there: a new page has the content of this one, which is gone.
     pub probable: bool,
@@ -188,6 +191,10 @@ pub fn changes(
         let mut changed = Changed::new(&entry, change, before.as_ref(), &now);
         if place.is_some() {
             (changed.target, changed.probable) = (place, true);
+        } else if change == Change::Moved
+            && let Some(end) = moves::end_of(view, &now, &line)?
+        {
+            changed.target = Some(end.to_string());
         }
         if let (Change::Changed, Some(before), Some(pages), Some(replay)) =
             (change, before, &question.pages, &mut replay)
@@ -237,6 +244,14 @@ impl Line {
         Ok(Line { since: question.since, through: question.through, calendar })
     }
 
+    /// The visits of a URL in their order, up to the end of what is asked for.
+    fn visits(&self, view: &dyn CrawlView, last: &Visit) -> Result<Vec<Visit>, StoreError> {
+        let mut visits = if last.past.visits > 0 { view.earlier(last.key)? } else { Vec::new() };
+        visits.push(last.clone());
+        visits.retain(|visit| self.through.is_none_or(|round| visit.round <= round));
+        Ok(visits)
+    }
+
     /// How many of a URL's visits, in their order, were made before.
     fn before(&self, visits: &[Visit]) -> usize {
         visits.iter().rposition(|visit| self.is_after(visit)).map_or(0, |last| last + 1)
@@ -257,9 +272,7 @@ fn compare(
     line: &Line,
 ) -> Result<Option<(Change, Option<Visit>, Visit)>, StoreError> {
     let Some(last) = entry.visit.as_ref().filter(|last| !line.is_after(last)) else { return Ok(None) };
-    let mut visits = if last.past.visits > 0 { view.earlier(last.key)? } else { Vec::new() };
-    visits.push(last.clone());
-    visits.retain(|visit| line.through.is_none_or(|round| visit.round <= round));
+    let visits = line.visits(view, last)?;
     let (before, later) = visits.split_at(line.before(&visits));
     let Some((last, later)) = later.split_last().filter(|(last, _)| last.attempts > 0 || last.content_at.is_some())
     else {

@@ -1,6 +1,6 @@
 //! What has changed on the web between visits, as `argiope changes` finds it.
 
-use ask::changes::{Changed, Counts, Question, Since, changes, last_round, sentence};
+use ask::changes::{Changed, Counts, NO_PLACE, Question, Since, changes, last_round, sentence};
 use ask::since::time;
 use ask::sites;
 use axum::extract::{RawQuery, State};
@@ -8,7 +8,7 @@ use axum::response::Html;
 use crawl::standing::Standing;
 use engine::clock::Clock;
 use maud::{Markup, html};
-use model::Timestamp;
+use model::{Change, Timestamp};
 use printable::Printable;
 use settings::site_name::SiteName;
 use settings::usage;
@@ -97,6 +97,14 @@ fn find(crawl: &Standing, since: &str, site: &str, max: usize) -> anyhow::Result
     Ok(Some(Found { since: time, counts, shown, left_out }))
 }
 
+fn target_or_title(changed: &Changed) -> &str {
+    match (&changed.target, &changed.title) {
+        (Some(target), _) => target,
+        (None, _) if changed.change == Change::Moved => NO_PLACE,
+        (None, title) => title.as_deref().unwrap_or_default(),
+    }
+}
+
 fn table(Found { since, counts, shown, .. }: &Found) -> Markup {
     html! {
         p role="status" { "Since " (since.to_rfc3339()) ": " (sentence(counts)) "." }
@@ -110,7 +118,7 @@ fn table(Found { since, counts, shown, .. }: &Found) -> Markup {
                             td { (links::story(&changed.url)) }
                             td.number { (changed.status.map(|status| status.to_string()).unwrap_or_default()) }
                             td.date { (changed.at.to_rfc3339()) }
-                            td { (Printable(changed.target.as_ref().or(changed.title.as_ref()).map_or("", String::as_str))) }
+                            td { (Printable(target_or_title(changed))) }
                         }
                     }
                 }

@@ -7,8 +7,8 @@ use model::{Change, Timestamp};
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use quick_xml::writer::Writer;
 
-use super::Changed;
 use super::difference::{Block, Difference};
+use super::{Changed, NO_PLACE};
 
 /// The most entries of a feed. It shows the newest and counts the others.
 pub const FEED_ENTRIES_MAX: usize = 1_000;
@@ -86,6 +86,7 @@ fn said(changed: &Changed) -> String {
     let mut said = match (&changed.change, &changed.target) {
         (Change::Moved, Some(target)) if changed.probable => format!("gone; {target} has its content\n"),
         (Change::Moved, Some(target)) => format!("moved to {target}\n"),
+        (Change::Moved, None) => format!("moved: {NO_PLACE}\n"),
         _ => String::new(),
     };
     if let Some(title) = &changed.title_before {

@@ -9,7 +9,7 @@ use printable::Printable;
 use quick_xml::escape::escape;
 
 use super::difference::{Block, Difference};
-use super::{Changed, Counts, sentence};
+use super::{Changed, Counts, NO_PLACE, sentence};
 
 const STYLE: &str = include_str!("page.css");
 /// Characters of a block that the page shows.
@@ -46,9 +46,13 @@ impl<W: Write> HtmlPage<W> {
         let title = changed.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&changed.url);
         let to = &mut self.to;
         write!(to, "<article>\n<h2>{}: {}</h2>\n<p>{}", changed.change, shown(title), link(&changed.url))?;
-        if let (Change::Moved, Some(target)) = (changed.change, &changed.target) {
-            let why = if changed.probable { " (the same content, no redirect)" } else { "" };
-            write!(to, " → {}{why}", link(target))?;
+        match (changed.change, &changed.target) {
+            (Change::Moved, Some(target)) => {
+                let why = if changed.probable { " (the same content, no redirect)" } else { "" };
+                write!(to, " → {}{why}", link(target))?;
+            }
+            (Change::Moved, None) => write!(to, " ({NO_PLACE})")?,
+            _ => {}
         }
         let before = changed.before_at.map(|before| format!(", before {}", before.to_rfc3339()));
         let (at, before) = (changed.at.to_rfc3339(), before.unwrap_or_default());
@@ -131,7 +135,8 @@ mod tests {
         let mut html = HtmlPage::begin(&mut page, "Changes in <dir>").expect("written");
         html.add(&changed).expect("written");
         html.add(&moved).expect("written");
-        html.end(&Counts::from([(Change::Changed, 1), (Change::Moved, 1)])).expect("written");
+        html.add(&change_of(Change::Moved, "http://a.test/lost", Timestamp(3))).expect("written");
+        html.end(&Counts::from([(Change::Changed, 1), (Change::Moved, 2)])).expect("written");
         let page = String::from_utf8(page).expect("UTF-8");
         for expect in [
             "<title>Changes in &lt;dir&gt;</title>",
@@ -143,7 +148,8 @@ mod tests {
             "<del>link <a href=\"http://a.test/gone\">",
             "<a href=\"http://a.test/?a&amp;b\">",
             "→ <a href=\"http://a.test/new\">http://a.test/new</a> (the same content, no redirect)",
-            "2 URLs visited: 1 changed, 1 moved",
+            "http://a.test/lost</a> (its redirect leads to no URL that can be requested)",
+            "3 URLs visited: 1 changed, 2 moved",
             "prefers-color-scheme: dark",
         ] {
             assert!(page.contains(expect), "{expect} in\n{page}");

@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Change, PayloadDigest, Visit};
-use store::CrawlView;
+use model::{Change, Outcome, PayloadDigest, Visit};
+use store::{CrawlView, StoreError, current_visit};
 use weburl::{CanonicalUrl, UrlKey};
 
 use super::{ChangesError, Line, compare, each_page};
+
+/// Redirects that are followed from a page that has moved, at most.
+const REDIRECTS_MAX: usize = 20;
 
 /// A content. The labels of visits tell it only in the coding in which it was sent, but earlier programs kept nothing else.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,8 +36,7 @@ impl Moves {
         each_page(view, &mut |entry| {
             let Some((change, before, now)) = compare(view, &entry, line)? else { return Ok(()) };
             if change == Change::Moved {
-                let target = now.target.as_deref().and_then(CanonicalUrl::from_canonical);
-                moves.places.extend(target.map(|target| target.key()));
+                moves.places.extend(end_of(view, &now, line)?.map(|place| place.key()));
             } else if change == Change::Gone {
                 for content in before.iter().flat_map(contents_of) {
                     gone.entry(content).or_insert(now.key);
@@ -66,6 +68,31 @@ impl Moves {
     pub(super) fn is_place(&self, key: UrlKey) -> bool {
         self.places.contains(&key)
     }
+}
+
+/// Where the redirect that a visit found leads in the end, by what is known of the URLs on the way. A circle ends before it comes back to a
+/// URL. `None` where the redirect names no URL that can be requested.
+pub(super) fn end_of(view: &dyn CrawlView, found: &Visit, line: &Line) -> Result<Option<CanonicalUrl>, StoreError> {
+    let Some(mut place) = target_of(found) else { return Ok(None) };
+    let mut passed = BTreeSet::from([found.key, place.key()]);
+    for _ in 1..REDIRECTS_MAX {
+        let next = match view.get(place.key())?.and_then(|entry| entry.visit) {
+            Some(last) => {
+                let visits = line.visits(view, &last)?;
+                visits.split_last().and_then(|(last, earlier)| target_of(current_visit(last, earlier)))
+            }
+            None => None,
+        };
+        let Some(next) = next.filter(|next| passed.insert(next.key())) else { break };
+        place = next;
+    }
+    Ok(Some(place))
+}
+
+/// The URL to which a visit found a redirect.
+fn target_of(visit: &Visit) -> Option<CanonicalUrl> {
+    let target = visit.target.as_deref().filter(|_| visit.outcome == Outcome::Redirect);
+    target.and_then(CanonicalUrl::from_canonical)
 }
 
 /// The content of the page that a visit found, in each way in which it is known. An empty one says nothing, and neither does that of a redirect.

@@ -292,6 +292,63 @@ fn a_new_page_with_the_content_of_one_that_is_gone_is_its_new_place() {
 }
 
 #[test]
+fn a_page_that_moved_is_where_its_redirects_end() {
+    let page = |content| (Outcome::Html, 200, content);
+    let there = |path: &str| url(path).to_string();
+    /// A page, the URLs that are redirects in the last round, each to the next of them and the last to the end, and where it is told to be.
+    struct Case<'c> {
+        page: &'c str,
+        way: Vec<String>,
+        target: Option<&'c str>,
+        counts: Counts,
+    }
+    let moved = |new: u64| {
+        let counts = [(Change::New, new), (Change::Moved, 1)];
+        counts.into_iter().filter(|(_, count)| *count > 0).collect::<Counts>()
+    };
+    let long: Vec<String> = (0..30).map(|n| format!("long-{n}")).collect();
+    let last = "long-20";
+    let ways = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    for Case { page: from, way, target, counts } in [
+        Case { page: "page", way: ways(&["page", "end"]), target: Some("end"), counts: moved(0) },
+        Case { page: "page", way: ways(&["page", "a", "end"]), target: Some("end"), counts: moved(0) },
+        Case { page: "page", way: ways(&["page", "a", "b", "c", "end"]), target: Some("end"), counts: moved(0) },
+        // In a circle: where it would come back.
+        Case { page: "page", way: ways(&["page", "a", "b", "a"]), target: Some("b"), counts: moved(0) },
+        Case { page: "page", way: ways(&["page", "a", "page"]), target: Some("a"), counts: moved(0) },
+        // A target that nobody asked for.
+        Case { page: "page", way: ways(&["page", "a", "unknown"]), target: Some("unknown"), counts: moved(0) },
+        // No target.
+        Case { page: "page", way: ways(&["page"]), target: None, counts: moved(0) },
+        // Too long to be followed to its end, which stays new.
+        Case { page: "long-0", way: [long, ways(&["end"])].concat(), target: Some(last), counts: moved(1) },
+    ] {
+        let redirect = (Outcome::Redirect, 301, 0);
+        let ends = way.last().is_some_and(|last| last == "end");
+        let redirects: Vec<&String> = way[..(way.len() - 1).max(1)].iter().collect();
+        let known: &[Said] = &[page(1), redirect];
+        let mut pages: Vec<(&str, &[Said])> = vec![(from, known)];
+        let (found, end) = ([redirect], [page(1)]);
+        pages.extend(redirects.iter().filter(|name| **name != from).map(|name| (name.as_str(), &found[..])));
+        pages.extend(ends.then_some(("end", &end[..])));
+        let store = store(&pages);
+        for (at, name) in redirects.iter().enumerate() {
+            let last = store.get(url(name).key()).expect("a state").and_then(|entry| entry.visit).expect("a visit");
+            let visit = Visit { target: way.get(at + 1).map(|next| there(next)), ..last };
+            store.commit(&Batch { visits: vec![visit], ..Batch::default() }).expect("a commit");
+        }
+        let mut told = Vec::new();
+        let question = Question { since: Since::Round(3), through: None, sites: Vec::new(), pages: None };
+        let counted = changes(&store, &question, &mut |changed| {
+            told.extend((changed.change == Change::Moved).then_some((changed.url, changed.target)));
+            Ok(())
+        });
+        assert_eq!(told, [(there(from), target.map(there))], "{way:?}");
+        assert_eq!(counted.expect("an answer"), counts, "{way:?}");
+    }
+}
+
+#[test]
 fn what_is_different_is_told_by_blocks() {
     let before = "# Title\n\nThe first paragraph.\n\nThe second.\n\n- a\n- b";
     let now = "# Title\n\nThe second.\n\n- a\n- c\n\nThe last.";

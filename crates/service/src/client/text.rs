@@ -9,12 +9,13 @@ use api::{
     PauseResponse, PictureResponse, ResumeResponse, SearchResponse, SiteState, SiteUrls, StatsResponse, SteerCount,
     SteerResponse, SteeredSite, UndoResponse, Unowned, Url, UrlsResponse, Wait, Worker,
 };
+use ask::changes::NO_PLACE;
 use ask::freshness::{Freshness, Rate};
 use ask::path::Path;
 use ask::rank::digits;
 use crawl::Affected;
 use engine::clock::Clock;
-use model::Timestamp;
+use model::{Change, Timestamp};
 use printable::Printable;
 
 use printable::counted;
@@ -256,7 +257,11 @@ fn date(seconds: f64) -> String {
 impl Text for ChangesResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
         for PageChange { change, url, target, probable, .. } in &self.changes {
-            let to = if target.is_empty() { String::new() } else { format!(" to {target}") };
+            let to = match target.as_str() {
+                "" if change == Change::Moved.as_str() => format!(" ({NO_PLACE})"),
+                "" => String::new(),
+                target => format!(" to {target}"),
+            };
             let why = if *probable { " (the same content, no redirect)" } else { "" };
             writeln!(out, "{change:<8} {}{}{why}", Printable(url), Printable(&to))?;
         }

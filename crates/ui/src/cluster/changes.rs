@@ -1,9 +1,11 @@
 //! What has changed on the web between visits, and how fresh the pages are.
 
-use api::{ChangesRequest, ChangesResponse, FreshnessRequest};
+use api::{ChangesRequest, ChangesResponse, FreshnessRequest, PageChange};
+use ask::changes::NO_PLACE;
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use maud::{Markup, html};
+use model::Change;
 use printable::{Printable, counted};
 
 use crate::changes_page::{CHANGES_MAX, CHANGES_SHOWN};
@@ -46,6 +48,12 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
     Ok(frame::page("Changes", "/changes", &body))
 }
 
+/// Where a page has moved to, in words if there is no such place.
+fn target(changed: &PageChange) -> &str {
+    let has_no_place = changed.change == Change::Moved.as_str() && changed.target.is_empty();
+    if has_no_place { NO_PLACE } else { &changed.target }
+}
+
 fn table(found: &ChangesResponse) -> Markup {
     let counts: Vec<String> = found.counts.iter().map(|(change, count)| format!("{count} {change}")).collect();
     html! {
@@ -61,7 +69,7 @@ fn table(found: &ChangesResponse) -> Markup {
                                 td { (links::story(&changed.url)) }
                                 td.number { @if changed.status > 0 { (changed.status) } }
                                 td.date { (date(changed.at)) }
-                                td { (Printable(&changed.target)) @if changed.probable { " (the same content, no redirect)" } }
+                                td { (Printable(target(changed))) @if changed.probable { " (the same content, no redirect)" } }
                             }
                         }
                     }

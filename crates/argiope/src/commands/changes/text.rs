@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use ask::changes::{Block, Changed, Difference};
+use ask::changes::{Block, Changed, Difference, NO_PLACE};
 use model::Change;
 use printable::Printable;
 
@@ -17,6 +17,7 @@ pub(super) fn write_text(out: &mut impl Write, changed: &Changed) -> std::io::Re
             let why = if changed.probable { " (the same content, no redirect)" } else { "" };
             writeln!(out, " to {}{why}", Printable(target))?;
         }
+        (None, _) if changed.change == Change::Moved => writeln!(out, " ({NO_PLACE})")?,
         (None, Some(status)) if changed.change == Change::Gone => writeln!(out, " ({status})")?,
         _ => writeln!(out)?,
     }
