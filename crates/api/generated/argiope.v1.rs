@@ -828,7 +828,7 @@ pub struct FreshnessRequest {}
 #[serde(default, deny_unknown_fields)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct FreshnessResponse {
-    /// Pages that the estimate was made from. 0 if no page was visited a second time: then nothing else is set.
+    /// Pages that were there. 0 if no page was visited a second time: then nothing else is set.
     #[prost(uint64, tag = "1")]
     pub pages: u64,
     /// The estimated share of pages that are identical to the live web.
@@ -839,7 +839,7 @@ pub struct FreshnessResponse {
     pub visited_days_ago: f64,
     #[prost(double, tag = "4")]
     pub age_days: f64,
-    /// Visits after the first, and those of them that found a change.
+    /// Visits of the pages read after the first, and those of them that found a change.
     #[prost(uint64, tag = "5")]
     pub visits_again: u64,
     #[prost(uint64, tag = "6")]
@@ -849,6 +849,9 @@ pub struct FreshnessResponse {
     pub sites: ::prost::alloc::vec::Vec<ChangeRate>,
     #[prost(message, repeated, tag = "8")]
     pub paths: ::prost::alloc::vec::Vec<ChangeRate>,
+    /// Pages that were read for the estimate.
+    #[prost(uint64, tag = "9")]
+    pub read: u64,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -857,6 +860,7 @@ pub struct ChangeRate {
     /// The site, or the beginning of the URLs.
     #[prost(string, tag = "1")]
     pub of: ::prost::alloc::string::String,
+    /// Pages read.
     #[prost(uint64, tag = "2")]
     pub pages: u64,
     /// The estimated typical time between two changes of a page.

@@ -9,7 +9,7 @@ use std::fmt;
 use frontier::announced::{History, Trust, seconds_of};
 use frontier::beliefs::{Copied, SiteBeliefs};
 use frontier::revisit::{Belief, Prior, Seen};
-use model::{Purpose, Timestamp, Visit};
+use model::{Change, Purpose, Timestamp, Visit, can_be_compared};
 use printable::{Printable, counted};
 use serde::{Deserialize, Serialize};
 use store::{CrawlView, Entry, StoreError, current_visit};
@@ -33,8 +33,10 @@ const DAY: f64 = 86_400.0;
 /// An estimate of the pages and documents that were there at their last visits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Freshness {
-    /// Pages read for the estimate.
+    /// Pages that were there, all of them. In a crawl with more URLs than are read, it is the count of its pages and documents.
     pub pages: u64,
+    /// Those that were read for the estimate. The others count as those of their site.
+    pub read: u64,
     /// The estimated share of pages that are identical to the live web.
     pub fresh: f64,
     /// The mean time since the last visit that told what was there, in days.
@@ -42,7 +44,7 @@ pub struct Freshness {
     /// The mean of the estimated times since a page became different from its copy, in days; zero for fresh pages (Cho and Garcia-Molina,
     /// *Synchronizing a database to improve freshness*, SIGMOD 2000).
     pub age_days: f64,
-    /// Visits of these pages after the first that told what was there.
+    /// Visits of the pages that were read after the first that told what was there.
     pub visits_again: u64,
     /// Of those, the visits that found a change.
     pub changes: u64,
@@ -80,19 +82,23 @@ impl Freshness {
 
     /// The same, from at most so many entries at each of so many places.
     fn read(view: &dyn CrawlView, now: Timestamp, places: u64, at_once: usize) -> Result<Option<Self>, StoreError> {
-        let mut sites: BTreeMap<SiteKey, Vec<Page>> = BTreeMap::new();
+        let mut sites: BTreeMap<SiteKey, Site> = BTreeMap::new();
         let mut pages = 0;
-        let is_whole = view.totals()?.urls <= places * at_once as u64;
+        let totals = view.totals()?;
+        let is_whole = totals.urls <= places * at_once as u64;
         let mut after = None;
         let mut place = 0;
-        while pages < PAGES_MAX {
+        while is_whole || pages < PAGES_MAX {
             let entries = view.scan(after, at_once)?;
             for entry in &entries {
                 let of_site = sites.entry(entry.candidate.url.key().site).or_default();
-                if pages < PAGES_MAX && of_site.len() < SITE_PAGES_MAX {
+                if pages < PAGES_MAX && of_site.read.len() < SITE_PAGES_MAX {
                     let page = Page::read(view, entry, now)?;
+                    of_site.pages += u64::from(page.is_some());
                     pages += usize::from(page.is_some());
-                    of_site.extend(page);
+                    of_site.read.extend(page);
+                } else {
+                    of_site.pages += u64::from(is_there(view, entry)?);
                 }
             }
             place += 1;
@@ -106,7 +112,9 @@ impl Freshness {
                 _ => break,
             };
         }
-        Ok(estimate(sites))
+        let counted = sites.values().map(|site| site.pages).sum::<u64>();
+        let all = if is_whole { counted } else { totals.fetched().max(counted) };
+        Ok(estimate(sites).map(|estimate| Freshness { pages: all, ..estimate }))
     }
 
     /// The share of later visits that found a change; `None` without a later visit.
@@ -119,14 +127,18 @@ impl Freshness {
 /// In lines of text.
 impl fmt::Display for Freshness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Freshness { pages, fresh, visited_days_ago, age_days, visits_again, changes, sites, .. } = self;
-        let (percent, pages) = (fresh * 100.0, counted(*pages, "page"));
+        let Freshness { pages, read, fresh, visited_days_ago, age_days, visits_again, changes, sites, .. } = self;
+        let (percent, is_sample) = (fresh * 100.0, read < pages);
+        let pages = counted(*pages, "page");
         let (visited, age) = (lasting(*visited_days_ago), lasting(*age_days));
+        let sample = if is_sample { format!("{read} of them read; ") } else { String::new() };
         writeln!(
             f,
-            "freshness: an estimated {percent:.1} % of {pages} are as on the web (visited {visited} ago, outdated for {age}, on average)"
+            "freshness: an estimated {percent:.1} % of {pages} are as on the web ({sample}visited {visited} ago, outdated for {age}, on average)"
         )?;
-        writeln!(f, "  {changes} of {} after the first found a change", counted(*visits_again, "visit"))?;
+        let of_these = if is_sample { format!(" of these {read}") } else { String::new() };
+        let visits = counted(*visits_again, "visit");
+        writeln!(f, "  {changes} of {visits}{of_these} after the first found a change")?;
         for Rate { of, days_between_changes, .. } in sites.iter().take(RATES_SHOWN) {
             writeln!(f, "  {}: a page changes about every {}", Printable(of), lasting(*days_between_changes))?;
         }
@@ -142,6 +154,13 @@ fn lasting(days: f64) -> String {
     format!("{:.1} {name}", days * a_day)
 }
 
+/// The pages of a site that are there.
+#[derive(Default)]
+struct Site {
+    pages: u64,
+    read: Vec<Page>,
+}
+
 /// A page, as far as the estimate needs it.
 struct Page {
     url: CanonicalUrl,
@@ -155,22 +174,40 @@ struct Page {
 impl Page {
     /// `None` if the URL is not a page that was there.
     fn read(view: &dyn CrawlView, entry: &Entry, now: Timestamp) -> Result<Option<Self>, StoreError> {
-        let is_page = entry.candidate.purpose == Purpose::Page;
-        let Some(last) =
-            entry.visit.as_ref().filter(|last| is_page && (last.attempts > 0 || last.content_at.is_some()))
-        else {
-            return Ok(None);
-        };
+        let Some(last) = visited(entry) else { return Ok(None) };
         let mut visits = if last.past.visits > 0 { view.earlier(last.key)? } else { Vec::new() };
         let is_there = current_visit(last, &visits).outcome.is_fetched();
         visits.push(last.clone());
         let told = |visit: &&Visit| visit.outcome.is_fetched();
         let Some(told) = visits.iter().rev().find(told).filter(|_| is_there) else { return Ok(None) };
         let history = History::of(&visits);
-        let (visits_again, changes) = history.compared();
+        let (visits_again, changes) = compared(&visits);
         let copied = Copied { at: seconds_of(now) - now.apart(told.at).as_secs_f64(), now: seconds_of(now) };
         Ok(Some(Page { url: entry.candidate.url.clone(), history, copied, visits_again, changes }))
     }
+}
+
+/// The last visit of a page, if there was one that asked for it.
+fn visited(entry: &Entry) -> Option<&Visit> {
+    let last = entry.visit.as_ref().filter(|_| entry.candidate.purpose == Purpose::Page);
+    last.filter(|last| last.attempts > 0 || last.content_at.is_some())
+}
+
+/// Whether the URL is a page that was there: its earlier visits are read only where the last tells nothing.
+fn is_there(view: &dyn CrawlView, entry: &Entry) -> Result<bool, StoreError> {
+    let Some(last) = visited(entry) else { return Ok(false) };
+    if can_be_compared(last) || last.content_at.is_none() {
+        return Ok(last.outcome.is_fetched());
+    }
+    Ok(current_visit(last, &view.earlier(last.key)?).outcome.is_fetched())
+}
+
+/// How many visits were compared with the one before, and how many of them found a change. Their dates do not matter: the clock may have
+/// been set back.
+fn compared(visits: &[Visit]) -> (u64, u64) {
+    let told: Vec<&Visit> = visits.iter().filter(|visit| can_be_compared(visit)).collect();
+    let is_change = |pair: &&[&Visit]| Change::between(Some(pair[0]), pair[1]) != Change::Unchanged;
+    (told.windows(2).count() as u64, told.windows(2).filter(is_change).count() as u64)
 }
 
 /// A group of pages, while they are added up.
@@ -200,13 +237,15 @@ impl Sum {
     }
 }
 
-fn estimate(sites: BTreeMap<SiteKey, Vec<Page>>) -> Option<Freshness> {
+/// The estimate from the pages that were read. Each counts for as many pages of its site as there are for one that was read.
+fn estimate(sites: BTreeMap<SiteKey, Site>) -> Option<Freshness> {
     let blind = Trust::default();
-    let all: Vec<Seen> = sites.values().flatten().map(|page| blind.seen(&page.history)).collect();
+    let all: Vec<Seen> = sites.values().flat_map(|site| &site.read).map(|page| blind.seen(&page.history)).collect();
     let of_all = Prior::learn(&Prior::default(), &all);
-    let (mut whole, mut ages, mut visited) = (Sum::default(), 0.0, 0.0);
+    let (mut whole, mut weights, mut fresh_pages, mut ages, mut visited) = (Sum::default(), 0.0, 0.0, 0.0, 0.0);
     let (mut of_sites, mut of_paths) = (Vec::new(), Vec::new());
-    for pages in sites.into_values().filter(|pages| !pages.is_empty()) {
+    for Site { pages: all, read: pages } in sites.into_values().filter(|site| !site.read.is_empty()) {
+        let weight = all as f64 / pages.len() as f64;
         let histories: Vec<&History> = pages.iter().map(|page| &page.history).collect();
         let beliefs = SiteBeliefs::learn(&of_all, &histories);
         let (mut of_site, mut by_path) = (Sum::default(), BTreeMap::<String, Sum>::new());
@@ -214,8 +253,10 @@ fn estimate(sites: BTreeMap<SiteKey, Vec<Page>>) -> Option<Freshness> {
             let belief = Belief::new(&beliefs.prior, &beliefs.seen(&page.history));
             let fresh = beliefs.freshness(&belief, &page.history, page.copied);
             let interval = beliefs.interval(&belief);
-            ages += beliefs.age(&belief, page.copied);
-            visited += page.copied.now - page.copied.at;
+            weights += weight;
+            fresh_pages += weight * fresh;
+            ages += weight * beliefs.age(&belief, page.copied);
+            visited += weight * (page.copied.now - page.copied.at);
             [&mut whole, &mut of_site, by_path.entry(path_of(&page.url)).or_default()]
                 .into_iter()
                 .for_each(|sum| sum.add(page, interval, fresh));
@@ -230,12 +271,12 @@ fn estimate(sites: BTreeMap<SiteKey, Vec<Page>>) -> Option<Freshness> {
         rates.sort_by_key(|rate| std::cmp::Reverse(rate.pages));
         rates.truncate(NAMED_MAX);
     }
-    let count = whole.pages as f64;
     Some(Freshness {
         pages: whole.pages,
-        fresh: whole.fresh / count,
-        visited_days_ago: visited / count / DAY,
-        age_days: ages / count / DAY,
+        read: whole.pages,
+        fresh: fresh_pages / weights,
+        visited_days_ago: visited / weights / DAY,
+        age_days: ages / weights / DAY,
         visits_again: whole.visits_again,
         changes: whole.changes,
         sites: of_sites,
@@ -325,8 +366,78 @@ mod tests {
         let store = store(&pages);
         // One site, so most places are before or behind it.
         let freshness = Freshness::read(&store, Timestamp(2 * DAY_US), 50, 1).expect("a state").expect("an estimate");
-        assert_eq!(freshness.pages, freshness.paths.len() as u64, "{freshness:?}");
+        assert_eq!(freshness.read, freshness.paths.len() as u64, "{freshness:?}");
+        assert_eq!(freshness.pages, 60, "all of them");
         assert!(freshness.paths.iter().all(|rate| rate.pages == 1), "{freshness:?}");
+    }
+
+    #[test]
+    fn a_sample_says_of_how_many_pages_it_is() {
+        let few = (0..3).map(|n| format!("/{n}")).collect::<Vec<_>>();
+        let many = (0..SITE_PAGES_MAX as u64 + 45).map(|n| format!("/{n}")).collect::<Vec<_>>();
+        for (paths, expect) in [
+            (few, ["% of 3 pages are as on the web (visited", "\n  3 of 3 visits after the first found a change\n"]),
+            (
+                many,
+                [
+                    "% of 301 pages are as on the web (256 of them read; visited",
+                    "\n  256 of 256 visits of these 256 after the first found a change\n",
+                ],
+            ),
+        ] {
+            let pages: Vec<(&str, &[u8])> = paths.iter().map(|path| (path.as_str(), &[1, 2][..])).collect();
+            let freshness =
+                Freshness::of(&store(&pages), Timestamp(2 * DAY_US)).expect("a state").expect("an estimate");
+            let text = freshness.to_string();
+            assert!(expect.iter().all(|part| text.contains(part)), "{text}");
+            assert_eq!(freshness.pages, pages.len() as u64);
+        }
+    }
+
+    #[test]
+    fn each_page_of_a_large_site_counts() {
+        // One site whose pages are all fresh, and a small one whose pages are not: in the sample of the large one is only a part.
+        let store = MemoryStore::new();
+        let mut pages = vec![("http://b.test/0".to_owned(), true)];
+        pages.extend((0..2 * SITE_PAGES_MAX).map(|n| (format!("http://a.test/{n}"), false)));
+        pages.extend((1..SITE_PAGES_MAX).map(|n| (format!("http://b.test/{n}"), true)));
+        for (url, is_fast) in pages {
+            let url = CanonicalUrl::from_canonical(&url).expect("a URL");
+            let key = url.key();
+            store.commit(&Batch { found: vec![Candidate::seed(url)], ..Batch::default() }).expect("a commit");
+            for day in 0..4_u8 {
+                let content = if is_fast { day } else { 0 };
+                let at = Timestamp(u64::from(day) * DAY_US);
+                let visit = Visit::without_fetch(key, Outcome::Html, String::new(), at);
+                let digest = Some(PayloadDigest([content; 20]));
+                let mut visit = Visit { status: 200, digest, attempts: 1, round: u32::from(day) + 1, ..visit };
+                visit.past.visits = u32::from(day);
+                store.commit(&Batch { again: vec![key], ..Batch::default() }).expect("a commit");
+                store.commit(&Batch { visits: vec![visit], ..Batch::default() }).expect("a commit");
+            }
+        }
+        let freshness = Freshness::of(&store, Timestamp(4 * DAY_US)).expect("a state").expect("an estimate");
+        let [a, b] = ["http://a.test", "http://b.test"]
+            .map(|of| freshness.sites.iter().find(|site| site.of == of).expect("a site").fresh);
+        assert!(a - b > 0.3, "{freshness:?}");
+        let all = 2.0 / 3.0 * a + b / 3.0;
+        assert!((freshness.fresh - all).abs() < 1e-9, "{all}: {freshness:?}");
+        assert_eq!((freshness.pages, freshness.read), (3 * SITE_PAGES_MAX as u64, 2 * SITE_PAGES_MAX as u64));
+    }
+
+    #[test]
+    fn visits_count_also_where_the_clock_was_set_back() {
+        let store = store(&[("/", &[1, 2, 2, 3])]);
+        let key = CanonicalUrl::from_canonical("http://a.test/").expect("a URL").key();
+        let last = store.get(key).expect("a state").and_then(|entry| entry.visit).expect("a visit");
+        // Its date is before those of the others.
+        let fifth = Visit { at: Timestamp(1), round: 5, ..last };
+        let mut fifth = Visit { digest: Some(PayloadDigest([4; 20])), ..fifth };
+        fifth.past.visits = 4;
+        store.commit(&Batch { again: vec![key], ..Batch::default() }).expect("a commit");
+        store.commit(&Batch { visits: vec![fifth], ..Batch::default() }).expect("a commit");
+        let freshness = Freshness::of(&store, Timestamp(5 * DAY_US)).expect("a state").expect("an estimate");
+        assert_eq!((freshness.visits_again, freshness.changes), (4, 3));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use ask::freshness::{Freshness, Rate};
 use model::Limit;
-use printable::Printable;
+use printable::{Printable, counted};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -168,7 +168,7 @@ fn limits(statistics: &Statistics) -> Table {
 fn freshness(freshness: &Freshness) -> Table {
     let columns = columns([
         ("pages of", Text),
-        ("pages", Number),
+        ("pages read", Number),
         ("as on the web", Share),
         ("days between changes", Number),
         ("visits again", Number),
@@ -188,10 +188,10 @@ fn freshness(freshness: &Freshness) -> Table {
             json!(with_change),
         ]
     });
-    let Freshness { pages, fresh, visits_again, .. } = freshness;
+    let Freshness { pages, read, fresh, visits_again, .. } = freshness;
     let with_change = freshness.visit_yield();
-    let whole =
-        vec![json!("the crawl"), json!(pages), json!(fresh), Value::Null, json!(visits_again), json!(with_change)];
+    let crawl = if read < pages { format!("the crawl ({})", counted(*pages, "page")) } else { "the crawl".to_owned() };
+    let whole = vec![json!(crawl), json!(read), json!(fresh), Value::Null, json!(visits_again), json!(with_change)];
     let rows: Vec<Vec<Value>> = std::iter::once(whole).chain(rates).collect();
     let note = "estimated from the visits so far";
     let (title, total, behind) = ("Freshness and change rates", rows.len() as u64, behind::measured);

@@ -236,7 +236,9 @@ fn details(status: &Status) -> Markup {
                 h2 { "Freshness" }
                 p {
                     "An estimated " (format!("{:.1} %", freshness.fresh * 100.0)) " of " (counted(freshness.pages, "page"))
-                    " are as on the web."
+                    " are as on the web"
+                    @if freshness.read < freshness.pages { " (" (freshness.read) " of them read)" }
+                    "."
                 }
             }
         }

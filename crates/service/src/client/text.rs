@@ -301,13 +301,15 @@ impl Text for FreshnessResponse {
         if self.pages == 0 {
             return writeln!(out, "no page was visited a second time: nothing is known of changes");
         }
-        let FreshnessResponse { pages, fresh, visited_days_ago, age_days, visits_again, changes, .. } = *self;
+        let FreshnessResponse { pages, read, fresh, visited_days_ago, age_days, visits_again, changes, .. } = *self;
         let sites = self.sites.iter().cloned().map(|rate| {
             let ChangeRate { of, pages, days_between_changes, fresh, visits_again, changes } = rate;
             Rate { of, pages, days_between_changes, fresh, visits_again, changes }
         });
         let (sites, paths) = (sites.collect(), Vec::new());
-        write!(out, "{}", Freshness { pages, fresh, visited_days_ago, age_days, visits_again, changes, sites, paths })
+        let estimate =
+            Freshness { pages, read, fresh, visited_days_ago, age_days, visits_again, changes, sites, paths };
+        write!(out, "{estimate}")
     }
 }
 

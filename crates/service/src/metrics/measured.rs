@@ -124,14 +124,18 @@ pub fn of_progress(now: &Progress) -> Vec<Metric> {
 /// Of the pages of a crawl that visits them again.
 #[must_use]
 pub fn of_freshness(freshness: &Freshness) -> Vec<Metric> {
-    let Freshness { fresh, visited_days_ago, age_days, visits_again, changes, sites, .. } = freshness;
+    let Freshness { pages, read, fresh, visited_days_ago, age_days, visits_again, changes, sites, .. } = freshness;
     let fresh_help = "Share of pages identical to the live web, estimated.";
     let visited = "Time since the last visit of a page, mean.";
     let outdated = "Time since a page became different from its copy, mean, estimated.";
-    let again = "Visits after the first of the pages that were there, in the sample.";
+    let again = "Visits after the first of the pages read for the estimate.";
+    let there = "Pages that were there, which the estimate is of.";
+    let of_read = "Pages read for the estimate.";
     let rate = "Changes of a page in a second, by quartile of the sites named, estimated.";
     vec![
         Metric::gauge("argiope_freshness_ratio", fresh_help, *fresh),
+        Metric::gauge("argiope_freshness_pages", there, float(*pages)),
+        Metric::gauge("argiope_freshness_pages_read", of_read, float(*read)),
         Metric::gauge("argiope_last_visit_age_seconds", visited, *visited_days_ago * DAY_SECONDS),
         Metric::gauge("argiope_outdated_seconds", outdated, *age_days * DAY_SECONDS),
         Metric::gauge("argiope_visits_again", again, float(*visits_again)),
@@ -253,7 +257,8 @@ mod tests {
             changes: 2,
         };
         let freshness = Freshness {
-            pages: 4,
+            pages: 9,
+            read: 4,
             fresh: 0.75,
             visited_days_ago: 0.5,
             age_days: 0.25,
@@ -283,6 +288,8 @@ mod tests {
             "argiope_front_bytes_limit 5",
             "argiope_last_commit_timestamp_seconds 2.5",
             "argiope_freshness_ratio 0.75",
+            "argiope_freshness_pages 9",
+            "argiope_freshness_pages_read 4",
             "argiope_last_visit_age_seconds 43200",
             "argiope_outdated_seconds 21600",
             "argiope_visits_again 8",

@@ -16,6 +16,7 @@ pub(super) async fn freshness(service: &Service) -> Result<FreshnessResponse, St
     let estimate = service.ask(move |control| Freshness::of(control, now)).await?;
     Ok(estimate.map_or_else(FreshnessResponse::default, |estimate| FreshnessResponse {
         pages: estimate.pages,
+        read: estimate.read,
         fresh: estimate.fresh,
         visited_days_ago: estimate.visited_days_ago,
         age_days: estimate.age_days,
