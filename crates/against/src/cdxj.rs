@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use model::{PayloadDigest, Timestamp};
+use model::PayloadDigest;
 use serde::Deserialize;
 use warc::Digest;
 
@@ -15,7 +15,6 @@ const REVISIT: &str = "warc/revisit";
 /// A line of an index.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Line {
-    timestamp14: String,
     pub(crate) url: String,
     pub(crate) digest: PayloadDigest,
     pub(crate) offset: u64,
@@ -71,18 +70,9 @@ impl Line {
         Some(Line {
             digest: digest_of(&fields.digest)?,
             offset: fields.offset.get()?,
-            timestamp14: timestamp14.to_owned(),
             url: fields.url,
             filename: fields.filename,
         })
-    }
-
-    /// The date of the record, to the second.
-    pub(crate) fn at(&self) -> Option<Timestamp> {
-        let part = |range| self.timestamp14.get(range);
-        let [year, month, day] = [part(0..4)?, part(4..6)?, part(6..8)?];
-        let [hour, minute, second] = [part(8..10)?, part(10..12)?, part(12..14)?];
-        Timestamp::from_rfc3339(&format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z"))
     }
 }
 
@@ -153,7 +143,6 @@ mod tests {
         ] {
             let line = line(&json).expect("a line");
             assert_eq!((&*line.url, line.offset, &*line.filename), ("http://a.test/", 7, "a.warc.gz"));
-            assert_eq!(line.at().map(Timestamp::to_rfc3339).as_deref(), Some("2026-11-21T08:30:00.000Z"));
             assert_eq!(Digest::from_bytes(line.digest.0), Digest::of(b""));
         }
     }

@@ -4,8 +4,8 @@
 //! earlier one itself, that one is taken in too. [`Against`] looks
 //! payloads up in that file. Memory does not grow with the archives: the file is sorted on the disk and searched on the disk.
 //!
-//! A record is trusted only after it was read: its payload must be the same, byte for byte. Only a CDXJ whose WARC files are not there is
-//! believed unread, and that is counted.
+//! A record is trusted only after it was read: its payload must be the same, byte for byte. What only an index tells of, since its WARC
+//! file is not there, is not referred to, and that is counted.
 
 mod cdxj;
 mod entries;
@@ -21,7 +21,7 @@ use model::{PayloadDigest, Timestamp};
 use warc::{Digest, LoadedRecord};
 
 use entries::{Entries, Entry};
-use sources::Kind;
+use sources::{Kind, Named, Source};
 pub use taking::{Taken, check, take_in};
 
 /// The directory in that of an archive where the file of what was taken in lies.
@@ -48,13 +48,15 @@ pub enum AgainstError {
         /// What happened.
         source: io::Error,
     },
-    /// A WARC file is damaged.
-    #[error("{path}: {source}; for a crawl's own segment, `argiope check DIR --repair` mends it")]
+    /// A WARC file is damaged, and not at its end.
+    #[error("{path}: {source}; {hint}")]
     Warc {
         /// The file.
         path: PathBuf,
         /// What happened.
         source: warc::ReadError,
+        /// What helps.
+        hint: &'static str,
     },
     /// A file is none of the kinds that can be read, or is broken.
     #[error("{path}: {detail}")]
@@ -77,7 +79,7 @@ impl AgainstError {
 pub struct Tally {
     /// Payloads whose earlier record was read and is the same, byte for byte.
     pub verified: AtomicU64,
-    /// Payloads that a CDXJ lists whose WARC file is not there.
+    /// Payloads that only a CDXJ tells of: its WARC file is not there.
     pub unverified: AtomicU64,
     /// Records that an index lists and that could not be read, or have another payload.
     pub wrong: AtomicU64,
@@ -90,9 +92,7 @@ pub enum Standing {
     There,
     /// It has the payload only in records with another URL or date.
     Another,
-    /// An index says so, and the WARC file is not there.
-    Listed,
-    /// It has none, or none that can be read.
+    /// It has none, or none that can be read. It may be that an index tells of one.
     Missing,
 }
 
@@ -103,9 +103,9 @@ pub struct Held {
     pub url: String,
     /// Its date.
     pub at: Timestamp,
-    /// Its date as it stands there; `None` where only an index tells of it.
-    pub date: Option<String>,
-    /// Its id; `None` where only an index tells of it.
+    /// Its date as it stands there.
+    pub date: String,
+    /// Its id, if it has one.
     pub id: Option<String>,
 }
 
@@ -137,12 +137,8 @@ impl Against {
     /// What was taken in cannot be read. An archive that cannot be read is no error: its record counts as wrong.
     pub fn find(&self, digest: PayloadDigest, payload: &[u8]) -> Result<Option<Held>, AgainstError> {
         let count = |counter: &AtomicU64| counter.fetch_add(1, Ordering::Relaxed);
-        let mut listed = None;
+        let mut is_listed = false;
         for entry in self.entries.of(digest, TRIED_MAX)? {
-            if self.kind_of(&entry) == Some(Kind::Lines) {
-                listed = listed.or_else(|| self.listed(&entry));
-                continue;
-            }
             match self.record(&entry, payload.len() as u64) {
                 Some(record) if record.http_parts().1 == payload => {
                     if let Some(held) = held_by(&record) {
@@ -150,14 +146,18 @@ impl Against {
                         return Ok(Some(held));
                     }
                 }
+                None if self.is_only_listed(&entry) => {
+                    is_listed = true;
+                    continue;
+                }
                 Some(_) | None => {}
             }
             count(&self.tally.wrong);
         }
-        if listed.is_some() {
+        if is_listed {
             count(&self.tally.unverified);
         }
-        Ok(listed)
+        Ok(None)
     }
 
     /// A record that has the payload with this digest, of at most so many bytes.
@@ -185,10 +185,8 @@ impl Against {
             let Some(held) = self.held(&entry, digest, bytes_max) else { continue };
             if held.url != url || held.at != at {
                 standing = if standing == Standing::Missing { Standing::Another } else { standing };
-            } else if held.date.is_some() {
-                return Ok(Standing::There);
             } else {
-                standing = Standing::Listed;
+                return Ok(Standing::There);
             }
         }
         Ok(standing)
@@ -209,31 +207,42 @@ impl Against {
         Ok(held.find(|held| held.url == url && held.at == at))
     }
 
-    /// The record of an entry, if it has the payload with this digest, or is listed only.
+    /// The record of an entry, if it has the payload with this digest.
     fn held(&self, entry: &Entry, digest: PayloadDigest, bytes_max: u64) -> Option<Held> {
-        if self.kind_of(entry) == Some(Kind::Lines) {
-            return self.listed(entry);
-        }
         self.record(entry, bytes_max).filter(|record| has(record, digest)).as_ref().and_then(held_by)
     }
 
-    fn kind_of(&self, entry: &Entry) -> Option<Kind> {
-        self.entries.source(entry).map(|source| source.kind)
+    /// Whether an entry is a line of an index whose WARC file is not there.
+    fn is_only_listed(&self, entry: &Entry) -> bool {
+        let source = self.entries.source(entry).filter(|source| source.kind == Kind::Lines);
+        source.is_some_and(|index| line_of(index, entry).is_none_or(|(warc, _)| warc.is_none()))
     }
 
     /// The record of an entry, if it can be read.
     fn record(&self, entry: &Entry, payload_bytes_max: u64) -> Option<LoadedRecord> {
-        let source = self.entries.source(entry).filter(|source| source.kind == Kind::Warc)?;
-        let offset = source.base.checked_add(entry.offset)?;
-        let record = warc::read_at(&source.path, offset, payload_bytes_max.saturating_add(HEAD_BYTES_MAX)).ok()?;
+        let source = self.entries.source(entry)?;
+        let (path, offset) = match source.kind {
+            Kind::Warc => (source.path.clone(), source.base.checked_add(entry.offset)?),
+            // The WARC file may have been put beside the index since.
+            Kind::Lines => {
+                let (warc, offset) = line_of(source, entry)?;
+                (warc?, offset)
+            }
+        };
+        let record = warc::read_at(&path, offset, payload_bytes_max.saturating_add(HEAD_BYTES_MAX)).ok()?;
         Some(record.without_chunks())
     }
+}
 
-    /// What a line of an index says.
-    fn listed(&self, entry: &Entry) -> Option<Held> {
-        let line = cdxj::line_at(&self.entries.source(entry)?.path, entry.offset)?;
-        Some(Held { at: line.at()?, url: line.url, date: None, id: None })
-    }
+/// The WARC file that the line of an entry names, if it is there now, and where the record begins in it. `None` if the index has no such
+/// line any more.
+fn line_of(index: &Source, entry: &Entry) -> Option<(Option<PathBuf>, u64)> {
+    let line = cdxj::line_at(&index.path, entry.offset)?;
+    let warc = match sources::named(&index.path, &line.filename) {
+        Named::File(warc) => Some(warc),
+        Named::Link(_) | Named::Nothing => None,
+    };
+    Some((warc, line.offset))
 }
 
 /// Whether a record has the payload with this digest.
@@ -245,5 +254,5 @@ fn held_by(record: &LoadedRecord) -> Option<Held> {
     let header = &record.header;
     let date = header.date()?.to_owned();
     let at = Timestamp::from_rfc3339(&date)?;
-    Some(Held { url: header.target_uri()?.to_owned(), at, date: Some(date), id: header.record_id().map(str::to_owned) })
+    Some(Held { url: header.target_uri()?.to_owned(), at, date, id: header.record_id().map(str::to_owned) })
 }

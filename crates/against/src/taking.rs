@@ -9,13 +9,17 @@ use flate2::bufread::MultiGzDecoder;
 use model::PayloadDigest;
 use sha1::{Digest, Sha1};
 use sort::Sorter;
-use warc::{Chunked, Reader, RecordType, StoredRecord, is_chunked};
+use warc::{Chunked, Damage, ReadError, Reader, RecordType, StoredRecord, is_chunked};
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::cdxj::{self, Line, digest_of};
 use crate::entries::{self, Entries, Entry, Listing};
 use crate::sources::{self, Form, Kind, Named, Seen, Source};
 use crate::{Against, AgainstError};
+
+/// What helps where a file is damaged.
+const MENDED_BY_REPAIR: &str = "`argiope check DIR --repair` of its crawl mends it";
+const LEAVE_IT_OUT: &str = "name the other archives without this file";
 
 /// What was taken in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +32,8 @@ pub struct Taken {
     pub unverifiable: u64,
     /// Symbolic links that seem to lead to an archive. They were not followed.
     pub links: u64,
+    /// WARC files that end inside a record: what comes before it was taken in.
+    pub cut: Vec<PathBuf>,
 }
 
 /// Whether there are archives at these paths. They are not read to their ends.
@@ -42,8 +48,18 @@ pub fn check(given: &[PathBuf]) -> Result<(), AgainstError> {
 /// taken in at `dir` before.
 ///
 /// # Errors
-/// An archive cannot be read, or the file cannot be written. What was taken in before stays.
+/// An archive cannot be read, or the file cannot be written. What was taken in before stays, and no new directory does.
 pub fn take_in(dir: &Path, given: &[PathBuf]) -> Result<Taken, AgainstError> {
+    let is_new = fs::symlink_metadata(dir).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    let taken = add(dir, given);
+    if taken.is_err() && is_new {
+        // With nothing in it. If it cannot be removed, the error to tell is still that of the archive.
+        let _ = fs::remove_dir(dir);
+    }
+    taken
+}
+
+fn add(dir: &Path, given: &[PathBuf]) -> Result<Taken, AgainstError> {
     let target = entries::path_in(dir);
     let before = Entries::open(&target)?;
     let mut listing = before.as_ref().map(|entries| entries.listing.clone()).unwrap_or_default();
@@ -70,6 +86,7 @@ pub fn take_in(dir: &Path, given: &[PathBuf]) -> Result<Taken, AgainstError> {
         listing,
         unverifiable: 0,
         links,
+        cut: Vec::new(),
         archive: own.parent().map(Path::to_owned),
     };
     if let Some(mut before) = before {
@@ -85,10 +102,10 @@ pub fn take_in(dir: &Path, given: &[PathBuf]) -> Result<Taken, AgainstError> {
         }
         taking.listing.seen.push(seen);
     }
-    let Taking { sorter, listing, unverifiable, links, .. } = taking;
+    let Taking { sorter, listing, unverifiable, links, cut, .. } = taking;
     let sorted = sorter.sorted().map_err(|error| AgainstError::io(&target)(error.into()))?;
     let payloads = entries::write(&target, sorted, &listing)?;
-    Ok(Taken { payloads, files: count, unverifiable, links: links.len() as u64 })
+    Ok(Taken { payloads, files: count, unverifiable, links: links.len() as u64, cut })
 }
 
 impl Against {
@@ -111,6 +128,7 @@ struct Taking {
     committed: HashMap<PathBuf, u64>,
     unverifiable: u64,
     links: HashSet<PathBuf>,
+    cut: Vec<PathBuf>,
     /// The archive that what is taken in is for.
     archive: Option<PathBuf>,
 }
@@ -161,31 +179,25 @@ impl Taking {
         self.records(path, source, BufReader::new(file.take(committed.unwrap_or(u64::MAX))))
     }
 
-    /// The responses of a WARC file.
+    /// The responses of a WARC file. Where it ends inside a record, as after a program that was killed or still writes, those before that
+    /// count.
     fn records(&mut self, path: &Path, source: u32, input: impl BufRead) -> Result<(), AgainstError> {
-        let failed = |source| AgainstError::Warc { path: path.to_owned(), source };
         let mut reader = Reader::new(input, 0);
-        while let Some(mut record) = reader.next_record().map_err(failed)? {
-            let header = record.header();
-            if header.record_type() != Some(RecordType::Response) || !header.holds_http() {
-                continue;
-            }
-            let offset = record.offset();
-            let said = header.get("WARC-Payload-Digest").map(str::to_owned);
-            let head = record.read_http_head().map_err(failed)?;
-            let io = || AgainstError::io(path);
-            let digest = if is_chunked(&head, record.fill_buf().map_err(io())?) {
-                hashed_without_chunks(&mut record).map_err(io())?
-            } else if let Some(said) = said {
-                digest_of(&said)
-            } else {
-                Some(hashed(&mut record).map_err(io())?)
-            };
-            if let Some(digest) = digest {
-                self.push(digest, source, offset)?;
+        loop {
+            match next_payload(&mut reader) {
+                Ok(None) => return Ok(()),
+                Ok(Some((offset, digest))) => digest.map_or(Ok(()), |digest| self.push(digest, source, offset))?,
+                Err(ReadError::Damaged { damage: Damage::Truncated, .. }) => {
+                    self.cut.push(path.to_owned());
+                    return Ok(());
+                }
+                Err(source) => {
+                    let is_ours = archive::committed_bytes(path).is_ok_and(|committed| committed.is_some());
+                    let hint = if is_ours { MENDED_BY_REPAIR } else { LEAVE_IT_OUT };
+                    return Err(AgainstError::Warc { path: path.to_owned(), source, hint });
+                }
             }
         }
-        Ok(())
     }
 
     fn cdxj(&mut self, path: &Path) -> Result<(), AgainstError> {
@@ -263,6 +275,27 @@ impl Taking {
         }
         Ok(())
     }
+}
+
+/// The next record of a file, which is whole: where it begins, and the digest of its payload if it is a response. `None` at the end.
+fn next_payload(reader: &mut Reader<impl BufRead>) -> Result<Option<(u64, Option<PayloadDigest>)>, ReadError> {
+    let Some(mut record) = reader.next_record()? else { return Ok(None) };
+    let (header, offset) = (record.header(), record.offset());
+    let failed = |error| ReadError::from_io(offset, error);
+    let mut digest = None;
+    if header.record_type() == Some(RecordType::Response) && header.holds_http() {
+        let said = header.get("WARC-Payload-Digest").map(str::to_owned);
+        let head = record.read_http_head()?;
+        digest = if is_chunked(&head, record.fill_buf().map_err(failed)?) {
+            hashed_without_chunks(&mut record).map_err(failed)?
+        } else if let Some(said) = said {
+            digest_of(&said)
+        } else {
+            Some(hashed(&mut record).map_err(failed)?)
+        };
+    }
+    record.finish()?;
+    Ok(Some((offset, digest)))
 }
 
 /// The digest of what the chunks hold: tools that record chunks give the digest of the chunks. `None` if the chunks are broken.

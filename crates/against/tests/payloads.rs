@@ -80,7 +80,10 @@ fn a_payload_is_found_with_the_record_that_has_it() {
     let place = Place::new();
     assert!(Against::open(&place.path("against")).expect("readable").is_none());
     warc(&place.path("one.warc.gz"), 0..1_000);
-    assert_eq!(place.take_in(&["one.warc.gz"]), Taken { payloads: 1_000, files: 1, unverifiable: 0, links: 0 });
+    assert_eq!(
+        place.take_in(&["one.warc.gz"]),
+        Taken { payloads: 1_000, files: 1, unverifiable: 0, links: 0, cut: vec![] }
+    );
     let against = place.open();
     for n in 0..1_000 {
         let held = found(&against, n).expect("held");
@@ -102,7 +105,7 @@ fn what_was_taken_in_before_stays_and_is_not_read_again() {
     place.take_in(&["one.warc.gz"]);
     assert_eq!(
         place.take_in(&["one.warc.gz", "two.warc.gz"]),
-        Taken { payloads: 25, files: 1, unverifiable: 0, links: 0 }
+        Taken { payloads: 25, files: 1, unverifiable: 0, links: 0, cut: vec![] }
     );
     assert_eq!(place.take_in(&["."]).files, 0, "nothing has changed");
     let against = place.open();
@@ -120,14 +123,14 @@ fn what_was_taken_in_before_stays_and_is_not_read_again() {
 }
 
 #[test]
-fn an_index_stands_for_its_warc_file_and_alone_is_believed_unread() {
+fn an_index_stands_for_its_warc_file_and_alone_is_not_believed() {
     let place = Place::new();
     std::fs::create_dir_all(place.path("with")).expect("a directory");
     std::fs::create_dir_all(place.path("without")).expect("a directory");
     warc(&place.path("with/a.warc.gz"), 0..10);
     write_index(place.path("with/a.warc.gz"), place.path("with/a.cdxj")).expect("an index");
     std::fs::copy(place.path("with/a.cdxj"), place.path("without/a.cdxj")).expect("copied");
-    assert_eq!(place.take_in(&["with"]), Taken { payloads: 10, files: 1, unverifiable: 0, links: 0 });
+    assert_eq!(place.take_in(&["with"]), Taken { payloads: 10, files: 1, unverifiable: 0, links: 0, cut: vec![] });
     let against = place.open();
     assert!(found(&against, 3).is_some_and(|held| held.id.is_some()));
     assert_eq!(tally(&against), [1, 0, 0]);
@@ -135,13 +138,20 @@ fn an_index_stands_for_its_warc_file_and_alone_is_believed_unread() {
     let alone = Place::new();
     let paths = [place.path("without/a.cdxj")];
     let taken = take_in(&alone.path("against"), &paths).expect("taken in");
-    assert_eq!(taken, Taken { payloads: 10, files: 1, unverifiable: 10, links: 0 });
+    assert_eq!(taken, Taken { payloads: 10, files: 1, unverifiable: 10, links: 0, cut: vec![] });
     let against = alone.open();
-    let held = found(&against, 3).expect("held");
-    assert_eq!((held.url, held.at, held.date, held.id), (url(3), Timestamp(AT * 1_000), None, None));
+    assert_eq!(found(&against, 3), None);
     assert_eq!(tally(&against), [0, 1, 0]);
-    assert_eq!(standing(&against, 3, 3, AT), Standing::Listed);
+    assert_eq!(standing(&against, 3, 3, AT), Standing::Missing);
+    // The WARC file comes to lie beside the index.
+    std::fs::rename(place.path("with/a.warc.gz"), place.path("without/a.warc.gz")).expect("moved");
+    assert!(found(&against, 3).is_some_and(|held| held.url == url(3) && held.id.is_some()));
+    assert_eq!(tally(&against), [1, 1, 0]);
+    assert_eq!(standing(&against, 3, 3, AT), Standing::There);
     assert_eq!(standing(&against, 3, 4, AT), Standing::Another);
+    // The index is gone.
+    std::fs::remove_file(&paths[0]).expect("removed");
+    assert_eq!((found(&against, 3), tally(&against)), (None, [1, 2, 0]));
 }
 
 #[test]
@@ -162,7 +172,7 @@ fn a_date_is_taken_as_it_stands_there() {
         let taken_in = place.path(&format!("against-{n}"));
         take_in(&taken_in, &[place.path(&name)]).expect("taken in");
         let against = Against::open(&taken_in).expect("readable").expect("something");
-        assert_eq!(found(&against, 0).and_then(|held| held.date).as_deref(), Some(*date));
+        assert_eq!(found(&against, 0).map(|held| held.date).as_deref(), Some(*date));
     }
 }
 
@@ -176,14 +186,14 @@ fn what_an_earlier_crawl_refers_to_is_found_too() {
     }
     let taken_in = |n: usize, given: &[PathBuf]| take_in(&crawls[n].join("archive/against"), given).expect("taken in");
     taken_in(1, &crawls[..1]);
-    assert_eq!(taken_in(2, &crawls[1..2]), Taken { payloads: 2, files: 2, unverifiable: 0, links: 0 });
+    assert_eq!(taken_in(2, &crawls[1..2]), Taken { payloads: 2, files: 2, unverifiable: 0, links: 0, cut: vec![] });
     assert_eq!(taken_in(2, &crawls[1..2]).files, 0, "nothing has changed");
     let against = Against::open(&crawls[2].join("archive/against")).expect("readable").expect("something");
     for n in 0..2 {
         assert_eq!(found(&against, n).map(|held| held.url), Some(url(n)));
     }
     // Nothing refers to itself by way of a later crawl.
-    assert_eq!(taken_in(0, &crawls[1..2]), Taken { payloads: 1, files: 2, unverifiable: 0, links: 0 });
+    assert_eq!(taken_in(0, &crawls[1..2]), Taken { payloads: 1, files: 2, unverifiable: 0, links: 0, cut: vec![] });
 }
 
 #[test]
@@ -198,7 +208,7 @@ fn an_index_that_is_older_than_its_warc_file_is_passed_over() {
     let written = std::fs::metadata(&file).expect("a file").modified().expect("a time");
     let earlier = written - std::time::Duration::from_secs(60);
     std::fs::File::options().write(true).open(&index).expect("a file").set_modified(earlier).expect("set");
-    assert_eq!(place.take_in(&["with"]), Taken { payloads: 10, files: 1, unverifiable: 0, links: 0 });
+    assert_eq!(place.take_in(&["with"]), Taken { payloads: 10, files: 1, unverifiable: 0, links: 0, cut: vec![] });
 }
 
 #[test]
@@ -212,7 +222,7 @@ fn links_are_counted_and_neither_followed_nor_believed() {
     std::os::unix::fs::symlink(place.path("far/a.warc.gz"), place.path("with/a.warc.gz")).expect("a link");
     std::os::unix::fs::symlink(place.path("far"), place.path("with/more")).expect("a link");
     let taken = place.take_in(&["with"]);
-    assert_eq!(taken, Taken { payloads: 0, files: 1, unverifiable: 0, links: 2 });
+    assert_eq!(taken, Taken { payloads: 0, files: 1, unverifiable: 0, links: 2, cut: vec![] });
     std::fs::remove_file(place.path("with/a.cdxj")).expect("removed");
     let error = take_in(&place.path("against"), &[place.path("with")]).expect_err("nothing to read").to_string();
     assert!(error.ends_with("in this directory; symbolic links are not followed: name what they lead to"), "{error}");
@@ -259,7 +269,10 @@ fn bodies_in_chunks_are_found_by_what_the_chunks_hold() {
         )
     });
     std::fs::write(place.path("chunks.warc"), records.collect::<String>()).expect("a file");
-    assert_eq!(place.take_in(&["chunks.warc"]), Taken { payloads: 2, files: 1, unverifiable: 0, links: 0 });
+    assert_eq!(
+        place.take_in(&["chunks.warc"]),
+        Taken { payloads: 2, files: 1, unverifiable: 0, links: 0, cut: vec![] }
+    );
     let against = place.open();
     assert_eq!([0, 1, 2].map(|n| found(&against, n).is_some()), [true, false, true]);
     let record = against.payload(digest(&payload(0)), 100).expect("looked up").expect("a record");
@@ -274,10 +287,14 @@ fn what_is_damaged_is_refused_and_leaves_what_there_was() {
     place.take_in(&["good.warc.gz"]);
     let mut bytes = std::fs::read(place.path("good.warc.gz")).expect("a file");
     let half = bytes.len() / 2;
-    bytes.truncate(half);
+    bytes[half..half + 20].fill(0);
     std::fs::write(place.path("bad.warc.gz"), bytes).expect("a file");
     let error = take_in(&place.path("against"), &[place.path("bad.warc.gz")]).expect_err("damaged");
     assert!(matches!(error, AgainstError::Warc { .. }), "{error}");
+    assert!(error.to_string().ends_with("name the other archives without this file"), "{error}");
+    // A directory that would be new does not stay.
+    take_in(&place.path("against-new"), &[place.path("bad.warc.gz")]).expect_err("damaged");
+    assert!(!place.path("against-new").exists());
     assert!(found(&place.open(), 9).is_some());
     // A file of ours that is none is refused too.
     let ours = place.path("against/payloads");
@@ -287,4 +304,49 @@ fn what_is_damaged_is_refused_and_leaves_what_there_was() {
         assert!(matches!(Against::open(&place.path("against")), Err(AgainstError::Form { .. })), "{length}");
         std::fs::write(&ours, bytes).expect("a file");
     }
+}
+
+#[test]
+fn of_a_file_that_ends_inside_a_record_the_others_count() {
+    let plain = |n: u64| {
+        let http = format!("HTTP/1.1 200 OK\r\n\r\npayload {n}");
+        format!(
+            "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:{n}>\r\nWARC-Date: 2026-11-21T08:30:00Z\r\n\
+             WARC-Target-URI: {}\r\nWARC-Payload-Digest: {}\r\nContent-Type: application/http;msgtype=response\r\n\
+             Content-Length: {}\r\n\r\n{http}\r\n\r\n",
+            url(n),
+            Digest::of(&payload(n)),
+            http.len()
+        )
+        .into_bytes()
+    };
+    let place = Place::new();
+    warc(&place.path("whole.warc.gz"), 0..10);
+    let zipped = std::fs::read(place.path("whole.warc.gz")).expect("a file");
+    let (two, three) = ([plain(0), plain(1)].concat(), [plain(0), plain(1), plain(2)].concat());
+    let cuts = [two.len() + 3, two.len() + 60, three.len() - 12, three.len() - 5];
+    for (name, bytes, expect) in cuts.map(|cut| ("cut.warc", &three[..cut], 2..3)).into_iter().chain([(
+        "cut.warc.gz",
+        &zipped[..zipped.len() / 2],
+        3..8,
+    )]) {
+        std::fs::write(place.path(name), bytes).expect("a file");
+        let to = place.path(&format!("against-{}", bytes.len()));
+        let taken = take_in(&to, &[place.path(name)]).expect("taken in");
+        assert!(expect.contains(&taken.payloads), "{name}: {taken:?}");
+        assert!(taken.cut.len() == 1 && taken.cut[0].ends_with(name), "{taken:?}");
+        let against = Against::open(&to).expect("readable").expect("something");
+        let there = (0..10).take_while(|n| found(&against, *n).is_some()).count() as u64;
+        assert_eq!(
+            (there, tally(&against)),
+            (taken.payloads, [there, 0, 0]),
+            "{name}: the record that is cut off is not named"
+        );
+    }
+    // A program that went on writing it.
+    std::fs::write(place.path("cut.warc"), &two).expect("a file");
+    let taken = place.take_in(&["cut.warc"]);
+    assert_eq!((taken.payloads, taken.cut.len()), (2, 0));
+    std::fs::write(place.path("cut.warc"), &three).expect("a file");
+    assert_eq!(place.take_in(&["cut.warc"]).payloads, 3);
 }

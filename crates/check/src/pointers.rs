@@ -192,8 +192,7 @@ impl Pointers<'_> {
                 Standing::Another => {
                     ("but the earlier archive has the payload as a record of another URL or date", false)
                 }
-                // What only an index tells of cannot be looked at.
-                Standing::There | Standing::Listed => return Ok(None),
+                Standing::There => return Ok(None),
             };
             return Ok(Some(Problem { words: format!("it repeats {url}, {problem}"), is_lost }));
         }

@@ -143,10 +143,19 @@ impl CrawlDir {
         }
         let entries = self.root.read_dir().with_context(|| format!("cannot read {}", self.root.display()))?;
         let ours = [self.state()].into_iter().chain(self.beside_state()).collect::<Vec<_>>();
-        if entries.map_while(Result::ok).any(|entry| !ours.contains(&entry.path())) {
+        let is_ours = |path: &Path| {
+            if *path == self.archive() { self.archive_has_no_record() } else { ours.iter().any(|our| our == path) }
+        };
+        if entries.map_while(Result::ok).any(|entry| !is_ours(&entry.path())) {
             bail!("{}: is not empty and holds no crawl: choose another directory with -o", self.root.display());
         }
         Ok(())
+    }
+
+    /// Whether there is nothing in the archive but what `--against` took in: a run makes that before its settings.
+    fn archive_has_no_record(&self) -> bool {
+        let entries = self.archive().read_dir();
+        entries.is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == against::DIR)))
     }
 
     /// The files that a run may make before its settings, beside its state.
@@ -159,7 +168,8 @@ impl CrawlDir {
 
     /// What is missing here now.
     pub(crate) fn traces(&self) -> Traces {
-        Traces::of(&self.root, self.settings(), [self.state(), self.mark()], self.beside_state().to_vec())
+        let others = self.beside_state().into_iter().chain([self.archive()]).collect();
+        Traces::of(&self.root, self.settings(), [self.state(), self.mark()], others)
     }
 
     /// Identifies the directories of a crawl that begins here now, so it notices when they are replaced. If it writes a dataset,

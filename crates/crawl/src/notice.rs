@@ -223,12 +223,14 @@ pub enum Notice {
         unverifiable: u64,
         /// Symbolic links that were not followed.
         links: u64,
+        /// WARC files that end inside a record.
+        cut: Vec<PathBuf>,
     },
     /// What came of looking payloads up in earlier archives.
     Referred {
         /// Payloads whose earlier record is the same, byte for byte.
         verified: u64,
-        /// Payloads whose earlier record only an index tells of.
+        /// Payloads whose earlier record only an index tells of. They are recorded in full.
         unverified: u64,
         /// Earlier records that could not be read, or have another payload.
         wrong: u64,
@@ -271,7 +273,7 @@ impl Notice {
             | Notice::StreamLeft { .. } => true,
             Notice::Cookies { expired, .. } => *expired > 0,
             Notice::LoggedIn { closed, .. } => *closed > 0,
-            Notice::TakenIn { links, .. } => *links > 0,
+            Notice::TakenIn { unverifiable, links, cut, .. } => *unverifiable > 0 || *links > 0 || !cut.is_empty(),
             Notice::Referred { wrong, .. } => *wrong > 0,
             Notice::Credentials { .. }
             | Notice::SecretsMoved { .. }
@@ -457,11 +459,21 @@ impl fmt::Display for Notice {
             }
             Notice::RoundOfNothing => f.write_str("--again: no page matches"),
             Notice::NothingDue(waits) => waits.fmt(f),
-            Notice::TakenIn { payloads, files, unverifiable, links } => {
+            Notice::TakenIn { payloads, files, unverifiable, links, cut } => {
                 let of = counted(*payloads, "payload");
                 write!(f, "--against: {of} can be looked up, {} read for it", counted(*files, "file"))?;
                 if *unverifiable > 0 {
-                    write!(f, "; {unverifiable} cannot be verified: no WARC file lies beside the index")?;
+                    write!(
+                        f,
+                        "; {unverifiable} of them are recorded in full all the same: their WARC file does not lie beside the index"
+                    )?;
+                }
+                if let Some(first) = cut.first() {
+                    let files = counted(cut.len() as u64, "file");
+                    write!(f, "; {files} cut off inside a record, which is left out: {}", first.display())?;
+                    if cut.len() > 1 {
+                        f.write_str(" and others")?;
+                    }
                 }
                 match links {
                     0 => Ok(()),
@@ -469,10 +481,10 @@ impl fmt::Display for Notice {
                 }
             }
             Notice::Referred { verified, unverified, wrong } => {
-                let of = counted(verified + unverified, "payload");
-                write!(f, "--against: {of} not recorded again, {verified} compared byte for byte")?;
+                let of = counted(*verified, "payload");
+                write!(f, "--against: {of} not recorded again, compared byte for byte")?;
                 if *unverified > 0 {
-                    write!(f, ", {unverified} by the index alone")?;
+                    write!(f, "; {unverified} recorded in full, since only an index tells of them")?;
                 }
                 if *wrong > 0 {
                     write!(f, "; {} unreadable or with another payload", counted(*wrong, "earlier record"))?;

@@ -102,7 +102,7 @@ fn canonical(dir: &Path) -> anyhow::Result<PathBuf> {
     }))
 }
 
-/// Opens what earlier archives hold, and takes in those that are given.
+/// Opens what earlier archives hold, and takes in those that are given. They may be refused, so this comes before the run begins.
 ///
 /// # Errors
 /// An archive cannot be read.
@@ -114,12 +114,15 @@ pub fn open_against(
 ) -> anyhow::Result<Option<Against>> {
     let place = dir.archive().join(against::DIR);
     if !given.is_empty() {
+        let archive = dir.archive();
+        fresh::directory(&archive).with_context(|| archive.display().to_string())?;
         let taken = against::take_in(&place, given).map_err(|error| usage(format!("--against {error}")))?;
         notices.push(Notice::TakenIn {
             payloads: taken.payloads,
             files: taken.files,
             unverifiable: taken.unverifiable,
             links: taken.links,
+            cut: taken.cut,
         });
     }
     Ok(if plan.archive { Against::open(&place)? } else { None })

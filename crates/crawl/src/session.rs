@@ -275,6 +275,7 @@ impl Builder {
             };
         }
         let fetcher = Arc::new(Fetcher::new(config, Arc::new(move || clock.date()))?);
+        let against = parts::open_against(&dir, &plan, tried.against(), &mut notices)?;
         // The run begins: nothing was changed up to here, and nothing is refused from here on.
         tried.begun(&dir);
         let (seeds, before) = match ready {
@@ -298,7 +299,6 @@ impl Builder {
             Some(serials) => archive.numbered_by(serials),
             None => archive,
         });
-        let against = parts::open_against(&dir, &plan, tried.against(), &mut notices)?;
         let looked_up = against.as_ref().map(against::Against::tally);
         let Tried { stream, browser, .. } = tried;
         let browsing =

@@ -332,7 +332,7 @@ impl Recorder {
         Ok(held.map(|held| Original {
             url: held.url,
             at: held.at,
-            place: Place::Elsewhere { id: held.id, date: held.date },
+            place: Place::Elsewhere { id: held.id, date: Some(held.date) },
         }))
     }
 
@@ -356,7 +356,7 @@ impl Recorder {
         }
         let (Some(against), Some(digest)) = (&self.against, visit.digest) else { return Ok(None) };
         let held = against.record_of(digest, (&original.url, original.at), visit.length)?;
-        let place = held.map(|held| Place::Elsewhere { id: held.id, date: held.date });
+        let place = held.map(|held| Place::Elsewhere { id: held.id, date: Some(held.date) });
         Ok(place.map(|place| Original { place, ..original.clone() }))
     }
 

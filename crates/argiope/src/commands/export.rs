@@ -108,7 +108,7 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
         console::say!(
             "{} without content: the payload was lost, or is in an earlier archive (--against) that cannot be read; \
              `argiope check {}` names the records, and `argiope crawl -o {} --again` asks for the URLs again",
-            printable::counted(lost, "duplicate"),
+            printable::counted(lost, "page"),
             args.dir.display(),
             args.dir.display()
         );
@@ -116,7 +116,7 @@ pub fn run(args: ExportArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the target, whole or not at all, and returns how many duplicates have no content.
+/// Writes the target, whole or not at all, and returns how many pages are left without content.
 ///
 /// # Errors
 /// As [`run`].

@@ -163,21 +163,62 @@ fn wacz_files_warc_files_and_indexes_are_read() {
     let index = segment.with_extension("").with_extension("cdxj");
     let lonely = home.path().join("lonely.cdxj");
     std::fs::copy(&index, &lonely).expect("an index");
-    for (path, verified) in [(&wacz, true), (&segment, true), (&index, true), (&lonely, false)] {
+    for (path, is_readable) in [(&wacz, true), (&segment, true), (&index, true), (&lonely, false)] {
         let second = crawl("<p>As it was.", &["--against", path.to_str().expect("UTF-8")]);
         let records = records(&second);
-        assert!(records.iter().all(|record| record[0] == "revisit"), "{}: {records:?}", path.display());
+        // What only an index tells of is recorded in full: all but the duplicate of the crawl's own.
+        let responses = records.iter().filter(|record| record[0] == "response").count();
+        assert_eq!(responses, if is_readable { 0 } else { 4 }, "{}: {records:?}", path.display());
         let checked = second.run("check", &[]);
         assert_eq!(checked.code, 0, "{checked:?}");
-        // What only an index tells of is copied as the revisit that it is.
         let copies = tempfile::tempdir().expect("a directory");
         let copy = copies.path().join("copy.wacz");
         let exported = second.run("export", &["wacz", "-o", copy.to_str().expect("UTF-8")]);
-        assert_eq!(exported.code, 0, "{exported:?}");
+        assert!(exported.code == 0 && !exported.stderr.contains("without content"), "{exported:?}");
         let replays = Pywb::serve(copies.path(), &copy);
         let (status, ..) = get(replays.port, "/it/2030id_/http://small.test/b");
-        assert_eq!(status == "200", verified, "{}", path.display());
+        assert_eq!(status, "200", "{}", path.display());
     }
+}
+
+#[test]
+fn a_crawl_says_what_it_can_not_use_of_earlier_archives() {
+    let first = crawl("<p>As it was.", &[]);
+    let home = tempfile::tempdir().expect("a directory");
+    let segment = first.segments().remove(0);
+    let [lonely, cut] = ["lonely.cdxj", "cut.warc.gz"].map(|name| home.path().join(name));
+    std::fs::copy(segment.with_extension("").with_extension("cdxj"), &lonely).expect("an index");
+    let bytes = std::fs::read(&segment).expect("a segment");
+    std::fs::write(&cut, &bytes[..bytes.len() - 40]).expect("a file");
+    let second = crawl("<p>As it was.", &["--max-pages", "1"]);
+    for (path, told) in [
+        (&lonely, "recorded in full all the same: their WARC file does not lie beside the index"),
+        (&cut, "1 file cut off inside a record, which is left out: "),
+    ] {
+        let ran = second.crawl(&["--max-pages", "1", "--quiet", "--against", path.to_str().expect("UTF-8")]);
+        assert!(ran.stderr.contains(told), "{ran:?}");
+    }
+    let ended = second.crawl(&["--max-pages", "1000"]);
+    assert!(ended.code == 0 && ended.stderr.contains(" not recorded again, compared byte for byte"), "{ended:?}");
+}
+
+#[test]
+fn a_crawl_takes_over_what_one_that_was_killed_had_taken_in() {
+    let first = crawl("<p>As it was.", &[]);
+    let home = tempfile::tempdir().expect("a directory");
+    let dir = home.path().join("new");
+    std::fs::create_dir_all(dir.join("archive/against")).expect("a directory");
+    std::fs::write(dir.join("archive/against/payloads.unfinished"), "half").expect("a file");
+    let crawl = || {
+        let dir = dir.to_str().expect("UTF-8");
+        argiope(&["crawl", "-o", dir, "http://a.invalid/", "--max-attempts", "1", "--against", first.dir()])
+    };
+    std::fs::write(dir.join("archive/of-another"), "").expect("a file");
+    let refused = crawl();
+    assert!(refused.code == 1 && refused.stderr.contains("is not empty and holds no crawl"), "{refused:?}");
+    std::fs::remove_file(dir.join("archive/of-another")).expect("removed");
+    let ran = crawl();
+    assert!(!ran.stderr.contains("is not empty") && dir.join("crawl.toml").exists(), "{ran:?}");
 }
 
 #[test]

@@ -11,14 +11,16 @@ use crate::binary::{self, Ended};
 use crate::result::entries;
 use crate::served::Served;
 
-/// Flags with which a run is refused, and what it says; DIR is a directory with a file `full`, and BUSY an address that is taken.
-const REFUSALS: [(&str, &str); 18] = [
+/// Flags with which a run is refused, and what it says; DIR is a directory with a file `full` and a damaged WARC file, BUSY an address that is
+/// taken.
+const REFUSALS: [(&str, &str); 19] = [
     ("--stream unix:DIR/nobody", "no reader listens there"),
     ("--stream DIR/full", "is there already"),
     ("--stream DIR", "is not a regular file"),
     ("--stream /nowhere/lines", "No such file"),
     ("--stream DIR/lines --render always --browser /bin/false", "/bin/false"),
     ("--stream DIR/lines --against DIR/none", "--against"),
+    ("--stream DIR/lines --against DIR/bad.warc", "name the other archives without this file"),
     ("--stream-fields text", "give --stream"),
     ("--ca-cert DIR/full", "no certificate in it"),
     ("--exclude-file DIR/none", "No such file"),
@@ -62,6 +64,9 @@ fn a_run_that_is_refused_changes_nothing() {
     let busy = TcpListener::bind("127.0.0.1:0").unwrap();
     let busy = busy.local_addr().unwrap().to_string();
     std::fs::write(dirs.path().join("full"), "hello").unwrap();
+    let damaged =
+        format!("WARC/1.1\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n{}", "rubbish ".repeat(100));
+    std::fs::write(dirs.path().join("bad.warc"), damaged).unwrap();
     let [first, second] = ["first", "second"].map(|name| {
         let path = dirs.path().join(name);
         let mut file = fresh::create_secret(&path).unwrap();

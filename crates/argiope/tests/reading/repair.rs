@@ -102,7 +102,7 @@ fn what_repeats_a_lost_page_does_not_keep_others_from_being_exported() {
         assert!(to.exists(), "{format}");
         let said = match format {
             "wacz" | "warc" => "1 revisit record copied without content: ",
-            _ => "1 duplicate without content: ",
+            _ => "1 page without content: ",
         };
         assert!(exported.stderr.contains(said), "{format}: {exported:?}");
         assert!(exported.stderr.contains("`argiope check"), "{format}: {exported:?}");
