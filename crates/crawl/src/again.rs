@@ -49,7 +49,7 @@ impl Again {
         let mut beginning = Beginning::new(store, settings, self.now)?;
         let choice = Choice::new(self, store, settings, beginning.round.clone())?;
         choice.each_part(&mut |chosen| beginning.choose(chosen).map(|()| true))?;
-        beginning.end()
+        beginning.end(!self.only.is_empty())
     }
 
     /// What [`Again::begin`] would choose where no round goes on. Nothing changes.
@@ -294,10 +294,10 @@ impl<'a> Beginning<'a> {
         Ok(())
     }
 
-    /// All are chosen.
-    pub(crate) fn end(self) -> Result<Notice, StoreError> {
+    /// All are chosen, some by patterns.
+    pub(crate) fn end(self, is_by_pattern: bool) -> Result<Notice, StoreError> {
         if !self.has_begun {
-            return Ok(Notice::RoundOfNothing);
+            return Ok(Notice::RoundOfNothing { is_by_pattern });
         }
         let round = Round { is_choosing: false, ..self.round };
         let number = round.number;

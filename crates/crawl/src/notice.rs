@@ -210,7 +210,10 @@ pub enum Notice {
         urls: u64,
     },
     /// Nothing is to be visited again.
-    RoundOfNothing,
+    RoundOfNothing {
+        /// Patterns say what is to be visited.
+        is_by_pattern: bool,
+    },
     /// A schedule visits no page now.
     NothingDue(Waits),
     /// Earlier archives were taken in.
@@ -274,6 +277,7 @@ impl Notice {
             Notice::Cookies { expired, .. } => *expired > 0,
             Notice::LoggedIn { closed, .. } => *closed > 0,
             Notice::TakenIn { unverifiable, links, cut, .. } => *unverifiable > 0 || *links > 0 || !cut.is_empty(),
+            Notice::RoundOfNothing { is_by_pattern } => *is_by_pattern,
             Notice::Referred { wrong, .. } => *wrong > 0,
             Notice::Credentials { .. }
             | Notice::SecretsMoved { .. }
@@ -284,7 +288,6 @@ impl Notice {
             | Notice::Reopened { .. }
             | Notice::RoundBegun { .. }
             | Notice::RoundGoesOn { .. }
-            | Notice::RoundOfNothing
             | Notice::NothingDue(_)
             | Notice::MixedSeeds { .. }
             | Notice::ExcludedStay { .. }
@@ -457,7 +460,7 @@ impl fmt::Display for Notice {
             Notice::RoundGoesOn { round, urls } => {
                 write!(f, "--again: round {round} goes on, {} left to be visited again", counted(*urls, "URL"))
             }
-            Notice::RoundOfNothing => f.write_str("--again: no page matches"),
+            Notice::RoundOfNothing { .. } => f.write_str("--again: no page matches"),
             Notice::NothingDue(waits) => waits.fmt(f),
             Notice::TakenIn { payloads, files, unverifiable, links, cut } => {
                 let of = counted(*payloads, "payload");

@@ -307,8 +307,8 @@ impl Schedule {
         let mut beginning = Beginning::new(store, settings, self.now)?;
         let round = beginning.round.clone();
         picked.each_part(store, &round, &mut |chosen| beginning.choose(chosen))?;
-        Ok(match beginning.end()? {
-            Notice::RoundOfNothing => Notice::NothingDue(picked.waits),
+        Ok(match beginning.end(false)? {
+            Notice::RoundOfNothing { .. } => Notice::NothingDue(picked.waits),
             notice => notice,
         })
     }

@@ -519,6 +519,20 @@ fn a_choice_of_pages_is_refused_where_a_round_of_others_goes_on() {
 }
 
 #[test]
+fn a_pattern_that_no_page_matches_is_told_to_a_quiet_command_too() {
+    let site = Site::new(Says::Tag, 3);
+    let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    // Nothing is due yet, which is no mistake.
+    for (choice, told) in [(["--only", "*/none"], "argiope: --again: no page matches\n"), (["--older-than", "30d"], "")]
+    {
+        let ended = run(&mut crawl(&served, &dir, &[&["--again", "--quiet"], &choice[..]].concat())).expect_code(0);
+        assert_eq!(ended.stderr, told);
+    }
+}
+
+#[test]
 fn urls_of_a_round_are_in_the_queue_for_steering() {
     let site = Site::new(Says::Tag, 10);
     let (served, dirs) = (site.served(), tempfile::tempdir().unwrap());

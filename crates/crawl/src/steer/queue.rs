@@ -106,7 +106,7 @@ impl Retried {
             queued.sites.extend(chosen.iter().map(|key| key.site));
             beginning.choose(chosen)
         })?;
-        beginning.end()?;
+        beginning.end(false)?;
         Ok(queued)
     }
 }
