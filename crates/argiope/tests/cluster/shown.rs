@@ -105,12 +105,19 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
     contains(&of_sites, &["it would concern 3 URLs in the queue", ">http://a.test</a>", ">http://c.test</a>"]);
     assert!(!of_sites.contains("data-reread"), "all are counted: {of_sites}");
     let told = lab.served.asked(&["steer", "--dry-run", "exclude", "*.test/*"]);
-    assert_eq!((told["by_site"].as_array().map(Vec::len), &told["so_far"]), (Some(3), &serde_json::Value::Null), "{told}");
+    assert_eq!(
+        (told["by_site"].as_array().map(Vec::len), &told["so_far"]),
+        (Some(3), &serde_json::Value::Null),
+        "{told}"
+    );
     assert_eq!(steer(&ui, "exclude", "*/1*").status, 303);
     assert_eq!(steer(&ui, "hold", "b.test").status, 303);
     assert_eq!(steer(&ui, "delay", "a.test%3D30ms").status, 303);
     until("all sites to have an owner", || stats(&lab)["groups_without_owner"] == 0);
-    contains(&ui.page("/"), &["On hold", ">b.test</a>, held by a change at <time", "delay a.test=30ms", "Sites by state"]);
+    contains(
+        &ui.page("/"),
+        &["On hold", ">b.test</a>, held by a change at <time", "delay a.test=30ms", "Sites by state"],
+    );
     let ids = lab.served.asked(&["workers"])["workers"].clone();
     let ids = ids.as_array().expect("workers").iter().map(|worker| worker["id"].as_str().expect("an id").to_owned());
     let by_state: Vec<String> = ids.map(|id| ui.page(&format!("/sites?worker={id}&sort=state"))).collect();
