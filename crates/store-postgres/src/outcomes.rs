@@ -2,8 +2,11 @@
 
 use model::Outcome;
 
+/// Whether an outcome belongs to a set.
+type Has = fn(Outcome) -> bool;
+
 /// What stands for a set in a statement, and what is in it.
-const SETS: [(&str, fn(Outcome) -> bool); 4] = [
+const SETS: [(&str, Has); 4] = [
     ("<fetched>", Outcome::is_fetched),
     ("<page>", Outcome::is_page),
     ("<refused>", Outcome::is_refused),

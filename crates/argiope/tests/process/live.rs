@@ -202,7 +202,8 @@ fn explain_and_status_say_what_holds_a_crawl_up_while_it_runs_and_afterwards() {
     let silent = || Reply::new(200).delay(Duration::from_secs(600));
     // What h3.live.test answers to robots.txt, and to other requests; if it is not as the others.
     type Answers = (fn() -> Reply, fn() -> Reply);
-    let cases: [(Option<Answers>, &[&str], &str, Option<&str>); 8] = [
+    type Case<'a> = (Option<Answers>, &'a [&'a str], &'a str, Option<&'a str>);
+    let cases: [Case<'_>; 8] = [
         (None, &["--delay", "1h", "--ip-delay", "0"], "delay", Some("delay")),
         (None, &["--delay", "0", "--ip-delay", "1h"], "address_delay", Some("address_delay")),
         (None, &["--paused"], "paused", Some("paused")),
@@ -211,8 +212,13 @@ fn explain_and_status_say_what_holds_a_crawl_up_while_it_runs_and_afterwards() {
         (Some((|| Reply::new(404), || Reply::new(429))), &fast, "back_off", Some("back_off")),
         // The next run would ask at once.
         (Some((silent, || Reply::new(404))), &fast, "robots", None),
-        // The site itself asked for an hour.
-        (Some((|| Reply::new(404), || Reply::new(503).header("Retry-After", "3600"))), &fast, "aside", Some("aside")),
+        // The site itself asked for an hour. A run of which nothing else is left would end.
+        (
+            Some((|| Reply::new(404), || Reply::new(503).header("Retry-After", "3600"))),
+            &["--delay", "1h", "--ip-delay", "0"],
+            "aside",
+            Some("aside"),
+        ),
     ];
     for (answers, flags, reason, afterwards) in cases {
         let answering = |(robots, other): Answers| {

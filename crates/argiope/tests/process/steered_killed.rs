@@ -95,7 +95,7 @@ impl Steered {
 
     /// Which parts of the change hold.
     fn holds(self, options: &Options, view: Option<&dyn CrawlView>) -> Vec<bool> {
-        let view = || view.expect("the state is open");
+        let view = || view.unwrap();
         let page = |text: &str| CanonicalUrl::from_canonical(text).unwrap();
         let urls = |site: &str| OF_KILL.map(|part| page(&format!("http://{site}/{}/{part}", self.kill)));
         let sites = ["a", "b"].map(|part| self.site(part));
@@ -121,7 +121,7 @@ impl Steered {
                 urls("lost.test").iter().map(|url| queue.iter().any(|queued| queued.candidate.url == *url)).collect()
             }
             "remove" => {
-                let visit = |url: &CanonicalUrl| view().get(url.key()).unwrap().expect("it is known").visit;
+                let visit = |url: &CanonicalUrl| view().get(url.key()).unwrap().unwrap().visit;
                 let is_out = |url| visit(url).is_some_and(|visit| visit.outcome == Outcome::Excluded);
                 urls("queued.test").iter().map(is_out).collect()
             }
@@ -219,7 +219,7 @@ impl Killed {
 
     /// Waits until a change is about to be confirmed: for some time, or until the settings have it.
     fn wait_for_half(&self, steered: Steered, asking: &mut Running, before: &str) {
-        if steered.kill % 2 == 0 {
+        if steered.kill.is_multiple_of(2) {
             std::thread::sleep(CUT_AFTER * u32::try_from(steered.kill % 10).unwrap());
             return;
         }

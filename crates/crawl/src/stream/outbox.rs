@@ -142,7 +142,8 @@ fn read_log(dir: &Path) -> anyhow::Result<Option<Log>> {
     let path = log_path(dir);
     let named = || path.display().to_string();
     let file = match fresh::open_to_read(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        // What is wrong with the crawl's directory is told where that is opened.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         file => file.with_context(named)?,
     };
     let mut bytes = Vec::new();

@@ -99,7 +99,7 @@ fn lies_within(path: &Path, root: &Path) -> io::Result<bool> {
     let is_root =
         |dir: &&Path| std::fs::metadata(dir).is_ok_and(|found| (found.dev(), found.ino()) == (root.dev(), root.ino()));
     let way: Vec<&Path> = path.ancestors().collect();
-    let Some(depth) = way.iter().rposition(|dir| is_root(dir)) else { return Ok(false) };
+    let Some(depth) = way.iter().rposition(is_root) else { return Ok(false) };
     let is_link = |path: &&&Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     match way[..depth].iter().find(is_link) {
         Some(link) => {

@@ -82,7 +82,7 @@ async fn a_fetch_that_never_ends_is_an_attempt_that_failed() {
     let limits = fetcher.time_max(Purpose::Page, false) + WAITS_MAX;
     let store = Arc::new(MemoryStore::new());
     let (begun, mut has_begun) = mpsc::channel(1);
-    let (end, ends) = std::sync::mpsc::channel();
+    let (end, ends) = std::sync::mpsc::sync_channel(1);
     let hook = Endless { begun, ends: Mutex::new(Some(ends)) };
     let at_once = Duration::ZERO;
     let politeness = Politeness { delay: at_once, ip_delay: at_once, backoff: at_once, ..Politeness::default() };

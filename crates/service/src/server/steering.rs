@@ -204,7 +204,7 @@ fn counted(change: &Change, options: &Options, view: &dyn CrawlView, at_once: bo
     let mut counting = Counting::of(change, options, view, Taker::Server)?;
     let clock = Clock::start();
     let began = clock.now();
-    while !counting.is_complete() && !(at_once && clock.now().since(began) >= COUNTED_FOR_MAX) {
+    while !(counting.is_complete() || at_once && clock.now().since(began) >= COUNTED_FOR_MAX) {
         counting.look_on(view)?;
     }
     let so_far = match counting.is_complete() {

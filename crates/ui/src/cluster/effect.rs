@@ -116,7 +116,9 @@ mod tests {
 
     use super::*;
 
-    fn effect(first: SteerResponse) -> (watch::Sender<Option<Result<Arc<SteerResponse>, String>>>, Effect) {
+    type Whole = watch::Sender<Option<Result<Arc<SteerResponse>, String>>>;
+
+    fn effect(first: SteerResponse) -> (Whole, Effect) {
         let (told, whole) = watch::channel(None);
         (told, Effect { change: Change::Exclude(vec!["*/x".to_owned()]), first: Arc::new(first), whole })
     }

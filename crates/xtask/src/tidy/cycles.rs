@@ -178,7 +178,10 @@ impl Files {
 
     fn look_up(&self, module: &Module, name: &str, sought: Sought, imports: usize) -> Vec<Found> {
         let Some(content) = self.modules.get(module).filter(|_| imports <= IMPORTS_MAX) else { return Vec::new() };
-        let own = content.modules.get(name).map(|name| Found::Module([module.as_slice(), &[name.clone()]].concat()));
+        let own = content
+            .modules
+            .get(name)
+            .map(|name| Found::Module([module.as_slice(), std::slice::from_ref(name)].concat()));
         // Before `::` a module comes first; at the end of a path, what else has the name.
         if let Some(own) = own.clone().filter(|_| sought == Sought::Module) {
             return vec![own];

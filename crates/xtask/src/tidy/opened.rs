@@ -78,9 +78,7 @@ fn opens(text: &str) -> Vec<usize> {
 fn opens_one(line: &str) -> bool {
     let is_word = |before: &str| before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
     let is_there = |opener: &&str| line.match_indices(*opener).any(|(at, _)| !is_word(&line[..at]));
-    !line.starts_with("//")
-        && OPENERS.iter().any(|opener| is_there(&opener))
-        && !HARMLESS.iter().any(|word| line.contains(word))
+    !line.starts_with("//") && OPENERS.iter().any(is_there) && !HARMLESS.iter().any(|word| line.contains(word))
 }
 
 #[cfg(test)]
