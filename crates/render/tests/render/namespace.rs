@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{Headers, Refusal};
-use render::{Page, Renderer, Served, Settings, Source, Wanted};
+use render::{Page, Renderer, Served, Settings, Source, Wait, Wanted};
 use tokio::time::Instant;
 use weburl::{CanonicalRules, CanonicalUrl};
 
@@ -208,7 +208,9 @@ async fn inside() {
     let before = sent_in_all().await;
     assert!(before.packets > datagrams.packets && before.datagrams == datagrams.datagrams, "{datagrams:?}, {before:?}");
 
-    let renderer = Renderer::new(Settings { pages_per_browser: PAGES as u32 / 2, ..settings() });
+    // Its workers never answer: they would be waited for as long as the page's clock runs.
+    let wait = Wait::Clock(PAGE_LIVES);
+    let renderer = Renderer::new(Settings { pages_per_browser: PAGES as u32 / 2, wait, ..settings() });
     for n in 0..PAGES {
         let to = [OWN, OTHER, "[2a00::9]", "127.0.0.1"][n % 4];
         let [html, worker] = [LEAKING, WORKER].map(|text| text.replace("TO", to).replace("PORT", &port.to_string()));
