@@ -187,8 +187,9 @@ impl State {
             front.state.robots_unanswered();
             front.state.give_up(at, failure);
         } else {
-            // What another site asks for, or fails for, does not hold up a site whose earlier file is valid.
-            let retry_after = retry_after.filter(|_| is_own || !front.state.has_earlier_robots());
+            // A site elsewhere that cannot be asked at all does not hold up one whose earlier file is valid.
+            let is_held_up = is_own || !is_hopeless(&record.answer) || !front.state.has_earlier_robots();
+            let retry_after = retry_after.filter(|_| is_held_up);
             let failed = Failed { trouble: Trouble::Unreached, failure: &failure, retry_after, at };
             front.state.robots_failed(&failed, &politeness);
             // The store goes on to have the earlier one.
