@@ -285,7 +285,7 @@ fn every_confirmed_change_outlives_kill_9_and_others_are_made_as_a_whole_or_not(
         let (holds, told) = (crawl.holds(&[steered]).concat(), crawl.told() - before);
         let (all, none) = (holds.iter().all(|holds| *holds), !holds.contains(&true));
         assert!(all || none, "{steered:?} {kill:?}: {holds:?}");
-        assert!(told <= 1, "{steered:?} {kill:?}: it is told {told} times");
+        assert!(told <= 1, "{steered:?} {kill:?}: the journal has it {told} times");
         if is_confirmed || told == 1 {
             assert!(all && (told == 1 || !is_confirmed), "{steered:?} {kill:?}: {holds:?}, told {told} times");
             lasting.extend(Some(steered).filter(|steered| steered.lasts()));

@@ -295,7 +295,7 @@ fn a_new_page_with_the_content_of_one_that_is_gone_is_its_new_place() {
 fn a_page_that_moved_is_where_its_redirects_end() {
     let page = |content| (Outcome::Html, 200, content);
     let there = |path: &str| url(path).to_string();
-    /// A page, the URLs that are redirects in the last round, each to the next of them and the last to the end, and where it is told to be.
+    /// A page, its redirects in the last round (each leads to the next), and the target that the change names.
     struct Case<'c> {
         page: &'c str,
         way: Vec<String>,

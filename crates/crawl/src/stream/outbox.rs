@@ -142,7 +142,7 @@ fn read_log(dir: &Path) -> anyhow::Result<Option<Log>> {
     let path = log_path(dir);
     let named = || path.display().to_string();
     let file = match fresh::open_to_read(&path) {
-        // What is wrong with the crawl's directory is told where that is opened.
+        // Opening the crawl's directory says what is wrong with it.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         file => file.with_context(named)?,
     };

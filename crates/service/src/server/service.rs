@@ -298,7 +298,7 @@ impl Service {
         self.turn(&self.records).await
     }
 
-    /// A turn. Who has it may be waiting for a database that does not answer; then nobody waits for it.
+    /// A turn. Its holder may be waiting for a database that does not answer. Then no other request waits for the turn.
     async fn turn(&self, turns: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Status> {
         tokio::select! {
             turn = turns.clone().acquire_owned() => turn.map_err(|_| ends()),

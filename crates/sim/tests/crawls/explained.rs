@@ -17,7 +17,7 @@ fn what_failed_once() {
     [696, 738].into_iter().for_each(|seed| check(seed..seed + 1));
 }
 
-/// Runs end while sites are in trouble, which are asked once more before: that is said, too.
+/// Runs end while sites are in trouble. `explain` foresees the last request to each of them.
 #[test]
 fn with_little_patience() {
     for seed in 0..60 {

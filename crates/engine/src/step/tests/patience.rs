@@ -204,7 +204,7 @@ fn sites_aside_are_asked_once_more_before_patience_ends_unless_they_asked_to_be_
                 }
             }
             if requests.len() + 1 == connect.len() && crawl.asked().contains(&bad) {
-                assert_eq!(foreseen, Some(crawl.now), "what is said of a site is what comes");
+                assert_eq!(foreseen, Some(crawl.now), "the forecast of a site holds");
             }
             if crawl.end.is_some() {
                 break;
