@@ -12,6 +12,8 @@ use tempfile::TempDir;
 
 /// The account as which the server runs where the test has all rights: PostgreSQL refuses those.
 const ACCOUNT: &str = "postgres";
+/// How the data of a server begins.
+const INITDB: [&str; 5] = ["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username=tester"];
 /// How often, and at what distance, an answer of the server is waited for.
 /// For three minutes: on a machine where others take the processors, each step of a cluster waits for its turn.
 const TRIES: u32 = 1_800;
@@ -65,12 +67,7 @@ impl Postgres {
             assert!(owned.expect("chown").success(), "there is no account {ACCOUNT}");
         }
         let data = dir.path().join("data");
-        let made = as_account(account, &programs.join("initdb"))
-            .args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username=tester", "--pgdata"])
-            .arg(&data)
-            .output()
-            .expect("initdb");
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        initialize(&programs, account, &data);
         let rules = format!("local all {GUARDED} scram-sha-256\nlocal all all trust\n");
         std::fs::write(data.join("pg_hba.conf"), rules).expect("pg_hba.conf");
         let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
@@ -269,6 +266,42 @@ impl Drop for Postgres {
         let _ = Command::new("kill").args(["-QUIT", &self.process.id().to_string()]).status();
         let _ = self.process.wait();
     }
+}
+
+/// Makes the directory of a server's data: a copy of the one that was made first, since `initdb` takes a second of a processor, and tests
+/// start some hundred servers. The copies have the same system identifier, which nothing here reads.
+fn initialize(programs: &Path, account: Option<&str>, data: &Path) {
+    let version = Command::new(programs.join("initdb")).arg("--version").output().expect("initdb").stdout;
+    let owner = account.unwrap_or("own");
+    let kept = format!("{} {owner} {}", String::from_utf8_lossy(&version).trim(), INITDB.join(" "));
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/testdb").join(kept);
+    if !kept.exists() {
+        let made = as_account(account, &programs.join("initdb")).args(INITDB).arg("--pgdata").arg(data).output();
+        let made = made.expect("initdb");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        keep(data, &kept);
+        return;
+    }
+    copy(&kept, data);
+}
+
+/// Keeps a copy of a directory under a name at which it is whole.
+fn keep(data: &Path, kept: &Path) {
+    let place = kept.parent().expect("a directory below target");
+    std::fs::create_dir_all(place).expect("target can be written");
+    let begun = TempDir::new_in(place).expect("target can be written");
+    copy(data, &begun.path().join("data"));
+    // Another test may have been first; its copy is as good.
+    if std::fs::rename(begun.path().join("data"), kept).is_err() {
+        assert!(kept.exists(), "{} cannot be made", kept.display());
+    }
+}
+
+/// Copies a directory with its owner and rights.
+fn copy(from: &Path, to: &Path) {
+    let copied =
+        Command::new("cp").arg("--archive").arg("--no-target-directory").args([from, to]).output().expect("cp");
+    assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
 }
 
 fn run(dir: &Path, account: Option<&str>, settings: &[String]) -> Child {
