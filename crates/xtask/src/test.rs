@@ -1,6 +1,9 @@
 //! `cargo xtask test`: all checks and all tests, as in CI.
 
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
@@ -20,18 +23,20 @@ const TESTS_FOR_TWO_CORES: usize = 3;
 /// # Errors
 /// What failed, or what is missing.
 pub fn run() -> anyhow::Result<()> {
-    let mut path = needs::provide()?;
-    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
-    let path = std::env::join_paths(path)?;
-    tidy::run()?;
     let has_nextest = Command::new("cargo").args(["nextest", "--version"]).output().is_ok_and(|o| o.status.success());
-    let cores = std::thread::available_parallelism()?.get();
-    let at_once = (cores * TESTS_FOR_TWO_CORES).div_ceil(2).to_string();
     let mut tests = if has_nextest {
-        vec!["nextest", "run", "--workspace", "--no-fail-fast", "--test-threads", &at_once]
+        vec!["nextest", "run", "--workspace", "--no-fail-fast"]
     } else {
         vec!["test", "--workspace", "--all-targets", "--no-fail-fast"]
     };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut directories = compiled_and_provided(&[tests.as_slice(), &["--no-run"]].concat(), &path)?;
+    directories.extend(std::env::split_paths(&path));
+    let path = std::env::join_paths(directories)?;
+    let at_once = (std::thread::available_parallelism()?.get() * TESTS_FOR_TWO_CORES).div_ceil(2).to_string();
+    if has_nextest {
+        tests.extend(["--test-threads", &at_once]);
+    }
     if !needs::has_networks() {
         eprintln!(
             "xtask: network namespaces with TUN devices cannot be made here (root is needed): LEFT OUT are the tests of distances and of a page's packets"
@@ -43,32 +48,54 @@ pub fn run() -> anyhow::Result<()> {
         };
         tests.extend(left_out);
     }
-    for arguments in [
-        &["fmt", "--all", "--check"],
-        &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
-        // A workspace of its own, whose targets have files of the crates: they go along with every change.
-        &["check", "--manifest-path", "fuzz/Cargo.toml", "--locked", "--quiet"],
-        &tests,
-        &["test", "--workspace", "--doc", "--quiet"],
-        // Other programs get the crates as packages.
-        &["package", "--workspace", "--no-verify", "--allow-dirty", "--quiet"],
-    ] as [&[&str]; 6]
-    {
-        let command = format!("cargo {}", arguments.join(" "));
-        eprintln!("xtask: {command}");
-        #[expect(clippy::disallowed_methods, reason = "how long a step took is shown to a person")]
-        let began = Instant::now();
-        let status = Command::new("cargo")
-            .args(arguments)
-            .current_dir(workspace())
-            .env("PATH", &path)
-            .env("PROPTEST_RNG_SEED", SEED_OF_CASES)
-            .status();
-        if !status.with_context(|| command.clone())?.success() {
-            bail!("{command} failed");
-        }
-        eprintln!("xtask: {command} took {} s", began.elapsed().as_secs());
-    }
+    step(&tests, &path)?;
+    step(&["test", "--workspace", "--doc", "--quiet"], &path)?;
+    // Other programs get the crates as packages.
+    step(&["package", "--workspace", "--no-verify", "--allow-dirty", "--quiet"], &path)?;
     // The tests have built the crawler.
     site::run(&["--binary", &bench::argiope::target().join("debug/argiope").display().to_string()])
+}
+
+/// Checks and compiles. Meanwhile it provides what the tests need besides: downloads wait for other machines most of their time.
+/// Gives the directories to put in front of `PATH`.
+fn compiled_and_provided(compile: &[&str], path: &OsStr) -> anyhow::Result<Vec<PathBuf>> {
+    let is_missing = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let providing = scope.spawn(|| needs::provide().inspect_err(|_| is_missing.store(true, Ordering::Relaxed)));
+        tidy::run()?;
+        for arguments in [
+            &["fmt", "--all", "--check"],
+            &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
+            // A workspace of its own, whose targets have files of the crates: they go along with every change.
+            &["check", "--manifest-path", "fuzz/Cargo.toml", "--locked", "--quiet"],
+            compile,
+        ] as [&[&str]; 4]
+        {
+            // No need to compile first where the tests cannot run.
+            if is_missing.load(Ordering::Relaxed) {
+                break;
+            }
+            step(arguments, path)?;
+        }
+        providing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Runs cargo with arguments, and says how long it took.
+fn step(arguments: &[&str], path: &OsStr) -> anyhow::Result<()> {
+    let command = format!("cargo {}", arguments.join(" "));
+    eprintln!("xtask: {command}");
+    #[expect(clippy::disallowed_methods, reason = "how long a step took is shown to a person")]
+    let began = Instant::now();
+    let status = Command::new("cargo")
+        .args(arguments)
+        .current_dir(workspace())
+        .env("PATH", path)
+        .env("PROPTEST_RNG_SEED", SEED_OF_CASES)
+        .status();
+    if !status.with_context(|| command.clone())?.success() {
+        bail!("{command} failed");
+    }
+    eprintln!("xtask: {command} took {} s", began.elapsed().as_secs());
+    Ok(())
 }
