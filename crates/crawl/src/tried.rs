@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use engine::RenderMode;
+use fresh::Temporary;
 use render::Renderer;
 use settings::options::Options;
 use settings::plan::Plan;
@@ -36,6 +37,8 @@ impl Tried {
     /// One cannot be used.
     pub fn new(dir: &CrawlDir, plan: &Plan, stream: Option<StreamTo>, against: Vec<PathBuf>) -> anyhow::Result<Self> {
         parts::check_against(dir, plan, &against)?;
+        // What a run left that was killed, even if this one has no browser and makes no such directory.
+        Temporary::sweep(&std::env::temp_dir());
         let browser = programs(plan)?;
         // Last: nothing is left of a target where something else is refused.
         let opened = stream.map(|stream| Ok::<_, anyhow::Error>((OpenTarget::of(&dir.stream(), &stream)?, stream)));

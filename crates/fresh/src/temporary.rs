@@ -13,7 +13,7 @@ const PREFIX: &str = "argiope-run-";
 const ATTEMPTS_MAX: usize = 16;
 
 /// A temporary directory, removed when the value is dropped. A process that is killed leaves it behind; the next one that makes a
-/// directory in the same place removes it.
+/// directory in the same place, or sweeps there, removes it.
 #[derive(Debug)]
 pub struct Temporary {
     dir: TempDir,
@@ -27,7 +27,7 @@ impl Temporary {
     /// # Errors
     /// The directory cannot be made or locked.
     pub fn new_in(parent: &Path) -> io::Result<Self> {
-        sweep(parent);
+        Temporary::sweep(parent);
         for _ in 0..ATTEMPTS_MAX {
             let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
             if let Some(lock) = lock(dir.path())? {
@@ -35,6 +35,16 @@ impl Temporary {
             }
         }
         Err(io::Error::new(io::ErrorKind::ResourceBusy, "other processes remove each new directory"))
+    }
+
+    /// Removes the directories in `parent` whose processes have ended. What cannot be removed, such as those of other users, stays.
+    pub fn sweep(parent: &Path) {
+        let entries = fs::read_dir(parent).into_iter().flatten().map_while(Result::ok);
+        for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {
+            if let Ok(Some(_lock)) = lock(&entry.path()) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
     }
 
     /// Where it is.
@@ -58,16 +68,6 @@ fn lock(dir: &Path) -> io::Result<Option<File>> {
     let is_there =
         fs::symlink_metadata(dir).is_ok_and(|there| file.metadata().is_ok_and(|own| own.ino() == there.ino()));
     Ok(is_there.then_some(file))
-}
-
-/// Removes the directories whose processes have ended. What cannot be removed, such as those of other users, stays.
-fn sweep(parent: &Path) {
-    let entries = fs::read_dir(parent).into_iter().flatten().map_while(Result::ok);
-    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {
-        if let Ok(Some(_lock)) = lock(&entry.path()) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
 }
 
 #[cfg(test)]

@@ -99,9 +99,14 @@ fn no_browser_is_left_and_the_crawl_goes_on() {
 
     let left = || Vec::from_iter(begun.temporary().read_dir().expect("a directory").flatten());
     assert!(!left().is_empty(), "a process that is killed cannot remove its directory");
+    // Without a browser, which makes no directory of its own.
+    let first = ["--render", "never", "--max-pages", "1"];
+    let without = command().args(&begun.arguments).args(first).env("TMPDIR", begun.temporary()).output();
+    let without = without.expect("it starts");
+    assert!(left().is_empty(), "the next run has removed it: {:?}, {without:?}", left());
     let again = command().args(&begun.arguments).env("TMPDIR", begun.temporary()).output().expect("it starts");
     assert!(again.status.success(), "{again:?}");
-    assert!(left().is_empty(), "the next run has removed it: {:?}", left());
+    assert!(left().is_empty(), "{:?}", left());
     let rows = argiope(&["export", &begun.dir(), "jsonl", "--outcome", "html"]).stdout;
     assert_eq!(rows.lines().count(), PAGES, "the page at / and those with a number; behind the last there is none");
     assert!(begun.asked() <= PAGES + 8, "little is fetched again: {} requests", begun.asked());

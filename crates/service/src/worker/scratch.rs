@@ -30,6 +30,8 @@ impl Scratch {
             let temporary = Temporary::new_in(&std::env::temp_dir()).context("a temporary directory")?;
             return Self::at(temporary.path().to_owned(), Some(temporary));
         };
+        // What a worker left that was killed.
+        Temporary::sweep(&std::env::temp_dir());
         std::fs::create_dir_all(root).with_context(|| format!("cannot make {}", root.display()))?;
         let is_empty = root.read_dir().with_context(|| format!("cannot read {}", root.display()))?.next().is_none();
         if !is_empty && !CrawlDir::at(root).holds_crawl() && !root.join(MARK).is_file() {
