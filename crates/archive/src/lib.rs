@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use model::{
-    ArchiveLocation, Exchange, Method, PayloadDigest, Picture, RenderedDocument, Rendering, Timestamp, Truncation,
+    ArchiveLocation, Exchange, Made, Method, PayloadDigest, Picture, RenderedDocument, Rendering, Timestamp, Truncation,
 };
 use store::{Segment, StoreError};
 use warc::{Compression, IndexWriter, Location, Record, RecordId, RefersTo, SegmentWriter};
@@ -319,8 +319,8 @@ impl Archive {
     }
 
     /// Appends the rendering of an answer that was appended before: a metadata record with the reason and the targets of
-    /// its scripts, a conversion record with the rendered page, a resource record with each picture of it (under a URN, as
-    /// [`PictureKind`](model::PictureKind) has it), and the answered requests of the page.
+    /// its scripts, resource records with the rendered page and each picture of it (under the URNs of [`Made`]),
+    /// and the answered requests of the page.
     ///
     /// # Errors
     /// The segment cannot be written; earlier records stay complete.
@@ -349,11 +349,12 @@ impl Archive {
         let id = record_id("rendering of", &of.to_string(), rendering.at);
         self.append_record(rendering.at, Record::metadata(id, at, url, warc::WARC_FIELDS, &fields).refers_to(of))?;
         if let Ok(document) = &rendering.document {
-            let id = record_id("conversion of", &of.to_string(), rendering.at);
-            let seen = Record::conversion(id, at, url, RenderedDocument::CONTENT_TYPE, &document.html);
-            self.append_record(rendering.at, seen.refers_to(of))?;
+            let urn = Made::Document.urn(url);
+            let id = record_id("document", &urn, rendering.at);
+            let seen = Record::resource(id, at, &urn, RenderedDocument::CONTENT_TYPE, &document.html);
+            self.append_record(rendering.at, seen.concurrent_to(of))?;
             for Picture { kind, bytes } in &document.pictures.taken {
-                let urn = kind.urn(url);
+                let urn = Made::Picture(*kind).urn(url);
                 let id = record_id("picture", &urn, rendering.at);
                 let picture = Record::resource(id, at, &urn, kind.media_type(), bytes).packed();
                 self.append_record(rendering.at, picture.concurrent_to(of))?;
@@ -368,10 +369,11 @@ impl Archive {
     /// # Errors
     /// The segment cannot be written; earlier records stay complete.
     pub fn append_extra(&mut self, answered: &Exchange, extra: &str) -> Result<(), ArchiveError> {
-        let (url, at) = (answered.url.as_str(), answered.started_at);
+        let at = answered.started_at;
         let of = response_id(answered);
         let id = record_id("extra of", &of.to_string(), at);
-        let record = Record::metadata(id, at.as_millis(), url, EXTRA_TYPE, extra.as_bytes());
+        let urn = Made::Extra.urn(answered.url.as_str());
+        let record = Record::metadata(id, at.as_millis(), &urn, EXTRA_TYPE, extra.as_bytes());
         self.append_record(at, record.refers_to(of))
     }
 

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use dataset::Rows;
-use model::{PictureKind, Purpose};
+use model::{Made, Purpose};
 use store::{Entry, Segment};
 use warc::{ReadError, Reader};
 use weburl::CanonicalUrl;
@@ -61,8 +61,8 @@ impl<'a, 's> Admission<'a, 's> {
 
     /// The same, without remembering it.
     pub(crate) fn look_up(&mut self, url: &str) -> Result<RecordUrl, ExportError> {
-        // A picture goes with its page.
-        let pages = PictureKind::of(url).map_or_else(|| vec![url.into()], |(_, pages)| pages);
+        // What was made of a page goes with it.
+        let pages = Made::of(url).map_or_else(|| vec![url.into()], |(_, pages)| pages);
         let mut entry = None;
         for url in pages.iter().filter_map(|page| CanonicalUrl::from_canonical(page)) {
             entry = self.crawl.current(url.key())?;

@@ -16,6 +16,7 @@ mod exchange;
 mod fetch;
 mod limit;
 mod limits;
+mod made;
 mod media;
 mod network;
 mod outcome;
@@ -39,6 +40,7 @@ pub use fetch::{
 };
 pub use limit::{Limit, LimitSet};
 pub use limits::Limits;
+pub use made::Made;
 pub use media::{MediaRange, essence};
 pub use network::{Network, NetworkError};
 pub use outcome::Outcome;

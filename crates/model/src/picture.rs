@@ -1,13 +1,8 @@
 //! How a page looked: pictures of it, and its print.
 
-use std::borrow::Cow;
-
 use bytes::Bytes;
 
-/// `#` in the URN of a picture.
-const ESCAPED_HASH: &str = "%23";
-
-/// What is kept of how a page looked. In an archive each has a URN, made of a prefix and the URL of the page; the words are Browsertrix's.
+/// What is kept of how a page looked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PictureKind {
     /// What its window shows first.
@@ -25,16 +20,6 @@ impl PictureKind {
     pub const ALL: [PictureKind; 4] =
         [PictureKind::View, PictureKind::FullPage, PictureKind::Thumbnail, PictureKind::Pdf];
 
-    /// What its URN begins with.
-    fn prefix(self) -> &'static str {
-        match self {
-            PictureKind::View => "urn:view:",
-            PictureKind::FullPage => "urn:fullPage:",
-            PictureKind::Thumbnail => "urn:thumbnail:",
-            PictureKind::Pdf => "urn:pdf:",
-        }
-    }
-
     /// Its media type.
     #[must_use]
     pub fn media_type(self) -> &'static str {
@@ -43,27 +28,6 @@ impl PictureKind {
             PictureKind::Thumbnail => "image/jpeg",
             PictureKind::Pdf => "application/pdf",
         }
-    }
-
-    /// The URN of a picture of a page.
-    ///
-    /// The `#` of a hash route is written as `%23`. Indexes drop what is behind a `#`, and so do replay tools when they look up a name: the
-    /// pictures of all routes would have one name.
-    #[must_use]
-    pub fn urn(self, page: &str) -> String {
-        format!("{}{}", self.prefix(), page.replacen('#', ESCAPED_HASH, 1))
-    }
-
-    /// The kind that a URN names, and the URLs of which its page has one, the likelier one first; `None` if it names no picture.
-    #[must_use]
-    pub fn of(urn: &str) -> Option<(PictureKind, Vec<Cow<'_, str>>)> {
-        let (kind, page) =
-            PictureKind::ALL.into_iter().find_map(|kind| Some((kind, urn.strip_prefix(kind.prefix())?)))?;
-        // A path may have `%23` too.
-        let marks = page.match_indices(ESCAPED_HASH).map(|(at, _)| (&page[..at], &page[at + ESCAPED_HASH.len()..]));
-        let route = marks.into_iter().find(|(_, route)| route.starts_with(['/', '!']));
-        let of_route = route.map(|(front, route)| Cow::from(format!("{front}#{route}")));
-        Some((kind, of_route.into_iter().chain([Cow::from(page)]).collect()))
     }
 }
 
@@ -106,22 +70,6 @@ impl Pictures {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_urn_names_a_picture_and_its_page() {
-        for kind in PictureKind::ALL {
-            for page in
-                ["http://a.test/?x=urn:view:y", "http://a.test/#/b%23/c", "http://a.test/#!b", "http://a.test/b%23/"]
-            {
-                let urn = kind.urn(page);
-                let (of, pages) = PictureKind::of(&urn).expect("a picture");
-                assert_eq!(of, kind);
-                assert!(pages.iter().any(|one| one == page), "{page}: {pages:?}");
-            }
-        }
-        assert_eq!(PictureKind::View.urn("http://a.test/#/b"), "urn:view:http://a.test/%23/b");
-        assert_eq!(PictureKind::of("http://a.test/"), None);
-    }
 
     #[test]
     fn what_is_missing_is_said() {

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use model::PictureKind;
+use model::{Made, PictureKind};
 use store::Entry;
 use warc::{Header, ReadError, Reader, RecordType, StoredRecord};
 
@@ -27,11 +27,16 @@ impl Beside {
         let uri = header.target_uri()?;
         match header.record_type()? {
             RecordType::Request if uri == url => Some(Beside::Request),
+            // The results of hooks are such a one in archives of earlier versions, and the document is a conversion.
             RecordType::Metadata if uri == url => Some(Beside::Metadata),
             RecordType::Conversion if uri == url => Some(Beside::Seen),
-            RecordType::Resource => {
-                let (kind, pages) = PictureKind::of(uri)?;
-                pages.iter().any(|page| page == url).then_some(Beside::Picture(kind))
+            RecordType::Metadata | RecordType::Resource => {
+                let (made, pages) = Made::of(uri)?;
+                pages.iter().any(|page| page == url).then_some(match made {
+                    Made::Document => Beside::Seen,
+                    Made::Extra => Beside::Metadata,
+                    Made::Picture(kind) => Beside::Picture(kind),
+                })
             }
             _ => None,
         }

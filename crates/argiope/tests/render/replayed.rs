@@ -82,3 +82,24 @@ fn pywb_shows_what_the_browser_saw() {
     assert!(html.contains("Woven by a script.") && html.contains(">listed</a>"), "{html}");
     assert!(!html.contains("secret"), "{html}");
 }
+
+/// pywb makes an index of its own: what was made of a page has a name of its own there.
+#[test]
+fn pywb_finds_each_page_once_in_a_warc_file() {
+    let crawled = crawl("always");
+    let home = tempfile::tempdir().expect("a directory");
+    std::fs::write(home.path().join("config.yaml"), "framed_replay: false\n").expect("a file");
+    let pywb = Pywb::of_warcs(home.path(), &[crawled.segment()]);
+    let index = std::fs::read_to_string(home.path().join("collections/it/indexes/index.cdxj")).expect("an index");
+    for page in ["/", "/one", "/two", "/three"] {
+        let url = format!("\"url\": \"http://app.test{page}\"");
+        let lines: Vec<&str> = index.lines().filter(|line| line.contains(&url)).collect();
+        assert_eq!(lines.len(), 1, "{page}: {lines:#?}");
+    }
+    let (_, _, page) = ask(pywb.port, "GET", "/it/2030id_/http://app.test/", &[], b"");
+    let page = String::from_utf8_lossy(&page).into_owned();
+    assert!(page.contains("<div id=app></div>"), "{page}");
+    let (_, _, document) = ask(pywb.port, "GET", "/it/2030id_/urn:dom:http://app.test/", &[], b"");
+    let document = String::from_utf8_lossy(&document).into_owned();
+    assert!(document.contains("Woven by a script."), "{document}");
+}

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use engine::{Record, Settings, sitemaps_of};
 use frontier::{Verdict, verdict};
 use model::{
-    Exchange, FetchOutcome, FetchTask, Fetched, Headers, Method, Picture, PictureKind, Response, RobotsAnswer,
+    Exchange, FetchOutcome, FetchTask, Fetched, Headers, Made, Method, Picture, PictureKind, Response, RobotsAnswer,
     RobotsRecord, SiteRecord, TaskId, Timestamp, Truncation, Visit,
 };
 use replay::{RecordedAnswer, Replay};
@@ -463,9 +463,15 @@ impl Part {
     fn of(header: &Header) -> Option<Part> {
         match header.record_type()? {
             RecordType::Request => Some(Part::Request),
+            RecordType::Metadata if header.get("Content-Type") == Some(archive::EXTRA_TYPE) => None,
             RecordType::Metadata => Some(Part::Seen),
+            // As earlier versions wrote it.
             RecordType::Conversion => Some(Part::Html),
-            RecordType::Resource => header.target_uri().and_then(PictureKind::of).map(|(kind, _)| Part::Picture(kind)),
+            RecordType::Resource => match Made::of(header.target_uri()?)?.0 {
+                Made::Document => Some(Part::Html),
+                Made::Picture(kind) => Some(Part::Picture(kind)),
+                Made::Extra => None,
+            },
             _ => None,
         }
     }

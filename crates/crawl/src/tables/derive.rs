@@ -12,8 +12,8 @@ use dataset::schema::Table;
 use dataset::{Layout, Rows, SegmentTables, UNRECORDED, UnrecordedPages, covered_bytes};
 use engine::{Details, Settings, Visited, look_into};
 use model::{
-    ArchiveLocation, Exchange, FetchOutcome, Fetched, Method, Outcome, Pictures, Purpose, Refusals, RenderedDocument,
-    Rendering, Shown, Tally, TaskId, Timestamp, Visit,
+    ArchiveLocation, Exchange, FetchOutcome, Fetched, Made, Method, Outcome, Pictures, Purpose, Refusals,
+    RenderedDocument, Rendering, Shown, Tally, TaskId, Timestamp, Visit,
 };
 use replay::{RecordedAnswer, Replay, ReplayError};
 use settings::plan::Plan;
@@ -478,13 +478,22 @@ struct Waiting {
 impl Waiting {
     /// Whether a record is about the rendering of this one.
     fn is_about(&self, header: &warc::Header) -> bool {
-        let is_kind = matches!(header.record_type(), Some(RecordType::Metadata | RecordType::Conversion));
-        is_kind && header.get("WARC-Refers-To").is_some_and(|id| Some(id) == self.record.header.get("WARC-Record-ID"))
+        let names = match header.record_type() {
+            // Earlier versions wrote the rendered page as a conversion.
+            Some(RecordType::Metadata | RecordType::Conversion) => "WARC-Refers-To",
+            Some(RecordType::Resource)
+                if header.target_uri().and_then(Made::of).is_some_and(|(made, _)| made == Made::Document) =>
+            {
+                "WARC-Concurrent-To"
+            }
+            _ => return false,
+        };
+        header.get(names).is_some_and(|id| Some(id) == self.record.header.get("WARC-Record-ID"))
     }
 
     fn take(&mut self, header: &warc::Header, block: Vec<u8>) {
         match header.record_type() {
-            Some(RecordType::Conversion) => self.html = Some(block),
+            Some(RecordType::Conversion | RecordType::Resource) => self.html = Some(block),
             _ if header.get("Content-Type") == Some(archive::EXTRA_TYPE) => self.extra = String::from_utf8(block).ok(),
             _ => self.seen = Some(block),
         }
