@@ -10,8 +10,11 @@ use std::path::{Path, PathBuf};
 
 use model::Timestamp;
 
+use serde::{Deserialize, Serialize};
+
 use crate::cookie::Cookie;
 use crate::jar::Jar;
+use crate::stored::Stored;
 
 /// The largest file that is read, in bytes. A file that the crawl wrote is never as large: the crawl replaces it before.
 const FILE_BYTES_MAX: u64 = 512 << 20;
@@ -44,10 +47,13 @@ impl CookieFile {
         };
         let complete = text.rfind('\n').map_or("", |end| &text[..end]);
         for (index, line) in complete.lines().enumerate() {
-            let cookie: Cookie = serde_json::from_str(line)
+            let line: Line<Cookie, Stored> = serde_json::from_str(line)
                 .map_err(|_| io::Error::other(format!("line {}: is not as this program writes it", index + 1)))?;
             // One that is refused was kept by an earlier version.
-            let _ = jar.put(cookie, now);
+            let _ = match line {
+                Line::Cookie(cookie) => jar.put(cookie, now).map(drop),
+                Line::Stored(entry) => jar.store(entry),
+            };
         }
         Ok(())
     }
@@ -58,7 +64,8 @@ impl CookieFile {
     /// It cannot be written.
     pub fn of(path: &Path, jar: &Jar, now: Timestamp) -> io::Result<Self> {
         let temporary = CookieFile::temporary(path);
-        let lines = jar.live(now).map(line).collect::<io::Result<String>>()?;
+        let all = jar.live(now).map(Line::Cookie).chain(jar.stored().map(Line::Stored));
+        let lines = all.map(|one| line(&one)).collect::<io::Result<String>>()?;
         let file = fresh::renamed(&temporary, || {
             let mut file = fresh::create_secret(&temporary)?;
             file.write_all(lines.as_bytes())?;
@@ -80,7 +87,7 @@ impl CookieFile {
     /// # Errors
     /// It cannot be written, or another file is in the place of this one.
     pub fn add(&mut self, cookie: &Cookie, jar: &Jar, now: Timestamp) -> io::Result<()> {
-        let line = line(cookie)?;
+        let line = line(&Line::Cookie(cookie))?;
         self.file.write_all(line.as_bytes())?;
         self.added += line.len() as u64;
         if self.added > CHANGES_BYTES_MIN.max(self.begun * CHANGES_TIMES_MAX) {
@@ -100,8 +107,16 @@ impl CookieFile {
     }
 }
 
-fn line(cookie: &Cookie) -> io::Result<String> {
-    Ok(serde_json::to_string(cookie)? + "\n")
+/// What a line has.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Line<C, S> {
+    Cookie(C),
+    Stored(S),
+}
+
+fn line(of: &Line<&Cookie, &Stored>) -> io::Result<String> {
+    Ok(serde_json::to_string(of)? + "\n")
 }
 
 #[cfg(test)]

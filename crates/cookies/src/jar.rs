@@ -9,6 +9,7 @@ use weburl::{CanonicalRules, CanonicalUrl, is_public_suffix, registrable_domain}
 use crate::cookie::{Cookie, SameSite, default_path, is_below, is_secure, path_matches};
 use crate::refused::{COOKIE_BYTES_MAX, Refused};
 use crate::set_cookie::SetCookie;
+use crate::stored::Stored;
 
 /// Cookies of a registrable domain. One more makes the oldest go; those without `Secure` go first. Browsers keep 150 to 180.
 pub const COOKIES_PER_DOMAIN_MAX: usize = 180;
@@ -27,6 +28,8 @@ const FORMER_MAX: usize = 1_000;
 pub struct Jar {
     /// By registrable domain.
     domains: HashMap<String, Vec<Cookie>>,
+    /// What origins keep besides, by registrable domain, each with its secrets.
+    stored: HashMap<String, Vec<(Stored, Vec<String>)>>,
     bytes: usize,
     /// The last ones that others have replaced.
     former: VecDeque<Cookie>,
@@ -139,6 +142,35 @@ impl Jar {
         Ok(has_changed.then_some(cookie))
     }
 
+    /// Takes an entry of the storage of an origin, in place of the one before.
+    ///
+    /// # Errors
+    /// It is refused.
+    pub fn store(&mut self, entry: Stored) -> Result<(), Refused> {
+        let domain = entry.domain().ok_or(Refused::Domain)?;
+        let kept = self.stored.entry(domain).or_default();
+        if let Some(at) = kept.iter().position(|(before, _)| entry.replaces(before)) {
+            self.bytes -= kept.remove(at).0.bytes();
+        }
+        if self.bytes + entry.bytes() > JAR_BYTES_MAX {
+            return Err(Refused::Full);
+        }
+        self.bytes += entry.bytes();
+        let secrets = entry.secrets();
+        kept.push((entry, secrets));
+        Ok(())
+    }
+
+    /// All entries of storage.
+    pub fn stored(&self) -> impl Iterator<Item = &Stored> {
+        self.stored.values().flatten().map(|(entry, _)| entry)
+    }
+
+    /// The entries of storage for a page: those of all origins of its registrable domain, so that frames of its site have theirs.
+    pub fn stored_for(&self, page: &CanonicalUrl) -> impl Iterator<Item = &Stored> {
+        self.stored.get(page.domain()).into_iter().flatten().map(|(entry, _)| entry)
+    }
+
     /// Makes room in a domain that has too many cookies (§5.7, "remove excess cookies"). Tells how many went that had not ended.
     fn thin_out(&mut self, domain: &str, now: Timestamp) -> u64 {
         let Some(kept) = self.domains.get_mut(domain).filter(|kept| kept.len() > COOKIES_PER_DOMAIN_MAX) else {
@@ -182,16 +214,19 @@ impl Jar {
         self.domains.values().flatten().filter(move |cookie| !cookie.has_expired(now))
     }
 
-    /// The values of all cookies, and of the last that others have replaced.
+    /// The values of all cookies, and of the last that others have replaced; and the secrets in storage.
     pub fn values(&self) -> impl Iterator<Item = &str> {
-        self.domains.values().flatten().chain(&self.former).map(|cookie| cookie.value.as_str())
+        let cookies = self.domains.values().flatten().chain(&self.former).map(|cookie| cookie.value.as_str());
+        cookies.chain(self.stored.values().flatten().flat_map(|(_, secrets)| secrets.iter().map(String::as_str)))
     }
 
     /// The same of one registrable domain.
     pub fn values_of(&self, domain: &str) -> impl Iterator<Item = &str> {
         let former =
             self.former.iter().filter(move |cookie| cookie.domain == domain || is_below(&cookie.domain, domain));
-        self.of_domain(domain).chain(former).map(|cookie| cookie.value.as_str())
+        let stored = self.stored.get(domain).into_iter().flatten();
+        let stored = stored.flat_map(|(_, secrets)| secrets.iter().map(String::as_str));
+        self.of_domain(domain).chain(former).map(|cookie| cookie.value.as_str()).chain(stored)
     }
 
     /// The cookies that scripts of a page may read, for all hosts of its registrable domain, so that frames of its site have theirs: none

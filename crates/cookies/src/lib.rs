@@ -19,11 +19,13 @@ mod read;
 mod refused;
 mod set_cookie;
 mod shared;
+mod stored;
 
 pub use cookie::{Cookie, SameSite};
 pub use file::CookieFile;
 pub use jar::{COOKIES_PER_DOMAIN_MAX, JAR_BYTES_MAX, Jar, LIFETIME_MAX, Tally};
-pub use read::{ReadError, from_text};
+pub use read::{Profile, ReadError, from_text};
 pub use refused::{COOKIE_BYTES_MAX, Refused};
 pub use set_cookie::SetCookie;
 pub use shared::Cookies;
+pub use stored::{Area, Stored};

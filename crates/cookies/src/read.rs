@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::cookie::{Cookie, SameSite};
 use crate::jar::{canonical_host, is_address};
 use crate::set_cookie::same_site;
+use crate::stored::{Area, Stored};
 
 /// What begins a line of `cookies.txt` whose cookie scripts do not see; such a line is no comment.
 const HTTP_ONLY: &str = "#HttpOnly_";
@@ -41,16 +42,25 @@ impl fmt::Display for ReadError {
     }
 }
 
+/// What a browser kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// Its cookies.
+    pub cookies: Vec<Cookie>,
+    /// The entries of storage.
+    pub stored: Vec<Stored>,
+}
+
 /// Reads a file: JSON if it begins with a bracket, else `cookies.txt`. Some of its cookies may have ended. They count as older than
 /// those that servers set.
 ///
 /// # Errors
 /// It has another form, or a cookie in it cannot be.
-pub fn from_text(text: &str) -> Result<Vec<Cookie>, ReadError> {
+pub fn from_text(text: &str) -> Result<Profile, ReadError> {
     let text = text.trim_start_matches('\u{feff}');
     match text.trim_start().starts_with(['[', '{']) {
         true => from_json(text),
-        false => from_netscape(text),
+        false => Ok(Profile { cookies: from_netscape(text)?, stored: Vec::new() }),
     }
 }
 
@@ -119,21 +129,54 @@ struct Given {
     expires: Option<f64>,
 }
 
-/// The files of Playwright, which have other things besides.
-#[derive(Deserialize)]
+/// The files of Playwright, and of `argiope login`.
+#[derive(Default, Deserialize)]
 struct StorageState {
     cookies: Vec<serde_json::Value>,
+    #[serde(default)]
+    origins: Vec<Origin>,
 }
 
-fn from_json(text: &str) -> Result<Vec<Cookie>, ReadError> {
+/// What an origin kept. Playwright's files have no `sessionStorage`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Origin {
+    origin: String,
+    #[serde(default)]
+    local_storage: Vec<Entry>,
+    #[serde(default)]
+    session_storage: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    name: String,
+    value: String,
+}
+
+impl Origin {
+    fn entries(self) -> impl Iterator<Item = Stored> {
+        let Origin { origin, local_storage, session_storage } = self;
+        let local = local_storage.into_iter().map(|entry| (Area::Local, entry));
+        let session = session_storage.into_iter().map(|entry| (Area::Session, entry));
+        local.chain(session).map(move |(area, Entry { name, value })| Stored {
+            origin: origin.clone(),
+            area,
+            name,
+            value,
+        })
+    }
+}
+
+fn from_json(text: &str) -> Result<Profile, ReadError> {
     let whole = |why| ReadError { place: Place::Whole, why };
-    let listed: Vec<serde_json::Value> = match text.trim_start().starts_with('[') {
-        true => serde_json::from_str(text).map_err(|_| whole("is no list in JSON"))?,
-        false => {
-            serde_json::from_str::<StorageState>(text)
-                .map_err(|_| whole("is JSON without a list `cookies`, which Playwright's storageState has"))?
-                .cookies
+    let StorageState { cookies: listed, origins } = match text.trim_start().starts_with('[') {
+        true => {
+            let cookies = serde_json::from_str(text).map_err(|_| whole("is no list in JSON"))?;
+            StorageState { cookies, ..StorageState::default() }
         }
+        false => serde_json::from_str(text)
+            .map_err(|_| whole("is JSON without a list `cookies`, which Playwright's storageState has"))?,
     };
     let read = |(index, value): (usize, serde_json::Value)| {
         let at = |why| ReadError { place: Place::Cookie(index + 1), why };
@@ -141,7 +184,8 @@ fn from_json(text: &str) -> Result<Vec<Cookie>, ReadError> {
             .map_err(|_| at("is no object with name, value and domain, as browsers write it"))?;
         given.into_cookie().map_err(at)
     };
-    listed.into_iter().enumerate().map(read).collect()
+    let cookies = listed.into_iter().enumerate().map(read).collect::<Result<_, _>>()?;
+    Ok(Profile { cookies, stored: origins.into_iter().flat_map(Origin::entries).collect() })
 }
 
 impl Given {
@@ -190,7 +234,7 @@ mod tests {
             let expires = expires.map_or(0, |time| time.0 / 1_000_000);
             format!("{name}={value} {dot}{domain}{path} {secure} {http_only} {same_site:?} {expires}")
         };
-        from_text(text).expect(text).iter().map(show).collect()
+        from_text(text).expect(text).cookies.iter().map(show).collect()
     }
 
     #[test]
@@ -217,6 +261,11 @@ mod tests {
         ], "origins": [{"origin":"https://example.com","localStorage":[]}]}"#;
         let expect = ["id=1 .example.com/ true true Lax 1800000000", "s=2 www.example.com/a false false Unset 0"];
         assert_eq!(shown(playwright), expect);
+        let kept = r#"{"cookies": [], "origins": [{"origin":"https://example.com","localStorage":[{"name":"token","value":"1"}],
+            "sessionStorage":[{"name":"tab","value":"2"}]}]}"#;
+        let stored = from_text(kept).expect(kept).stored;
+        let stored: Vec<_> = stored.iter().map(|one| (one.area.as_str(), &*one.name, &*one.value)).collect();
+        assert_eq!(stored, [("local", "token", "1"), ("session", "tab", "2")]);
         let extension = r#"[{"domain":"example.com","hostOnly":true,"expirationDate":1800000000,"name":"id","value":"1",
             "path":"/","sameSite":"no_restriction","secure":true,"session":false,"storeId":"0","id":1}]"#;
         assert_eq!(shown(extension), ["id=1 example.com/ true false None 1800000000"]);

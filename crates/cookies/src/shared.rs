@@ -12,6 +12,7 @@ use crate::cookie::Cookie;
 use crate::file::CookieFile;
 use crate::jar::{Jar, Tally};
 use crate::refused::Refused;
+use crate::stored::Stored;
 
 /// A jar and its file. A clone is the same jar.
 #[derive(Clone, Default)]
@@ -56,6 +57,20 @@ impl Cookies {
         Ok(())
     }
 
+    /// Takes an entry of the storage of an origin.
+    ///
+    /// # Errors
+    /// It is refused.
+    pub fn store(&self, entry: Stored) -> Result<(), Refused> {
+        self.lock().jar.store(entry)
+    }
+
+    /// The entries of storage for a page: those of all origins of its registrable domain.
+    #[must_use]
+    pub fn stored_for(&self, page: &CanonicalUrl) -> Vec<Stored> {
+        self.lock().jar.stored_for(page).cloned().collect()
+    }
+
     /// Takes what an answer from `url` sets: the values of its fields `Set-Cookie`.
     pub fn receive<'t>(&self, url: &CanonicalUrl, set: impl IntoIterator<Item = &'t str>, now: Timestamp) {
         let mut kept = self.lock();
@@ -78,7 +93,7 @@ impl Cookies {
         self.lock().jar.has(url, name, now)
     }
 
-    /// The values of all cookies, and of the last that others have replaced.
+    /// The values of all cookies, and of the last that others have replaced; and the secrets in storage.
     #[must_use]
     pub fn values(&self) -> Vec<String> {
         self.lock().jar.values().map(str::to_owned).collect()

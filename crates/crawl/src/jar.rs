@@ -1,7 +1,7 @@
 //! The cookies of a crawl in its directory.
 
 use anyhow::{Context, bail};
-use cookies::{Cookies, Tally};
+use cookies::{Cookies, Profile, Refused, Tally};
 use engine::clock::Clock;
 use login::Logins;
 use model::Timestamp;
@@ -18,7 +18,7 @@ pub fn open(dir: &CrawlDir, plan: &Plan, now: Timestamp, notices: &mut Vec<Notic
     let Some(given) = &plan.cookies else { return Ok(None) };
     let path = dir.cookies_path();
     let had_jar = dir.holds_crawl() && dir.options()?.cookie_jar == Some(true);
-    if had_jar && given.is_empty() && !path.exists() {
+    if had_jar && *given == Profile::default() && !path.exists() {
         bail!(usage(format!(
             "{}: the cookies of this crawl are gone: give others with --cookies FILE, or go on without any by --cookie-jar=false",
             path.display()
@@ -27,13 +27,21 @@ pub fn open(dir: &CrawlDir, plan: &Plan, now: Timestamp, notices: &mut Vec<Notic
     let jar = Cookies::default();
     jar.take_from(&path, now).with_context(|| path.display().to_string())?;
     let mut expired = 0;
-    for cookie in given {
+    for cookie in &given.cookies {
         expired += u64::from(cookie.has_expired(now));
         let unusable = |error| usage(format!("--cookies: the cookie `{}` of {} {error}", cookie.name, cookie.domain));
         jar.put(cookie.clone(), now).map_err(unusable)?;
     }
-    if !given.is_empty() {
-        notices.push(Notice::Cookies { taken: given.len() as u64 - expired, expired, place: path });
+    for entry in &given.stored {
+        match jar.store(entry.clone()) {
+            // Of an extension of the browser, for example.
+            Ok(()) | Err(Refused::Domain) => {}
+            Err(error) => bail!(usage(format!("--cookies: the entry `{}` of {} {error}", entry.name, entry.origin))),
+        }
+    }
+    if *given != Profile::default() {
+        let (taken, stored) = (given.cookies.len() as u64 - expired, given.stored.len() as u64);
+        notices.push(Notice::Cookies { taken, expired, stored, place: path });
     }
     Ok(Some(jar))
 }

@@ -47,6 +47,8 @@ pub enum Notice {
         taken: u64,
         /// Those whose time is over.
         expired: u64,
+        /// Entries of storage that pages have in the browser.
+        stored: u64,
         /// Where they are stored.
         place: PathBuf,
     },
@@ -319,17 +321,17 @@ impl fmt::Display for Notice {
                 to.display(),
                 from.display()
             ),
-            Notice::Cookies { taken: 0, expired, .. } => {
+            Notice::Cookies { taken: 0, expired, stored: 0, .. } => {
                 let (have, are) = if *expired == 1 { ("has", "is") } else { ("have", "are") };
                 write!(f, "--cookies: {} {have} expired and {are} not sent", counted(*expired, "cookie"))
             }
-            Notice::Cookies { taken, expired, place } => {
-                write!(
-                    f,
-                    "--cookies: {} sent, each to its site only, and stored only in {}",
-                    counted(*taken, "cookie"),
-                    place.display()
-                )?;
+            Notice::Cookies { taken, expired, stored, place } => {
+                write!(f, "--cookies: {} sent, each to its site only, ", counted(*taken, "cookie"))?;
+                if *stored > 0 {
+                    let values = counted(*stored, "value");
+                    write!(f, "{values} in the storage of pages of their sites, ")?;
+                }
+                write!(f, "and stored only in {}", place.display())?;
                 if *expired > 0 { write!(f, "; {expired} expired, not sent") } else { Ok(()) }
             }
             Notice::CookiesLost { beyond_limits, failed } => {

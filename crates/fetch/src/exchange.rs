@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use cookies::Cookie;
+use cookies::{Cookie, Stored};
 use model::{Exchange, Failure, FailureKind, Headers, Limits, Method, Purpose, Response, Timestamp};
 use stages::{Stage, wait};
 use tokio::time::{Instant, timeout_at};
@@ -113,6 +113,11 @@ impl Exchanger {
     /// The cookies that scripts of a page may read.
     pub(crate) fn cookies_for_scripts(&self, page: &CanonicalUrl) -> Vec<Cookie> {
         self.requests.cookies_for_scripts(page, (self.clock)())
+    }
+
+    /// What pages of the registrable domain of this one keep in storage.
+    pub(crate) fn stored_for(&self, page: &CanonicalUrl) -> Vec<Stored> {
+        self.requests.stored_for(page)
     }
 
     /// Whether a request for `url` bears a cookie of this name.

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cookies::Cookie;
+use cookies::{Cookie, Stored};
 use model::{
     Exchange, Failure, FetchOutcome, FetchTask, Fetched, Limits, Method, Purpose, Resolved, Response, Timestamp,
 };
@@ -117,6 +117,12 @@ impl Fetcher {
     #[must_use]
     pub fn cookies_for_scripts(&self, page: &CanonicalUrl) -> Vec<Cookie> {
         self.exchanger.cookies_for_scripts(page)
+    }
+
+    /// What pages of the registrable domain of this one keep in storage from the start.
+    #[must_use]
+    pub fn stored_for(&self, page: &CanonicalUrl) -> Vec<Stored> {
+        self.exchanger.stored_for(page)
     }
 
     /// Whether a request for `url` bears a cookie of this name from the jar.

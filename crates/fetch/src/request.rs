@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use cookies::{Cookie, Cookies};
+use cookies::{Cookie, Cookies, Stored};
 use http::Method;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
@@ -185,6 +185,11 @@ impl Requests {
     /// The cookies of the jar that scripts of a page may read, of all hosts of its registrable domain.
     pub(crate) fn cookies_for_scripts(&self, page: &CanonicalUrl, now: Timestamp) -> Vec<Cookie> {
         self.cookies.as_ref().map_or_else(Vec::new, |jar| jar.for_scripts(page, now))
+    }
+
+    /// The entries of storage for pages of the registrable domain of this one.
+    pub(crate) fn stored_for(&self, page: &CanonicalUrl) -> Vec<Stored> {
+        self.cookies.as_ref().map_or_else(Vec::new, |jar| jar.stored_for(page))
     }
 
     /// Whether the cookies that the answer sets may be those of a session in the user's name: there is a jar, or the request bears a

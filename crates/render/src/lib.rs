@@ -30,6 +30,6 @@ pub use failure::{BrowserError, RenderFailure};
 pub use rendered::{FoundBy, Page, Rendered, ScriptLink};
 pub use renderer::Renderer;
 pub use settings::{BROWSERS, Behaviour, PAGE_CLOCK, Settings, Wait};
-pub use source::{Kind, ScriptCookie, Served, Source, Wanted};
+pub use source::{Kind, Served, Source, Wanted};
 pub use viewport::Viewport;
 pub use window::Window;

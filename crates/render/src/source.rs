@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
+use cookies::{Cookie, Stored};
 use model::{Headers, Method, Refusal};
 
 /// Answers the requests of a page.
@@ -11,29 +12,15 @@ pub trait Source: Send + Sync {
     /// Answers one, or refuses it. All requests are HTTP.
     fn get(&self, wanted: Wanted) -> Pin<Box<dyn Future<Output = Served> + Send + '_>>;
 
-    /// The cookies that scripts of the page may read from the start. What they are is a secret.
-    fn cookies(&self) -> Vec<ScriptCookie> {
+    /// The cookies that scripts of the page may read from the start: none is for servers alone. What they are is a secret.
+    fn cookies(&self) -> Vec<Cookie> {
         Vec::new()
     }
-}
 
-/// A cookie that scripts may read: without `HttpOnly`.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ScriptCookie {
-    /// The name; it may be empty.
-    pub name: String,
-    /// The value: a secret.
-    pub value: String,
-    /// A host, without a dot in front.
-    pub domain: String,
-    /// Hosts below the domain do not get it.
-    pub host_only: bool,
-    /// The path below which it is there.
-    pub path: String,
-    /// It is for pages that come over TLS.
-    pub secure: bool,
-    /// Requests of other sites never bear it.
-    pub is_strict: bool,
+    /// What pages of the site have in storage from the start. What it is is a secret.
+    fn stored(&self) -> Vec<Stored> {
+        Vec::new()
+    }
 }
 
 /// Something that a page asks for.

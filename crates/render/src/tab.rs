@@ -8,6 +8,7 @@ mod frames;
 mod order;
 mod pictures;
 mod requests;
+mod storage;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -153,6 +154,7 @@ impl<'a> Tab<'a> {
         }
         self.set_window().await?;
         self.give_cookies().await?;
+        self.give_storage().await?;
         self.call("Fetch.enable", all_requests()).await?;
         Ok(())
     }

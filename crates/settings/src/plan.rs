@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cookies::Cookie;
+use cookies::Profile;
 use engine::{Keep, RenderMode, Settings};
 use fetch::{FetchConfig, Keyring};
 use frontier::{Filter, Politeness, SiteRules};
@@ -48,8 +48,8 @@ pub struct Plan {
     pub credentials: BTreeMap<Site, UserInfo>,
     /// The logins by forms.
     pub logins: Vec<Login>,
-    /// Cookies to begin with, if the crawl has a jar.
-    pub cookies: Option<Vec<Cookie>>,
+    /// Cookies and entries of storage to begin with, if the crawl has a jar.
+    pub cookies: Option<Profile>,
     /// Keep a WARC archive.
     pub archive: bool,
     /// Write the dataset.
@@ -82,12 +82,14 @@ fn logins_of(options: &Options) -> anyhow::Result<LoginSet> {
 }
 
 /// The cookies of the files that are given.
-fn given_cookies(options: &Options) -> anyhow::Result<Vec<Cookie>> {
-    let mut all = Vec::new();
+fn given_cookies(options: &Options) -> anyhow::Result<Profile> {
+    let mut all = Profile::default();
     for path in &options.cookies {
         let unusable = |error: &dyn std::fmt::Display| usage(format!("--cookies {}: {error}", path.display()));
         let text = read_secret(path).map_err(|error| unusable(&error))?;
-        all.extend(cookies::from_text(&text).map_err(|error| unusable(&error))?);
+        let Profile { cookies, stored } = cookies::from_text(&text).map_err(|error| unusable(&error))?;
+        all.cookies.extend(cookies);
+        all.stored.extend(stored);
     }
     Ok(all)
 }

@@ -60,7 +60,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cookies", &["fresh", "model", "weburl"]),
     ("fetch", &["cookies", "model", "stages", "weburl"]),
     ("login", &["extract", "fetch", "model", "rules", "weburl"]),
-    ("render", &["fresh", "model", "weburl"]),
+    ("render", &["cookies", "fresh", "model", "weburl"]),
     ("frontier", &["model", "robots", "weburl"]),
     ("archive", &["fresh", "model", "store", "warc", "weburl"]),
     (
@@ -68,6 +68,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "against",
             "archive",
+            "cookies",
             "documents",
             "extract",
             "fetch",

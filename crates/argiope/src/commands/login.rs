@@ -1,4 +1,4 @@
-//! `argiope login`: a browser window to log in, whose cookies a crawl can use.
+//! `argiope login`: a browser window to log in, whose cookies and storage a crawl can use.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const SCREENS: [&str; 2] = ["DISPLAY", "WAYLAND_DISPLAY"];
 pub struct LoginArgs {
     /// The page where you log in
     pub url: Url,
-    /// The file for the cookies: only you may read it
+    /// The file for the cookies and the storage of pages: only you may read it
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Replace the file, if it is there
@@ -79,13 +79,17 @@ pub fn run(args: &LoginArgs) -> anyhow::Result<ExitCode> {
         console::say!("stopped: no cookies are written");
         return Ok(ExitCode::from(exit::STOPPED));
     };
-    let count = state["cookies"].as_array().map_or(0, Vec::len) as u64;
-    if count == 0 {
-        bail!("{url} set no cookies: nothing is written");
+    let length = |values: &serde_json::Value| values.as_array().map_or(0, Vec::len) as u64;
+    let count = length(&state["cookies"]);
+    let origins = state["origins"].as_array().into_iter().flatten();
+    let stored: u64 = origins.map(|origin| length(&origin["localStorage"]) + length(&origin["sessionStorage"])).sum();
+    if count == 0 && stored == 0 {
+        bail!("{url} set no cookies, and stored nothing: nothing is written");
     }
     write(output, &state).with_context(|| format!("cannot write {}", output.display()))?;
     let file = output.display();
-    console::say!("{} in {file}: `argiope crawl {url} --cookies {file}` uses them", counted(count, "cookie"));
+    let stored = if stored > 0 { format!(" and {} of storage", counted(stored, "value")) } else { String::new() };
+    console::say!("{}{stored} in {file}: `argiope crawl {url} --cookies {file}` uses them", counted(count, "cookie"));
     Ok(ExitCode::SUCCESS)
 }
 

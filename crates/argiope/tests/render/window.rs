@@ -7,6 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use testkit::python::runs;
 use testkit::ran::argiope;
 use testweb::{Config, Reply, Request, Server, Web, from_fn};
 
@@ -19,8 +20,23 @@ fn site(came_back: mpsc::SyncSender<()>) -> Web {
     let site = from_fn(move |request: &Request| {
         let has_session = request.header("cookie").is_some_and(|cookies| cookies.contains(SECRET));
         match request.target.as_str() {
-            "/login" => Reply::html("<script>location = '/welcome'</script>")
-                .header("Set-Cookie", "session=S3CRET; Path=/; HttpOnly; SameSite=Lax"),
+            "/login" => Reply::html(
+                "<script>localStorage.token = JSON.stringify({ access: 'S3CRET-of-the-storage' }); sessionStorage.tab = 'S3CRET-of-the-tab-1'; \
+                 location = '/welcome'</script>",
+            )
+            .header("Set-Cookie", "session=S3CRET; Path=/; HttpOnly; SameSite=Lax"),
+            // An application: the token of its storage goes into a field and a body.
+            "/application" => Reply::html(
+                "<body><script>const { access } = JSON.parse(localStorage.token ?? '{}'); \
+                 fetch('/api', { method: 'POST', headers: { 'X-Token': access }, body: JSON.stringify({ access, tab: sessionStorage.tab }) }) \
+                 .then(answer => answer.text()).then(text => { document.body.innerHTML = `<p>${text}</p>` })</script>",
+            ),
+            "/api" => {
+                let has_token = request.header("x-token") == Some("S3CRET-of-the-storage");
+                let body = String::from_utf8_lossy(&request.body).into_owned();
+                let has_both = has_token && body.contains("S3CRET-of-the-storage") && body.contains("S3CRET-of-the-tab-1");
+                Reply::new(200).body(if has_both { "for those who are logged in" } else { "for strangers" })
+            }
             "/welcome" => {
                 let _ = came_back.try_send(());
                 Reply::html("in")
@@ -78,8 +94,42 @@ fn stderr_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// An application finds its tokens in storage, also in a crawl that goes on without the file. What is written has none of them.
+fn check_application(files: &Path, url: &str, cookies: &str) {
+    let run = |name: &str, more: &[&str]| {
+        let dir = files.join(name).display().to_string();
+        let ran = argiope(
+            &[&["crawl", "-o", &dir, url, "--no-sitemaps", "--render", "always", "--delay", "0"], more].concat(),
+        );
+        assert_eq!(ran.code, 0, "{ran:?}");
+        (argiope(&["search", &dir, "those who are logged in", "--json"]).stdout, ran.stderr)
+    };
+    assert!(!run("stranger", &[]).0.contains("/application"));
+    let (found, said) = run("known", &["--cookies", cookies]);
+    assert!(found.contains("/application"), "{found}\n{said}");
+    assert!(said.contains("2 values in the storage of pages of their sites"), "{said}");
+    let dir = files.join("known");
+    let secrets = dir.join("cookies.jsonl");
+    assert_eq!(std::fs::metadata(&secrets).expect("written").permissions().mode() & 0o777, 0o600);
+    assert!(std::fs::read_to_string(&secrets).expect("text").contains("S3CRET-of-the-storage"));
+    for segment in dir.join("archive").read_dir().expect("a directory").map(|entry| entry.expect("an entry").path()) {
+        let bytes = std::fs::read(&segment).expect("a file");
+        let text = if bytes.starts_with(&[0x1f, 0x8b]) {
+            runs(Command::new("zcat").arg(&segment))
+        } else {
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        assert!(!text.contains(SECRET), "{}", segment.display());
+        if segment.extension().is_some_and(|name| name == "gz") {
+            assert!(text.contains("x-token: ***") && text.contains("\"access\":\"***\",\"tab\":\"***\""), "{text}");
+        }
+    }
+    // Without the file: the jar of the crawl has it.
+    assert!(run("known", &["--again"]).0.contains("/application"));
+}
+
 #[test]
-fn a_window_keeps_the_cookies_of_a_login() {
+fn a_window_keeps_the_cookies_and_the_storage_of_a_login() {
     let files = tempfile::tempdir().expect("a directory");
     let (browser, to) = (unseen_browser(files.path()), files.path().join("cookies.json").display().to_string());
     let (came_back, waiting) = mpsc::sync_channel(1);
@@ -94,7 +144,8 @@ fn a_window_keeps_the_cookies_of_a_login() {
     child.stdin.as_mut().expect("a pipe").write_all(b"\n").expect("Enter");
     let ended = child.wait_with_output().expect("ended");
     let said = stderr_of(&ended);
-    assert!(ended.status.success() && said.contains("1 cookie in ") && !said.contains(SECRET), "{said}");
+    let expect = "1 cookie and 2 values of storage in ";
+    assert!(ended.status.success() && said.contains(expect) && !said.contains(SECRET), "{said}");
     assert_eq!(std::fs::metadata(&to).expect("written").permissions().mode() & 0o777, 0o600);
 
     let crawl = |name: &str, more: &[&str]| {
@@ -104,6 +155,8 @@ fn a_window_keeps_the_cookies_of_a_login() {
     assert_eq!(crawl("without", &[]).code, 1, "nothing is shown without cookies");
     let with = crawl("with", &["--cookies", &to]);
     assert!(with.code == 0 && with.stdout.contains("html"), "{with:?}");
+
+    check_application(files.path(), &format!("http://{}/application", server.addresses()[0]), &to);
 
     // The file stays unless it is to be replaced; then a closed window ends it too.
     let refused = login(&arguments, ":0").wait_with_output().expect("ended");

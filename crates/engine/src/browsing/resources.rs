@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
+use cookies::{Cookie, Stored};
 use fetch::{Fetcher, Initiator, PageRequest, ROBOTS_REDIRECTS_MAX, robots_elsewhere};
 use frontier::Trouble;
 use model::{Exchange, FetchOutcome, FetchTask, Fetched, Headers, Method, Purpose, Refusal, Response, TaskId};
-use render::{Kind, ScriptCookie, Served, Source, Wanted};
+use render::{Kind, Served, Source, Wanted};
 use robots::{Access, Lifetime, ROBOTS_CACHE_MAX, RobotsTxt};
 use tokio::sync::OnceCell;
 use weburl::{CanonicalRules, CanonicalUrl, Site, SiteKey, UrlKey};
@@ -379,18 +380,12 @@ impl Source for PageResources {
         })
     }
 
-    fn cookies(&self) -> Vec<ScriptCookie> {
-        let cookies = self.shared.fetcher.cookies_for_scripts(&self.url);
-        let cookies = cookies.into_iter().map(|cookie| ScriptCookie {
-            is_strict: cookie.is_strict(),
-            name: cookie.name,
-            value: cookie.value,
-            domain: cookie.domain,
-            host_only: cookie.host_only,
-            path: cookie.path,
-            secure: cookie.secure,
-        });
-        cookies.collect()
+    fn cookies(&self) -> Vec<Cookie> {
+        self.shared.fetcher.cookies_for_scripts(&self.url)
+    }
+
+    fn stored(&self) -> Vec<Stored> {
+        self.shared.fetcher.stored_for(&self.url)
     }
 }
 

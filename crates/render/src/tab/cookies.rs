@@ -1,9 +1,10 @@
 //! The cookies that scripts of a page read from the start: of the crawl, not of the page's browser.
 
+use cookies::Cookie;
 use serde_json::{Value, json};
 
 use super::Tab;
-use crate::{RenderFailure, ScriptCookie};
+use crate::RenderFailure;
 
 impl Tab<'_> {
     /// Gives the page the cookies that its source has for scripts.
@@ -34,11 +35,11 @@ impl Tab<'_> {
 }
 
 /// A cookie as the browser takes it (`Network.CookieParam`). Without a domain it is for the host of the URL alone.
-fn parameters(cookie: &ScriptCookie) -> Value {
-    let ScriptCookie { name, value, domain, host_only, path, secure, is_strict } = cookie;
+fn parameters(cookie: &Cookie) -> Value {
+    let Cookie { name, value, domain, host_only, path, secure, .. } = cookie;
     let scheme = if *secure { "https" } else { "http" };
     // None goes out from a frame of another site, whatever its server wants: the jar sends none there.
-    let same_site = if *is_strict { "Strict" } else { "Lax" };
+    let same_site = if cookie.is_strict() { "Strict" } else { "Lax" };
     let mut parameters = json!({
         "name": name, "value": value, "url": format!("{scheme}://{domain}/"), "path": path, "secure": secure, "sameSite": same_site,
     });

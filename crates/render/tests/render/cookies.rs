@@ -3,14 +3,15 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use model::Headers;
-use render::{Renderer, ScriptCookie, Served, Source, Wanted};
+use cookies::{Cookie, SameSite};
+use model::{Headers, Timestamp};
+use render::{Renderer, Served, Source, Wanted};
 
 use crate::site::{page, settings};
 
 /// Sites of which each tells what its scripts read: `/frame` is a page that does so, `/new` sets another value.
 struct Server {
-    cookies: Vec<ScriptCookie>,
+    cookies: Vec<Cookie>,
     asked: Mutex<Vec<Wanted>>,
 }
 
@@ -27,15 +28,24 @@ impl Source for Server {
         Box::pin(async move { Served::Answer { status: 200, headers: Headers(headers), body: body.into() } })
     }
 
-    fn cookies(&self) -> Vec<ScriptCookie> {
+    fn cookies(&self) -> Vec<Cookie> {
         self.cookies.clone()
     }
 }
 
-fn cookie(name: &str, domain: &str, host_only: bool, path: &str) -> ScriptCookie {
-    let (value, secure, is_strict) = ("1".to_owned(), false, false);
-    let (name, domain, path) = (name.to_owned(), domain.to_owned(), path.to_owned());
-    ScriptCookie { name, value, domain, host_only, path, secure, is_strict }
+fn cookie(name: &str, domain: &str, host_only: bool, path: &str) -> Cookie {
+    Cookie {
+        name: name.to_owned(),
+        value: "1".to_owned(),
+        domain: domain.to_owned(),
+        host_only,
+        path: path.to_owned(),
+        secure: false,
+        http_only: false,
+        same_site: SameSite::Unset,
+        expires: None,
+        created: Timestamp(0),
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
