@@ -5,7 +5,7 @@
   if (!crawler) return;
   // As in `page.js`.
   const { Event, HashChangeEvent, KeyboardEvent, Map, Math, Node, NodeFilter, PopStateEvent, Reflect, Set, String, WeakSet, history } = window;
-  const { all, askForReport, changeable, clickable, hasReport, plainly, roots, watchesScrolling, quietly } = crawler.inside;
+  const { all, askForReport, attribute, changeable, clickable, hasReport, plainly, roots, watchesScrolling, quietly, write } = crawler.inside;
   // So many nodes of a page are looked at, and whether there were more.
   const NODES_MAX = 20000;
   let isCut = false;
@@ -137,6 +137,59 @@
     pieces.sort((a, b) => a - b);
     const state = `${pieces.length}.${hash(pieces.join())}`;
     return state === known ? null : { state, pieces, has_new_text: everSeen.size > before, links: [...links], clickables };
+  };
+
+  // Texts of the document that was taken, seen or not.
+  const taken = new Set();
+  const noteTaken = () => {
+    for (const node of elementsOf(NodeFilter.SHOW_TEXT)) taken.add(hash(`t${words(node.data)}`));
+  };
+  // Where a text that is shown for the first time stands among others, within its elements up to the body, whose tags are written around it.
+  const isBody = (element) => element === null || element.localName === 'body' || element.localName === 'html';
+  const around = (element, inner) => {
+    let html = inner;
+    for (let above = element; !isBody(above); above = owner(above)) {
+      const kept = ['class', 'role'].filter((name) => above.hasAttribute(name)).map((name) => ` ${name}="${attribute(above.getAttribute(name))}"`);
+      html = `<${above.localName}${kept.join('')}>${html}</${above.localName}>`;
+    }
+    return html;
+  };
+  // The parts of the page whose texts are all among these pieces and not in the document: what they show, as HTML. Texts without letters
+  // belong to those beside them.
+  const parts = (pieces, max) => {
+    const wanted = new Set(pieces);
+    const counts = new Map();
+    const fresh = [];
+    for (const node of elementsOf(NodeFilter.SHOW_TEXT)) {
+      const text = words(node.data);
+      if (!/\p{L}/u.test(text) || !isShown(owner(node))) continue;
+      const piece = hash(`t${text}`);
+      const isFresh = wanted.has(piece) && !taken.has(piece);
+      if (isFresh) fresh.push({ node, piece });
+      for (let above = owner(node); !isBody(above); above = owner(above)) {
+        const count = counts.get(above) ?? { texts: 0, fresh: 0 };
+        count.texts += 1;
+        if (isFresh) count.fresh += 1;
+        counts.set(above, count);
+      }
+    }
+    const isWhole = (element) => !isBody(element) && counts.get(element).texts === counts.get(element).fresh;
+    const found = new Map();
+    for (const { node, piece } of fresh) {
+      let root = isBody(owner(node)) ? node : owner(node);
+      while (root !== node && isWhole(owner(root))) root = owner(root);
+      found.set(root, [...(found.get(root) ?? []), piece]);
+    }
+    const shown = [];
+    let left = max;
+    for (const [root, among] of found) {
+      const inner = write(root, left);
+      const html = root.nodeType === Node.TEXT_NODE ? `<p>${inner}</p>` : around(owner(root), inner);
+      if (html.length > left) break;
+      left -= html.length;
+      shown.push({ pieces: among, html });
+    }
+    return shown;
   };
 
   const press = (element) => {
@@ -331,6 +384,8 @@
 
   Object.assign(crawler, {
     look: plainly(look),
+    noteTaken: plainly(noteTaken),
+    parts: plainly(parts),
     click,
     undo,
     scroll,

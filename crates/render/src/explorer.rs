@@ -132,6 +132,7 @@ pub(crate) struct Explorer {
     current: Look,
     /// Pieces, links and clickable elements that were seen.
     pieces: HashSet<u32>,
+    fresh_pieces: Vec<u32>,
     links: HashSet<String>,
     names: HashSet<String>,
     fruitless: HashMap<u32, u32>,
@@ -150,6 +151,7 @@ impl Explorer {
             last: Last::Nothing,
             current: Look::default(),
             pieces: HashSet::new(),
+            fresh_pieces: Vec::new(),
             links: HashSet::new(),
             names: HashSet::new(),
             fruitless: HashMap::new(),
@@ -166,6 +168,16 @@ impl Explorer {
     /// Links that were not seen before, since they were last taken. Those of the page as it was first are none.
     pub(crate) fn take_links(&mut self) -> Vec<String> {
         std::mem::take(&mut self.news)
+    }
+
+    /// What is seen for the first time, since this was last taken. What the page showed first is none.
+    pub(crate) fn take_fresh_pieces(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.fresh_pieces)
+    }
+
+    /// What is seen now, in order.
+    pub(crate) fn pieces(&self) -> &[u32] {
+        &self.current.pieces
     }
 
     /// What was left out.
@@ -199,6 +211,7 @@ impl Explorer {
     fn begin(&mut self) -> Move {
         self.learn();
         self.news.clear();
+        self.fresh_pieces.clear();
         let pending = self.fresh(true);
         self.places.push(Place { look: self.current.clone(), pending, clicks: Vec::new(), gone: Vec::new() });
         self.advance()
@@ -342,7 +355,7 @@ impl Explorer {
     /// Takes note of what is seen. Gives whether anything of it is new.
     fn learn(&mut self) -> bool {
         let known = self.pieces.len();
-        self.pieces.extend(&self.current.pieces);
+        self.fresh_pieces.extend(self.current.pieces.iter().filter(|piece| self.pieces.insert(**piece)));
         let links = self.news.len();
         for link in &self.current.links {
             if self.links.insert(link.clone()) {

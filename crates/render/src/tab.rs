@@ -6,6 +6,7 @@ mod cookies;
 mod custom;
 mod frames;
 mod order;
+mod parts;
 mod pictures;
 mod requests;
 mod storage;
@@ -21,6 +22,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use self::frames::Frames;
 use self::order::Order;
+use self::parts::Parts;
 use self::requests::{Given, Late, Paused, PausedAnswer};
 use crate::browser::Browser;
 use crate::connection::{Connection, Events};
@@ -28,7 +30,12 @@ use crate::paused::{all_requests, attaching};
 use crate::{FoundBy, Page, RenderFailure, Rendered, ScriptLink, Served, Settings, Source, Wanted};
 
 /// What runs in every document before its own scripts.
-const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("behaviours.js"));
+const SCRIPT: &str = concat!(
+    include_str!("page.js"),
+    include_str!("waits.js"),
+    include_str!("document.js"),
+    include_str!("behaviours.js")
+);
 /// What the page calls to say what it saw.
 const BINDING: &str = "argiopeSaw";
 /// URLs that a page may say it saw.
@@ -56,6 +63,8 @@ pub(crate) struct Tab<'a> {
     /// The script contexts of the page itself, not of its frames.
     contexts: HashSet<i64>,
     rendered: Rendered,
+    /// What of the page only clicks have shown.
+    parts: Parts,
     unloaded_bytes: usize,
     requests: u32,
     /// Requests that have no answer yet.
@@ -120,6 +129,7 @@ impl<'a> Tab<'a> {
             seen: HashSet::new(),
             contexts: HashSet::new(),
             rendered: Rendered::default(),
+            parts: Parts::default(),
             unloaded_bytes: 0,
             requests: 0,
             waiting: 0,
@@ -181,6 +191,7 @@ impl<'a> Tab<'a> {
             Err(RenderFailure::Timeout(_)) => self.rendered.left_out.count(LeftOut::Time),
             acted => self.forgive(acted.map(|()| true))?,
         }
+        self.parts.add_to(&mut self.rendered.html, self.settings.html_bytes_max);
         Ok(std::mem::take(&mut self.rendered))
     }
 

@@ -148,6 +148,7 @@ impl Tab<'_> {
     }
 
     async fn explore(&mut self, explorer: &mut Explorer) -> Result<(), RenderFailure> {
+        self.evaluate("argiopeCrawler.noteTaken()").await?;
         let mut look = self.look(explorer).await?;
         if self.evaluate("argiopeCrawler.isCut()").await? == Value::Bool(true) {
             self.rendered.left_out.count(LeftOut::Nodes);
@@ -159,10 +160,18 @@ impl Tab<'_> {
             }
             let next = explorer.next(look);
             explorer.take_links().into_iter().for_each(|url| self.see(url, FoundBy::Click));
+            let fresh = explorer.take_fresh_pieces();
+            if !fresh.is_empty() && !self.parts.is_full() {
+                let asked = format!("argiopeCrawler.parts({}, {})", json!(fresh), self.parts.room());
+                let parts = self.read(&asked).await?;
+                self.parts.take(parts);
+            }
             let has_acted = match next {
                 Move::End => return Ok(()),
                 Move::Keep => {
                     self.take_document().await?;
+                    self.evaluate("argiopeCrawler.noteTaken()").await?;
+                    self.parts.forget(explorer.pieces());
                     false
                 }
                 Move::Click { depth, name } => self.click(depth, &name).await?,
@@ -239,6 +248,7 @@ impl Tab<'_> {
             self.attend(next).await?;
         }
         self.wait().await?;
+        self.evaluate("argiopeCrawler.noteTaken()").await?;
         for (depth, name) in then.iter().enumerate() {
             // Elements have their names by a look.
             self.look(explorer).await?;

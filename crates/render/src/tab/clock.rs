@@ -120,9 +120,13 @@ impl Tab<'_> {
         let (mut left, mut step, mut painted_at) = (time, first, None);
         // How much the page had requested when it was calm.
         let mut calm_at = None;
-        while !left.is_zero() {
+        loop {
             self.wait_for_answers().await?;
             let pending = self.pending(left).await?;
+            let is_busy = pending.is_busy && self.busy_steps < BUSY_STEPS_MAX;
+            if left.is_zero() && !is_busy {
+                return Ok(());
+            }
             let is_painted = pending.observes && painted_at != Some(self.rendered.served);
             if is_painted {
                 painted_at = Some(self.rendered.served);
@@ -132,11 +136,14 @@ impl Tab<'_> {
             // A step has passed in which nothing began: nor does it in the rest.
             let is_calm = requested.is_some() && requested == calm_at;
             calm_at = requested;
-            let now = if pending.is_busy && self.busy_steps < BUSY_STEPS_MAX {
+            if is_busy {
+                // It is no time of the page's: how long others take would end it earlier or later.
                 self.busy_steps += 1;
                 self.attend_for(STEP_OF_BUSY_PAGE).await?;
-                STEP_OF_BUSY_PAGE
-            } else if pending.awaits_worker && !self.worker_time.is_zero() {
+                self.advance(STEP_OF_BUSY_PAGE).await?;
+                continue;
+            }
+            let now = if pending.awaits_worker && !self.worker_time.is_zero() {
                 let step = STEP_WITH_WORKER.min(self.worker_time);
                 self.worker_time -= step;
                 self.attend_for(step).await?;
@@ -150,8 +157,10 @@ impl Tab<'_> {
             let now = self.late.iter().map(|late| late.left).fold(now.min(left), Duration::min);
             self.advance(now).await?;
             left -= now;
+            if left.is_zero() && is_calm {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Lets the clock run on: fast where the page waits for it, not at all while it waits for an answer.

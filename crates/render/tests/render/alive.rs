@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{Headers, Refusal};
-use render::{Page, Renderer, Served, Settings, Source, Wait, Wanted};
+use render::{PAGE_CLOCK, Page, Renderer, Served, Settings, Source, Wait, Wanted};
 use weburl::{CanonicalRules, CanonicalUrl};
 
 use crate::site::{Site, page, settings};
@@ -106,6 +106,81 @@ async fn shows(renderer: &Renderer, does: &str) -> String {
     let rendered = renderer.render(&at(HTTPS, &html), site()).await.expect(does);
     let text = rendered.html.split("<p id=\"o\"").nth(1).and_then(|rest| rest.split('>').nth(1));
     text.and_then(|text| text.split('<').next()).unwrap_or_default().to_owned()
+}
+
+/// What another process or thread answers: a promise of it.
+const ANSWERED: &[(&str, &str)] = &[
+    (
+        "a file of the origin, and a list of them",
+        "(async () => { const root = await navigator.storage.getDirectory(); const file = await root.getFileHandle('f', {create: true}); \
+         const to = await file.createWritable(); await to.write('text'); await to.close(); let names = ''; for await (const [name] of root) names += name; \
+         if (names + await (await file.getFile()).text() !== 'ftext') say('wrong ') })()",
+    ),
+    (
+        "caches",
+        "caches.open('c').then(c => c.put('/x', new Response('x')).then(() => c.match('/x'))).then(x => x.text())",
+    ),
+    (
+        "IndexedDB",
+        "new Promise(done => { const open = indexedDB.open('a', 1); open.onupgradeneeded = () => open.result.createObjectStore('s'); \
+         open.onsuccess = () => { const t = open.result.transaction('s', 'readwrite'); t.objectStore('s').put(1, 'k'); t.oncomplete = done } })",
+    ),
+    ("locks", "navigator.locks.request('l', () => navigator.locks.query())"),
+    (
+        "channels",
+        "new Promise(done => { const [a, b] = [new BroadcastChannel('c'), new BroadcastChannel('c')]; b.onmessage = done; a.postMessage(1) })",
+    ),
+    (
+        "ports",
+        "new Promise(done => { const { port1, port2 } = new MessageChannel(); port2.onmessage = done; port1.postMessage(1) })",
+    ),
+    ("permissions", "navigator.permissions.query({ name: 'notifications' })"),
+    ("what the browser is", "navigator.userAgentData.getHighEntropyValues(['platformVersion'])"),
+    ("devices", "navigator.mediaDevices.enumerateDevices()"),
+    ("room for storage", "navigator.storage.estimate()"),
+    ("cookies", "cookieStore.set('a', '1').then(() => cookieStore.get('a'))"),
+    ("a service worker that is not there", "navigator.serviceWorker.getRegistrations()"),
+    ("pictures", "createImageBitmap(new ImageData(9, 9))"),
+    (
+        "a picture that is encoded, and decoded",
+        "new Promise(done => { const c = document.createElement('canvas'); c.toBlob(blob => { const i = new Image(); \
+         i.src = URL.createObjectURL(blob); i.decode().then(done) }) })",
+    ),
+    (
+        "cryptography",
+        "crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, true, ['encrypt']).then(key => crypto.subtle.exportKey('raw', key))",
+    ),
+    ("a blob", "new Blob(['x'.repeat(1e5)]).text()"),
+    ("a response made of a blob", "new Response(new Blob(['x'.repeat(1e5)])).text()"),
+    (
+        "a reader",
+        "new Promise(done => { const r = new FileReader(); r.onload = done; r.readAsBinaryString(new Blob(['x'])) })",
+    ),
+    ("the address of a blob", "fetch(URL.createObjectURL(new Blob(['x']))).then(x => x.text())"),
+    ("the address of data", "fetch('data:text/plain,x').then(x => x.text())"),
+    (
+        "what is compressed",
+        "new Response(new Blob(['x']).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer()",
+    ),
+    ("sound", "new OfflineAudioContext(1, 4410, 44100).startRendering()"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_other_processes_answer_comes_before_later_timers() {
+    let renderer = Renderer::new(settings());
+    // Once after the time of the machine, often enough that the clock would run ahead; and once at the end of the clock.
+    let often = |of: &str| {
+        format!(
+            "setTimeout(async () => {{ let isOver = false; setTimeout(() => {{ isOver = true }}, 1000); \
+             for (let n = 0; n < 20; n++) {{ await {of}; if (isOver) return say('late at ' + n) }} say('in time') }}, 2500)"
+        )
+    };
+    let last = |of: &str| format!("setTimeout(() => {of}.then(() => say('in time')), {})", PAGE_CLOCK.as_millis() - 5);
+    for (name, of) in ANSWERED {
+        for does in [often(of), last(of)] {
+            assert_eq!(shows(&renderer, &does).await, "in time", "{name}: {does}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
