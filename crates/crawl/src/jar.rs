@@ -3,12 +3,16 @@
 use anyhow::{Context, bail};
 use cookies::{Cookies, Profile, Refused, Tally};
 use engine::clock::Clock;
+use fetch::{Redacted, Redactions};
 use login::Logins;
 use model::Timestamp;
 use settings::plan::Plan;
 use settings::usage;
 
 use crate::{CrawlDir, Notice};
+
+/// Sites that are named of those whose records lack something.
+const NAMED_MAX: usize = 5;
 
 /// The jar of a crawl, if it has one: what it kept so far, and over it what is given now. Its file does not change before [`keep`].
 ///
@@ -63,6 +67,16 @@ pub fn logins_at_end(logins: &Logins) -> Vec<Notice> {
         .into_iter()
         .map(|login::Tally { name, logins, closed }| Notice::LoggedIn { name, logins, closed })
         .collect()
+}
+
+/// What is to be said at the end of a run of what its records lack.
+#[must_use]
+pub(crate) fn redacted_at_end(Redactions { sites, others }: &Redactions) -> Option<Notice> {
+    let all = sites.values().chain([others]);
+    let values = all.fold(Redacted::default(), |sum, more| sum.and(*more));
+    let more = sites.len().saturating_sub(NAMED_MAX) + usize::from(!others.is_empty());
+    let sites = sites.keys().take(NAMED_MAX).cloned().collect();
+    (!values.is_empty()).then_some(Notice::Redacted { values, sites, more })
 }
 
 /// What is to be said of the jar at the end of a run.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use fetch::Redacted;
 use model::Timestamp;
 use printable::{Printable, counted};
 use settings::units::human_bytes;
@@ -58,6 +59,15 @@ pub enum Notice {
         beyond_limits: u64,
         /// Why the file lacks some.
         failed: Option<String>,
+    },
+    /// Records have `***` in place of known values.
+    Redacted {
+        /// How many.
+        values: Redacted,
+        /// Some of the sites.
+        sites: Vec<Site>,
+        /// How many more there are at least.
+        more: usize,
     },
     /// How a login went.
     LoggedIn {
@@ -282,6 +292,7 @@ impl Notice {
             Notice::RoundOfNothing { is_by_pattern } => *is_by_pattern,
             Notice::Referred { wrong, .. } => *wrong > 0,
             Notice::Credentials { .. }
+            | Notice::Redacted { .. }
             | Notice::SecretsMoved { .. }
             | Notice::FileKept { .. }
             | Notice::RequisitesFromNow
@@ -342,6 +353,13 @@ impl fmt::Display for Notice {
                     failed.as_ref().map(|why| format!("some are not stored, so a later run lacks them: {why}"));
                 write!(f, "cookies: {}", beyond.into_iter().chain(failed).collect::<Vec<_>>().join("; "))
             }
+            Notice::Redacted { values, sites, more } => write!(
+                f,
+                "secrets: records have *** in place of {} in fields and {} in bodies of requests ({})",
+                counted(values.fields, "value"),
+                values.bodies,
+                named(sites, *more)
+            ),
             Notice::LoggedIn { name, logins, closed } => {
                 write!(f, "login {name}: logged in {}", counted(*logins, "time"))?;
                 match closed {

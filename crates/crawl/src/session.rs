@@ -474,6 +474,7 @@ impl Session {
 
     async fn run_to_end(self) -> anyhow::Result<Ended> {
         let (shell, clock, progress, mut history) = (self.shell, self.clock, self.progress, self.history);
+        let fetcher = shell.fetcher.clone();
         let began = clock.now();
         let mut is_stopped = self.stopping.subscribe();
         let stop = async move {
@@ -509,6 +510,7 @@ impl Session {
             notices.extend(self.items.map_or_else(|| Ok(Vec::new()), |layout| fill::notices(&layout))?);
             notices.extend(self.logins.as_deref().map(jar::logins_at_end).unwrap_or_default());
             notices.extend(self.cookies.as_ref().and_then(jar::at_end));
+            notices.extend(jar::redacted_at_end(&fetcher.redactions()));
             notices.extend(self.looked_up.as_deref().and_then(referred));
             let totals = self.store.totals()?;
             let leaves = leaves.filter(|_| totals.pending > 0);

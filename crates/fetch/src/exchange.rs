@@ -22,6 +22,7 @@ use crate::known_values::KnownValues;
 use crate::message::{Request, ResponseHead, Unanswered};
 use crate::pace::Pace;
 use crate::pool::Pool;
+use crate::redactions::{Counted, Redacted, Redactions};
 use crate::request::{Ask, Requests};
 use crate::wanted::Wanted;
 use crate::{ConfigError, FetchConfig, head, set_cookies};
@@ -53,6 +54,7 @@ pub(crate) struct Exchanger {
     clock: Clock,
     /// The head of an answer has come, of whatever site.
     has_answer: AtomicBool,
+    redactions: Counted,
 }
 
 /// What was answered.
@@ -92,12 +94,18 @@ impl Exchanger {
             gate: config.gate.clone(),
             clock,
             has_answer: AtomicBool::new(false),
+            redactions: Counted::default(),
         })
     }
 
     /// True if some answer has begun to come.
     pub(crate) fn has_answer(&self) -> bool {
         self.has_answer.load(Ordering::Relaxed)
+    }
+
+    /// What the records of all exchanges lack of known values.
+    pub(crate) fn redactions(&self) -> Redactions {
+        self.redactions.so_far()
     }
 
     /// True if requests may be sent at the moment.
@@ -201,7 +209,8 @@ impl Exchanger {
         };
         let response_time = sent.elapsed();
         // Not before: hundreds of fetches wait for their bodies.
-        let request_body = recorded_body(ask, self.requests.known_values(ask).as_ref(), &mut answer);
+        let (request_body, redacted) = recorded_body(ask, self.requests.known_values(ask).as_ref(), &mut answer);
+        self.redactions.add(ask.url.site(), redacted);
         Ok(answered(ask, target, started_at, response_time, (answer, fields, request_body), collected))
     }
 
@@ -266,14 +275,17 @@ fn foreign_coding(fields: &Headers) -> Option<String> {
     Some(format!("transfer coding `{coding}` was not requested, and is not decoded"))
 }
 
-/// The body of a request as it is recorded. Neither it nor a head keeps one of these values.
-fn recorded_body(ask: &Ask<'_>, values: Option<&KnownValues>, answer: &mut ResponseHead) -> Bytes {
+/// The body of a request as it is recorded. Neither it nor a head keeps one of these values; counts those that they had.
+fn recorded_body(ask: &Ask<'_>, values: Option<&KnownValues>, answer: &mut ResponseHead) -> (Bytes, Redacted) {
     let body = ask.page.map_or_else(Bytes::new, |page| page.body.clone());
-    let Some(values) = values else { return body };
+    let Some(values) = values else { return (body, Redacted::default()) };
     let redacted = values.redacted(&body);
-    answer.request_head = values.redacted_head(&answer.request_head, redacted.as_ref().map(Vec::len));
-    answer.head = values.redacted_head(&answer.head, None);
-    redacted.map_or(body, Bytes::from)
+    let request = values.redacted_head(&answer.request_head, redacted.as_ref().map(|text| text.recorded.len()));
+    let head = values.redacted_head(&answer.head, None);
+    let bodies = redacted.as_ref().map_or(0, |text| text.values);
+    let counted = Redacted { fields: request.values + head.values, bodies };
+    (answer.request_head, answer.head) = (request.recorded, head.recorded);
+    (redacted.map_or(body, |text| text.recorded.into()), counted)
 }
 
 fn answered(

@@ -22,6 +22,14 @@ const OF_THE_RECORD: [&[u8]; 5] =
 
 type Begin = [u8; VALUE_BYTES_MIN];
 
+/// A text as it is recorded.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Text {
+    pub(crate) recorded: Vec<u8>,
+    /// The values that are not in it.
+    pub(crate) values: u64,
+}
+
 /// Pairs of bytes, of which there are 65,536, in words of 64 bits.
 const PAIRS_WORDS: usize = 65_536 / 64;
 
@@ -87,40 +95,47 @@ impl KnownValues {
 
     /// A head as it is recorded. If its body is recorded with another length, it says so. Its first line stays: the target of a request is
     /// the URL of the record.
-    pub(crate) fn redacted_head(&self, head: &[u8], length: Option<usize>) -> Vec<u8> {
+    pub(crate) fn redacted_head(&self, head: &[u8], length: Option<usize>) -> Text {
         let mut lines = head.split_inclusive(|byte| *byte == b'\n');
-        let mut recorded = lines.next().unwrap_or_default().to_vec();
+        let (mut recorded, mut values) = (lines.next().unwrap_or_default().to_vec(), 0);
         for line in lines {
             let (name, _) = line.split_at(line.iter().position(|byte| *byte == b':').unwrap_or(line.len()));
             let is_of_record = OF_THE_RECORD.iter().any(|known| name.trim_ascii().eq_ignore_ascii_case(known));
             match length.filter(|_| name.eq_ignore_ascii_case(b"content-length")) {
                 Some(length) => recorded.extend([name, format!(": {length}\r\n").as_bytes()].concat()),
                 None if is_of_record => recorded.extend(line),
-                None => recorded.extend(self.redacted(line).as_deref().unwrap_or(line)),
+                None => match self.redacted(line) {
+                    Some(redacted) => {
+                        recorded.extend(redacted.recorded);
+                        values += redacted.values;
+                    }
+                    None => recorded.extend(line),
+                },
             }
         }
-        recorded
+        Text { recorded, values }
     }
 
     /// A text with [`REDACTED`] in place of each value, however it is encoded; `None` if there is none in it. Takes linear time, but for
     /// values that begin as something in the text does.
-    pub(crate) fn redacted(&self, text: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn redacted(&self, text: &[u8]) -> Option<Text> {
         let mut found: Vec<(usize, usize)> = Vec::new();
         self.find(&Written::of(text), LAYERS_MAX, &mut found);
         if found.is_empty() {
             return None;
         }
         found.sort_unstable_by_key(|(start, _)| *start);
-        let (mut recorded, mut behind) = (Vec::with_capacity(text.len()), 0);
+        let (mut recorded, mut values, mut behind) = (Vec::with_capacity(text.len()), 0, 0);
         for (start, end) in found {
             if start >= behind {
                 recorded.extend_from_slice(&text[behind..start]);
                 recorded.extend_from_slice(REDACTED.as_bytes());
+                values += 1;
             }
             behind = behind.max(end);
         }
         recorded.extend_from_slice(&text[behind..]);
-        Some(recorded)
+        Some(Text { recorded, values })
     }
 
     /// Finds the parts of a text that have a value, within so many encodings.
@@ -178,8 +193,9 @@ mod tests {
     }
 
     fn check(text: &str, expect: &str) {
-        let recorded = values().redacted(text.as_bytes()).expect(text);
-        assert_eq!(String::from_utf8(recorded).expect(text), expect, "{text}");
+        let Text { recorded, values } = values().redacted(text.as_bytes()).expect(text);
+        let counted = expect.matches(REDACTED).count() as u64;
+        assert_eq!((String::from_utf8(recorded).expect(text).as_str(), values), (expect, counted), "{text}");
     }
 
     #[test]
@@ -239,12 +255,12 @@ mod tests {
         for (length, says) in [(Some(25), 25), (None, 30)] {
             let expect =
                 format!("POST /S3CRET-1 HTTP/1.1\r\ncontent-length: {says}\r\nx-token: ***\r\nx-other: a\r\n\r\n");
-            assert_eq!(String::from_utf8_lossy(&values().redacted_head(head, length)), expect);
+            assert_eq!(String::from_utf8_lossy(&values().redacted_head(head, length).recorded), expect);
         }
         let mut values = KnownValues::default();
         values.add("text/html");
         let head = b"HTTP/1.1 200 text/html\r\nContent-Type : text/html\r\nX-Type: text/html\r\n\r\n";
         let expect = "HTTP/1.1 200 text/html\r\nContent-Type : text/html\r\nX-Type: ***\r\n\r\n";
-        assert_eq!(String::from_utf8_lossy(&values.redacted_head(head, None)), expect);
+        assert_eq!(String::from_utf8_lossy(&values.redacted_head(head, None).recorded), expect);
     }
 }

@@ -108,6 +108,10 @@ fn check_application(files: &Path, url: &str, cookies: &str) {
     let (found, said) = run("known", &["--cookies", cookies]);
     assert!(found.contains("/application"), "{found}\n{said}");
     assert!(said.contains("2 values in the storage of pages of their sites"), "{said}");
+    assert!(
+        said.contains("secrets: records have *** in place of 1 value in fields and 2 in bodies of requests ("),
+        "{said}"
+    );
     let dir = files.join("known");
     let secrets = dir.join("cookies.jsonl");
     assert_eq!(std::fs::metadata(&secrets).expect("written").permissions().mode() & 0o777, 0o600);
