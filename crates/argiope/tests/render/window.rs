@@ -125,7 +125,7 @@ fn check_application(files: &Path, url: &str, cookies: &str) {
         };
         assert!(!text.contains(SECRET), "{}", segment.display());
         if segment.extension().is_some_and(|name| name == "gz") {
-            assert!(text.contains("x-token: ***") && text.contains("\"access\":\"***\",\"tab\":\"***\""), "{text}");
+            assert!(text.contains("X-Token: ***") && text.contains("\"access\":\"***\",\"tab\":\"***\""), "{text}");
         }
     }
     // Without the file: the jar of the crawl has it.
