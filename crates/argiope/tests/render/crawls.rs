@@ -201,6 +201,9 @@ fn what_was_seen_is_in_the_archive_and_the_dataset_is_derived_from_it() {
     let changed = script(&[], AS_BEFORE, &[segment.to_str().expect("UTF-8")]);
     assert!(changed.trim().parse::<u32>().is_ok_and(|changed| changed > 3), "{changed}");
     assert!(crawled.records().iter().any(|line| line == "conversion http://app.test/"));
+    // Such records had no lines in the index.
+    let repaired = crawled.run("check", &["--repair"]);
+    assert!(repaired.stdout.contains("cdxj"), "{repaired:?}");
     check_derived(&crawled, &before, "before");
 }
 
