@@ -58,6 +58,25 @@ pub struct ClientAccess {
     pub tls_key: Option<PathBuf>,
 }
 
+/// Whom an interface in the browser lets in, as given.
+#[derive(Args, Clone, Debug, Default)]
+pub struct InterfaceAccess {
+    /// Let only those use the interface who know the token in this file. Then its address may be one that other machines reach
+    #[arg(long, value_name = "FILE", help_heading = "Access")]
+    pub ui_token_file: Option<PathBuf>,
+}
+
+impl InterfaceAccess {
+    /// Reads the file: the guard whose token opens the interface, if one is given.
+    ///
+    /// # Errors
+    /// The file cannot be read or used; it is named.
+    pub fn guard(&self) -> anyhow::Result<Option<Guard>> {
+        let token = self.ui_token_file.as_deref().map(|path| token("--ui-token-file", path)).transpose()?;
+        Ok(token.map(|token| Guard::by_token(Some(&token))))
+    }
+}
+
 /// Whom a server lets in.
 #[derive(Clone)]
 pub struct Guard {
@@ -66,6 +85,8 @@ pub struct Guard {
     pub tls: Option<Arc<ServerConfig>>,
     /// Host names that requests without a token or certificate may have.
     names: Vec<String>,
+    /// What is behind asks for a token itself.
+    is_asked_behind: bool,
 }
 
 /// What proves that we may ask.
@@ -94,14 +115,14 @@ impl ServerAccess {
     /// # Errors
     /// A file cannot be read or used; it is named.
     pub fn guard(&self) -> anyhow::Result<Guard> {
-        let token = self.token_file.as_deref().map(token).transpose()?.map(Into::into);
+        let token = self.token_file.as_deref().map(|path| token("--token-file", path)).transpose()?.map(Into::into);
         let tls = match (&self.tls_client_ca, &self.tls_cert, &self.tls_key) {
             (Some(authority), Some(certificate), Some(key)) => {
                 Some(Arc::new(server_config(&pems("--tls-client-ca", authority, certificate, key)?)?))
             }
             _ => None,
         };
-        Ok(Guard { token, tls, names: Vec::new() })
+        Ok(Guard { token, tls, ..Guard::open() })
     }
 }
 
@@ -111,7 +132,7 @@ impl ClientAccess {
     /// # Errors
     /// A file cannot be read or used; it is named.
     pub fn proof(&self) -> anyhow::Result<Proof> {
-        let token = self.token_file.as_deref().map(token).transpose()?;
+        let token = self.token_file.as_deref().map(|path| token("--token-file", path)).transpose()?;
         let tls = match (&self.tls_ca, &self.tls_cert, &self.tls_key) {
             (Some(authority), Some(certificate), Some(key)) => Some(pems("--tls-ca", authority, certificate, key)?),
             _ => None,
@@ -124,13 +145,24 @@ impl Guard {
     /// Lets everybody in.
     #[must_use]
     pub const fn open() -> Self {
-        Guard { token: None, tls: None, names: Vec::new() }
+        Guard { token: None, tls: None, names: Vec::new(), is_asked_behind: false }
     }
 
     /// Lets those in who know the token; everybody, if there is none.
     #[must_use]
     pub fn by_token(token: Option<&str>) -> Self {
         Guard { token: token.map(Into::into), ..Guard::open() }
+    }
+
+    /// Lets everybody in, since what is behind asks for a token: browsers bring it in ways of their own ([`crate::entry`]).
+    #[must_use]
+    pub(crate) fn asked_behind() -> Self {
+        Guard { is_asked_behind: true, ..Guard::open() }
+    }
+
+    /// Whether anybody has to prove something, here or behind it.
+    const fn is_asked(&self) -> bool {
+        self.token.is_some() || self.tls.is_some() || self.is_asked_behind
     }
 
     /// Where everybody is let in, lets itself be asked by the host of this `HOST:PORT` too: the user called this machine so.
@@ -145,7 +177,7 @@ impl Guard {
     /// # Errors
     /// The flag by which it was given is named.
     pub fn check(&self, flag: &str, address: SocketAddr) -> anyhow::Result<()> {
-        if address.ip().is_loopback() || self.token.is_some() || self.tls.is_some() {
+        if address.ip().is_loopback() || self.is_asked() {
             return Ok(());
         }
         Err(usage(format!(
@@ -163,7 +195,7 @@ impl Guard {
     /// `localhost`, or a name that the user gave: a page of the web whose name was made to lead to this machine names another.
     #[must_use]
     pub fn is_meant(&self, host: &str) -> bool {
-        if self.token.is_some() || self.tls.is_some() {
+        if self.is_asked() {
             return true;
         }
         let name = host_of(host);
@@ -235,9 +267,9 @@ fn certificates(flag: &str, pem: &[u8]) -> anyhow::Result<Vec<CertificateDer<'st
     if all.is_empty() { Err(usage(format!("{flag}: no certificate in it"))) } else { Ok(all) }
 }
 
-fn token(path: &Path) -> anyhow::Result<String> {
-    let bytes = read("--token-file", path, TOKEN_BYTES_MAX as u64)?;
-    let wrong = |what: &str| usage(format!("--token-file {}: {what}", path.display()));
+fn token(flag: &str, path: &Path) -> anyhow::Result<String> {
+    let bytes = read(flag, path, TOKEN_BYTES_MAX as u64)?;
+    let wrong = |what: &str| usage(format!("{flag} {}: {what}", path.display()));
     let text = String::from_utf8(bytes).map_err(|_| wrong("is no text"))?;
     let token = text.trim();
     if !token.bytes().all(|byte| byte.is_ascii_graphic()) {

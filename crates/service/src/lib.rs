@@ -6,12 +6,14 @@
 pub mod access;
 pub mod changes;
 pub mod client;
+pub mod entry;
 pub mod here;
 mod in_line;
 pub mod joining;
 pub mod metrics;
 pub mod port;
 pub mod queries;
+mod random;
 pub mod reach;
 pub mod server;
 pub mod sortings;

@@ -53,10 +53,15 @@ impl Ui {
 
     /// Shows what arguments say.
     pub fn start_with(arguments: &[impl AsRef<OsStr>]) -> Self {
+        Ui::start_at("127.0.0.1:0", arguments)
+    }
+
+    /// The same at an address.
+    pub fn start_at(address: &str, arguments: &[impl AsRef<OsStr>]) -> Self {
         let mut process = command()
             .arg("ui")
             .args(arguments)
-            .args(["--listen", "127.0.0.1:0"])
+            .args(["--listen", address])
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

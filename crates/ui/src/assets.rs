@@ -31,6 +31,9 @@ pub(crate) const GRAPH_SCRIPT: Asset = Asset {
 pub(crate) const ICON: Asset =
     Asset { path: "/icon.svg", content_type: "image/svg+xml", content: include_str!("assets/icon.svg") };
 
+/// The paths of what every page needs, also one for those who may not come in.
+pub(crate) const OF_ALL_PAGES: [&str; 3] = [STYLE.path, SCRIPT.path, ICON.path];
+
 /// Changes with any of the files.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hash = DefaultHasher::new();

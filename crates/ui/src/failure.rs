@@ -8,6 +8,7 @@ use crawl::Unready;
 use crawl::opened::is_in_use;
 use maud::html;
 use printable::Printable;
+use service::entry;
 use settings::Usage;
 
 use crate::frame;
@@ -71,7 +72,17 @@ impl IntoResponse for Failure {
 }
 
 /// A page that says what went wrong.
-pub fn refusal(status: StatusCode, text: &str) -> Response {
-    let body = html! { p.failure role="alert" { (Printable(text)) } };
-    frame::protected((status, frame::page("That did not work", "", &body)).into_response())
+pub(crate) fn refusal(status: StatusCode, text: &str) -> Response {
+    let is_closed = status == StatusCode::UNAUTHORIZED;
+    let body = html! {
+        p.failure role="alert" { (Printable(text)) }
+        @if is_closed {
+            form.filter method="post" action=(entry::PATH) {
+                label { "Token" input type="password" name="token" autocomplete="current-password" required; }
+                button { "Enter" }
+            }
+        }
+    };
+    let title = if is_closed { "Token" } else { "That did not work" };
+    frame::protected((status, frame::page(title, "", &body)).into_response())
 }

@@ -64,15 +64,19 @@ use crawl::opened::{Opened, has_ended};
 use crawl::standing::Standing;
 use model::SiteRecord;
 use report::Statistics;
+use service::access::Guard;
 use service::changes::{Changes, UnderWay};
+use service::here::Interface;
+use service::port::http;
 use service::sortings::Sortings;
 use tokio::sync::Semaphore;
+use tonic::Status;
 
 use crate::answers::Answers;
 use crate::awaited::Turn;
 use crate::disk::LastDisk;
 use crate::effects::Effects;
-use crate::failure::Failure;
+use crate::failure::{Failure, refusal};
 use crate::filter::Filter;
 use crate::graph_page::Pictures;
 use crate::kept::Kept;
@@ -82,7 +86,6 @@ use crate::sites_by_state::Troubled;
 use crate::standing_status::StandingStatus;
 
 pub use crate::change_forms::changes;
-pub use crate::failure::refusal;
 
 /// Questions that read much at a time; others wait for their turn.
 const LARGE_QUESTIONS_MAX: usize = 2;
@@ -133,6 +136,13 @@ pub fn router(roots: Vec<PathBuf>, changes: &Changes) -> Router {
         2.. => guarded::guarded(crawls::router(crawls)).layer(from_fn(frame::with_all_crawls)),
         _ => guarded::guarded(crawls.pop().map(screens).unwrap_or_default()),
     }
+}
+
+/// Screens as they are served, to those whom a guard lets in if there is one. What is refused is so by a page.
+#[must_use]
+pub fn interface(router: Router, guard: Option<Guard>) -> Interface {
+    let refusal = |status: &Status| refusal(http(status), status.message());
+    Interface { router, refusal, open: &assets::OF_ALL_PAGES, guard }
 }
 
 /// The screens of a crawl.

@@ -31,13 +31,13 @@ use tokio::sync::watch as channel;
 use weburl::CanonicalUrl;
 
 use super::streamed::StreamArgs;
-use super::ui::REFUSAL;
 use crate::exit;
 use crate::summary::to_text;
 use console::message::{Level, listen, log, tell, tell_all};
 use console::printed;
 use console::progress::{Printer, Show};
 use console::stopping::stop_signal;
+use service::access::InterfaceAccess;
 use service::changes::Changes;
 use service::here::Beside;
 use service::metrics::{Metrics, Watched, of_totals};
@@ -107,6 +107,9 @@ pub struct CrawlArgs {
     /// Show the crawl in the browser while it runs, as `argiope ui` does [default address: 127.0.0.1:7880]
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = super::ui::ADDRESS)]
     pub ui: Option<String>,
+    /// Whom the interface lets in.
+    #[command(flatten)]
+    pub interface: InterfaceAccess,
     /// Print the summary as one JSON object on standard output
     #[arg(long)]
     pub json: bool,
@@ -173,7 +176,8 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
     let again = Again { older_than: args.older_than.map(|span| span.0), only, now: Clock::start().date() };
     let shown = |address| {
         let changes = Changes::default();
-        Beside::start(("--ui", address), ui::router(vec![dir.root().to_owned()], &changes), changes, REFUSAL)
+        let router = ui::router(vec![dir.root().to_owned()], &changes);
+        Beside::start(("--ui", address), ui::interface(router, args.interface.guard()?), changes)
     };
     let beside = args.ui.as_deref().map(shown).transpose()?;
     let begin =

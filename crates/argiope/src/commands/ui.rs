@@ -9,11 +9,10 @@ use api::GetWorkersRequest;
 use clap::Args;
 use console::stopping::Signals;
 use crawl::CrawlDir;
-use service::access::{ClientAccess, Proof};
+use service::access::{ClientAccess, InterfaceAccess, Proof};
 use service::changes::Changes;
 use service::client::{Client, connect, why_no_answer};
 use service::here::serve_here;
-use service::port::{Refusal, http};
 use settings::usage;
 
 use crate::exit;
@@ -30,21 +29,22 @@ pub struct UiArgs {
     /// How a server lets us ask.
     #[command(flatten)]
     pub access: ClientAccess,
+    /// Whom the interface lets in.
+    #[command(flatten)]
+    pub interface: InterfaceAccess,
 }
 
 /// Where the interface is, unless told.
 pub const ADDRESS: &str = "127.0.0.1:7880";
 /// How long answers under way may take when the command ends.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
-/// How the interface says that a request was refused: by a page.
-pub const REFUSAL: Refusal = |status| ui::refusal(http(status), status.message());
 
 /// Runs the command.
 ///
 /// # Errors
 /// The directory holds no crawl, the server does not answer, or the address cannot be had.
 pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
-    let proof = args.access.proof()?;
+    let (proof, guard) = (args.access.proof()?, args.interface.guard()?);
     let server = server(&args.crawls)?.map(str::to_owned);
     if server.is_none() {
         if proof.token.is_some() || proof.tls.is_some() {
@@ -60,7 +60,7 @@ pub fn run(args: UiArgs) -> anyhow::Result<ExitCode> {
             Some(server) => ui::cluster::router(client(server, &proof).await?, server),
             None => ui::router(args.crawls, &changes),
         };
-        let served = serve_here(("--listen", &args.listen), "until Ctrl-C", router, REFUSAL).await?;
+        let served = serve_here(("--listen", &args.listen), "until Ctrl-C", ui::interface(router, guard)).await?;
         tokio::select! {
             () = served => {}
             _ = signals.next() => {}

@@ -38,6 +38,7 @@ mod ui_of_filters;
 mod ui_of_orders;
 mod ui_of_pages;
 mod ui_of_runs;
+mod ui_of_tokens;
 mod ui_of_views;
 mod unwritten;
 mod usage;

@@ -13,6 +13,7 @@ mod order;
 mod screens;
 mod side_by_side;
 mod site;
+mod token;
 mod undo;
 mod views;
 mod windows;

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::future::Future;
-use std::io::Read;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -14,6 +13,7 @@ use weburl::CanonicalRules;
 
 use super::client::Client;
 use super::{QUERY_SECONDS_MAX, Query, QueryError, Request, why};
+use crate::random::random_id;
 
 /// How often a question is put, each time to those that are alive then.
 const TRIES_MAX: u32 = 6;
@@ -219,13 +219,6 @@ impl Try<'_> {
         }
         while cancelling.join_next().await.is_some() {}
     }
-}
-
-/// The unguessable name of a query.
-fn random_id() -> anyhow::Result<String> {
-    let mut bytes = [0; 16];
-    std::fs::File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut bytes)).context("/dev/urandom")?;
-    Ok(data_encoding::HEXLOWER.encode(&bytes))
 }
 
 #[cfg(test)]
