@@ -311,6 +311,36 @@ pub struct LinksResponse {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LinkingRequest {
+    /// URLs as Urls has them: 1000 at most.
+    #[prost(string, repeated, tag = "1")]
+    pub urls: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Pages named of those that link to a URL: 3 if 0, at most 100.
+    #[prost(uint32, tag = "2")]
+    pub pages_max: u32,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Linking {
+    /// Links to the URL.
+    #[prost(uint64, tag = "1")]
+    pub links: u64,
+    /// Some of the pages that have them.
+    #[prost(string, repeated, tag = "2")]
+    pub pages: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct LinkingResponse {
+    /// In the order of the request.
+    #[prost(message, repeated, tag = "1")]
+    pub linking: ::prost::alloc::vec::Vec<Linking>,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PathRequest {
     #[prost(string, tag = "1")]
     pub url1: ::prost::alloc::string::String,
@@ -733,7 +763,8 @@ pub struct UrlsRequest {
     /// hexadecimal digits.
     #[prost(string, tag = "12")]
     pub key: ::prost::alloc::string::String,
-    /// Only URLs whose last answer declared a media type that begins so, in any case: text/html, image/.
+    /// Only URLs whose last answer declared a media type that begins so, in any case: text/html, image/. With a semicolon at its end, the whole
+    /// type is meant; (none) stands for answers that declared none.
     #[prost(string, tag = "13")]
     pub content_type: ::prost::alloc::string::String,
     /// Only URLs whose title, or reason if there is no title, has this text, in any case.
@@ -749,6 +780,12 @@ pub struct UrlsRequest {
     pub since: ::prost::alloc::string::String,
     #[prost(string, tag = "18")]
     pub until: ::prost::alloc::string::String,
+    /// Only URLs whose last visit reached this limit, as the report names it; of sitemaps and requisites too.
+    #[prost(string, tag = "19")]
+    pub reached: ::prost::alloc::string::String,
+    /// Only URLs of sites that a seed lies on.
+    #[prost(bool, tag = "20")]
+    pub of_seed_sites: bool,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -946,6 +983,40 @@ pub struct InTrouble {
     /// The last failure.
     #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HistoryRequest {}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Moment {
+    /// Seconds since 1970.
+    #[prost(uint64, tag = "1")]
+    pub at: u64,
+    /// URLs fetched with success, over all rounds.
+    #[prost(uint64, tag = "2")]
+    pub pages: u64,
+    /// Bytes of their payloads.
+    #[prost(uint64, tag = "3")]
+    pub bytes: u64,
+    /// Sites in trouble.
+    #[prost(uint64, tag = "4")]
+    pub sites_aside: u64,
+    /// Live workers.
+    #[prost(uint64, tag = "5")]
+    pub workers: u64,
+    #[prost(bool, tag = "6")]
+    pub paused: bool,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct HistoryResponse {
+    /// In the order of time: a week of minutes at most, then fewer of the older ones.
+    #[prost(message, repeated, tag = "1")]
+    pub moments: ::prost::alloc::vec::Vec<Moment>,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -1518,6 +1589,31 @@ pub mod crawler_client {
             req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Links"));
             self.inner.unary(req, path, codec).await
         }
+        /// The pages that link to each of several URLs.
+        pub async fn linking(
+            &mut self,
+            request: impl tonic::IntoRequest<super::LinkingRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::LinkingResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/argiope.v1.Crawler/Linking",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("argiope.v1.Crawler", "Linking"));
+            self.inner.unary(req, path, codec).await
+        }
         /// The shortest way from page to page by links.
         pub async fn path(
             &mut self,
@@ -1825,6 +1921,31 @@ pub mod crawler_client {
             req.extensions_mut().insert(GrpcMethod::new("argiope.v1.Crawler", "Report"));
             self.inner.unary(req, path, codec).await
         }
+        /// How the crawl went, minute by minute, while a server was there.
+        pub async fn history(
+            &mut self,
+            request: impl tonic::IntoRequest<super::HistoryRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::HistoryResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/argiope.v1.Crawler/History",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("argiope.v1.Crawler", "History"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Changes the crawl, or counts the URLs that a change would affect. Answers when the change is committed and all live workers go by
         /// it, or after 10 seconds.
         pub async fn steer(
@@ -2026,6 +2147,11 @@ pub mod crawler_server {
             &self,
             request: tonic::Request<super::LinksRequest>,
         ) -> std::result::Result<tonic::Response<super::LinksResponse>, tonic::Status>;
+        /// The pages that link to each of several URLs.
+        async fn linking(
+            &self,
+            request: tonic::Request<super::LinkingRequest>,
+        ) -> std::result::Result<tonic::Response<super::LinkingResponse>, tonic::Status>;
         /// The shortest way from page to page by links.
         async fn path(
             &self,
@@ -2104,6 +2230,11 @@ pub mod crawler_server {
             &self,
             request: tonic::Request<super::ReportRequest>,
         ) -> std::result::Result<tonic::Response<super::ReportResponse>, tonic::Status>;
+        /// How the crawl went, minute by minute, while a server was there.
+        async fn history(
+            &self,
+            request: tonic::Request<super::HistoryRequest>,
+        ) -> std::result::Result<tonic::Response<super::HistoryResponse>, tonic::Status>;
         /// Changes the crawl, or counts the URLs that a change would affect. Answers when the change is committed and all live workers go by
         /// it, or after 10 seconds.
         async fn steer(
@@ -2589,6 +2720,49 @@ pub mod crawler_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = LinksSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/argiope.v1.Crawler/Linking" => {
+                    #[allow(non_camel_case_types)]
+                    struct LinkingSvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::LinkingRequest>
+                    for LinkingSvc<T> {
+                        type Response = super::LinkingResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::LinkingRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::linking(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = LinkingSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -3193,6 +3367,49 @@ pub mod crawler_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ReportSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/argiope.v1.Crawler/History" => {
+                    #[allow(non_camel_case_types)]
+                    struct HistorySvc<T: Crawler>(pub Arc<T>);
+                    impl<T: Crawler> tonic::server::UnaryService<super::HistoryRequest>
+                    for HistorySvc<T> {
+                        type Response = super::HistoryResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::HistoryRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::history(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = HistorySvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

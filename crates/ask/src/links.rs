@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dataset::schema::Table;
 use dataset::{Column, Layout};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use weburl::UrlKey;
 
 /// A link, as JSON.
@@ -46,7 +46,7 @@ pub fn each_link(
     Ok(())
 }
 
-/// The pages that link to URLs: of each the first `max`, and how many links there are.
+/// The pages that link to URLs: of each the first `max` by their names, and how many links there are.
 ///
 /// # Errors
 /// The dataset cannot be read.
@@ -64,19 +64,59 @@ pub fn linking_pages(
             };
             let linking = all.entry(target).or_default();
             linking.links += 1;
-            if linking.pages.len() < max && linking.pages.iter().all(|page| page != source) {
-                linking.pages.push(source.to_owned());
-            }
+            linking.name(source, max);
         }
     }
     Ok(all)
 }
 
 /// The pages that link to a URL.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Linking {
     /// Links to it.
     pub links: u64,
-    /// The first pages that have them.
+    /// The first pages that have them, by their names.
     pub pages: Vec<String>,
+}
+
+impl Linking {
+    /// Takes in what another dataset tells. It has the links of other pages.
+    pub fn add(&mut self, other: Linking, max: usize) {
+        self.links += other.links;
+        other.pages.iter().for_each(|page| self.name(page, max));
+    }
+
+    /// Names a page, if it is among the first `max`: so they do not depend on the order in which pages were fetched.
+    fn name(&mut self, page: &str, max: usize) {
+        if let Err(at) = self.pages.binary_search_by(|named| named.as_str().cmp(page))
+            && at < max
+        {
+            self.pages.insert(at, page.to_owned());
+            self.pages.truncate(max);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pages_named_do_not_depend_on_the_order_in_which_they_are_found() {
+        let of = |pages: &[&str]| {
+            let mut linking = Linking::default();
+            for page in pages {
+                linking.links += 1;
+                linking.name(page, 2);
+            }
+            linking
+        };
+        let whole = of(&["c", "a", "b", "a"]);
+        assert_eq!(whole, Linking { links: 4, pages: vec!["a".to_owned(), "b".to_owned()] });
+        for (one, other) in [(["c", "a"], ["b", "a"]), (["b", "a"], ["a", "c"])] {
+            let mut sum = of(&one);
+            sum.add(of(&other), 2);
+            assert_eq!(sum, whole, "{one:?} {other:?}");
+        }
+    }
 }

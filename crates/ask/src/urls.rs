@@ -10,13 +10,15 @@ use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
 
 pub use export::kvs::KeyPart;
 
-pub use crate::visit_choice::{GivenChoice, VisitChoice};
+pub use crate::visit_choice::{GivenChoice, UNDECLARED, VisitChoice};
 
 /// URLs that an answer looks at, at most, or as many as it may have, where somebody waits for a page: so it comes in time, whatever is asked.
 pub const LOOKED_AT_MAX: usize = 5_000;
 /// URLs read from the state at once, at most. The first read takes no more than a page has.
 const ENTRIES_AT_ONCE: usize = 2_048;
 
+/// Why nothing is chosen of sites that seeds lie on.
+pub const NO_SEED: &str = "no seed of the crawl lies there";
 /// The word for the states of URLs that were requested without success.
 pub const FAILED: &str = "failed";
 
@@ -98,7 +100,7 @@ pub struct Selection {
     pub key: Option<KeyPart>,
     /// Only those whose last visit was so.
     pub visit: VisitChoice,
-    /// Neither sitemaps nor requisites, which totals do not count by outcome either.
+    /// Neither sitemaps nor requisites, which totals do not count by outcome either; but with those that reached a limit that is chosen.
     pub only_counted: bool,
     /// As the report counts: pages only, each as it is now ([`Originals::now`]); and excluded ones only if their state is chosen.
     pub as_reported: bool,
@@ -187,6 +189,17 @@ pub struct Page {
 }
 
 impl Selection {
+    /// The same of those of its sites that a seed lies on; `None` if none does.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn of_seed_sites(self, view: &dyn CrawlView) -> Result<Option<Self>, StoreError> {
+        let seeds = view.seeds()?.into_iter().map(|seed| seed.key().site);
+        let sites: BTreeSet<SiteKey> = seeds.filter(|site| self.is_of_sites(*site)).collect();
+        // No sites would stand for all.
+        Ok((!sites.is_empty()).then_some(Selection { sites, ..self }))
+    }
+
     /// The first `max` URLs of the selection after a URL. A page has fewer URLs, or none, if [`Page::next`] comes first: an answer looks at
     /// [`LOOKED_AT_MAX`] URLs, or `max`. A store with an index by state reads only URLs in the states of the selection.
     ///
@@ -309,8 +322,9 @@ impl Selection {
         let purpose = entry.candidate.purpose;
         let is_counted = !matches!(purpose, Purpose::Sitemap | Purpose::Requisite);
         let is_excluded = state == State::Ended(Outcome::Excluded) && !self.states.contains(&state);
-        let is_chosen = (is_counted || !self.only_counted)
-            && (!self.as_reported || purpose == Purpose::Page && !is_excluded)
+        let is_by_limit = self.visit.is_by_limit();
+        let is_chosen = (is_counted || !self.only_counted || is_by_limit)
+            && (!self.as_reported || is_by_limit || purpose == Purpose::Page && !is_excluded)
             && (self.states.is_empty() || self.states.contains(&state))
             && self.status.is_none_or(|status| entry.visit.as_ref().is_some_and(|visit| visit.status == status))
             && self.visit.chooses(entry.visit.as_ref())
@@ -427,6 +441,17 @@ mod tests {
         );
         let states = ["http_error", "html"].map(|word| word.parse().expect("a state")).into();
         check(&Selection { states, patterns, ..both }, &["http://a.test/1"]);
+    }
+
+    #[test]
+    fn only_sites_of_seeds_are_left() {
+        let (store, seed) = (store(), url("http://b.test/2"));
+        store.commit(&Batch { seeds: vec![seed], ..Batch::default() }).expect("committed");
+        let selection = Selection::default().of_seed_sites(&store).expect("read").expect("a seed");
+        let page = selection.page(&store, None, 100).expect("read");
+        assert!(page.urls.len() == 4 && page.urls.iter().all(|listed| listed.url.as_str().contains("//b.test/")));
+        let other = Selection { sites: [SiteKey::of("http://a.test")].into(), ..Selection::default() };
+        assert!(other.of_seed_sites(&store).expect("read").is_none(), "no seed lies there");
     }
 
     #[test]

@@ -29,7 +29,8 @@ const CRAWL_ID: &str = "crawl-id";
 pub const SETTINGS: &str = "crawl.toml";
 /// The name of the file with the changes.
 pub const CHANGES: &str = "changes.jsonl";
-const HISTORY: &str = "history.jsonl";
+/// The name of the file that says how the crawl went.
+pub const HISTORY: &str = "history.jsonl";
 const VIEWS: &str = "views.json";
 /// The name of the file with the cookies.
 pub const COOKIES: &str = "cookies.jsonl";

@@ -1,4 +1,5 @@
-//! How a crawl went, minute by minute, over all of its runs: one line a minute in `history.jsonl`.
+//! How a crawl went, minute by minute, over all of its runs: one line a minute in `history.jsonl`. A server of several workers writes the same file
+//! into the archive.
 //!
 //! The file shows people what was when. Nothing else depends on it: a line that cannot be written is left out.
 
@@ -15,11 +16,11 @@ use serde::{Deserialize, Serialize};
 use crate::CrawlDir;
 
 /// The time between two lines.
-const EVERY: Duration = Duration::from_secs(60);
+pub const EVERY: Duration = Duration::from_secs(60);
 /// Lines of the file: a week. Then every second line of the older half is dropped.
 const LINES_MAX: usize = 10_080;
 /// Bytes that are read of the file. A line has about a hundred.
-const BYTES_MAX: u64 = 4 << 20;
+pub const BYTES_MAX: u64 = 4 << 20;
 const MICROS_A_SECOND: u64 = 1_000_000;
 
 /// A crawl at one moment.
@@ -31,12 +32,17 @@ pub struct Moment {
     pub pages: u64,
     /// Payload bytes, over all runs.
     pub bytes: u64,
-    /// Fetches under way.
-    pub in_flight: usize,
-    /// Sites that wait for a visit.
-    pub sites_waiting: usize,
+    /// Fetches under way; of several workers, nobody knows them all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<usize>,
+    /// Sites that wait for a visit; the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sites_waiting: Option<usize>,
     /// Sites in trouble.
     pub sites_aside: usize,
+    /// Live workers, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workers: Option<usize>,
     /// The run was paused.
     pub paused: bool,
 }
@@ -50,14 +56,34 @@ impl Moment {
         read(&dir.history())
     }
 
+    /// The moments in the text of such a file. A crash may have cut a line.
+    #[must_use]
+    pub fn of_text(text: &[u8]) -> Vec<Self> {
+        text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    }
+
+    /// The text of a file with these moments.
+    #[must_use]
+    pub fn to_text(moments: &[Self]) -> String {
+        let lines = moments.iter().filter_map(|moment| serde_json::to_string(moment).ok());
+        lines.flat_map(|line| [line, "\n".to_owned()]).collect()
+    }
+
+    /// As many moments as a file has at most: of more, every second one of the older half is dropped.
+    #[must_use]
+    pub fn bounded(moments: Vec<Self>) -> Vec<Self> {
+        if moments.len() < LINES_MAX { moments } else { thinned(&moments).copied().collect() }
+    }
+
     fn of(progress: &Progress, date: Timestamp) -> Self {
         Moment {
             at: date.0 / MICROS_A_SECOND,
             pages: progress.pages,
             bytes: progress.bytes,
-            in_flight: progress.in_flight,
-            sites_waiting: progress.sites_waiting,
+            in_flight: Some(progress.in_flight),
+            sites_waiting: Some(progress.sites_waiting),
             sites_aside: progress.sites_aside,
+            workers: None,
             paused: progress.is_paused,
         }
     }
@@ -69,8 +95,7 @@ fn read(path: &Path) -> std::io::Result<Vec<Moment>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         file => file?.take(BYTES_MAX).read_to_end(&mut bytes)?,
     };
-    // A crash may have cut a line.
-    Ok(bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
+    Ok(Moment::of_text(&bytes))
 }
 
 /// Writes the moments of a run.
@@ -123,8 +148,8 @@ impl History {
     /// Drops every second line of the older half.
     fn thin(&mut self) {
         let Ok(moments) = read(&self.path) else { return };
-        let kept: Vec<String> = thinned(&moments).filter_map(|moment| serde_json::to_string(moment).ok()).collect();
-        let text: String = kept.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+        let kept: Vec<Moment> = thinned(&moments).copied().collect();
+        let text = Moment::to_text(&kept);
         let next = self.path.with_extension("tmp");
         let replaced = fresh::write(&next, text.as_bytes()).and_then(|()| std::fs::rename(&next, &self.path));
         if replaced.is_ok() {
@@ -143,7 +168,16 @@ mod tests {
     use super::*;
 
     fn moment(at: u64) -> Moment {
-        Moment { at, pages: at, bytes: 0, in_flight: 1, sites_waiting: 2, sites_aside: 0, paused: false }
+        Moment {
+            at,
+            pages: at,
+            bytes: 0,
+            in_flight: Some(1),
+            sites_waiting: Some(2),
+            sites_aside: 0,
+            workers: None,
+            paused: false,
+        }
     }
 
     #[test]

@@ -114,6 +114,20 @@ impl Outlook {
     }
 }
 
+/// What holds sites up where only this is known: a pause, how many are on hold, how many are in trouble and until when, and of how many the budget
+/// is spent.
+#[must_use]
+pub fn waits_of_sites(is_paused: bool, on_hold: u64, in_trouble: Wait, spent: u64) -> SiteWaits {
+    let without_end = |sites| Wait { sites, until: None };
+    let all = [
+        (Reason::Paused, without_end(u64::from(is_paused))),
+        (Reason::Hold, without_end(on_hold)),
+        (Reason::Aside, in_trouble),
+        (Reason::SiteBudget, without_end(spent)),
+    ];
+    SiteWaits(all.into_iter().filter(|(_, wait)| wait.sites > 0).collect())
+}
+
 /// What holds the sites of a crawl up, in words of now; `None` if nothing does.
 #[must_use]
 pub fn waits_in_words(waits: &SiteWaits, now: Timestamp) -> Option<String> {
@@ -217,6 +231,19 @@ mod tests {
         assert_eq!(told["ends_in_seconds"], 2.5);
         assert_eq!(told["waits"]["aside"], serde_json::json!({ "sites": 2, "until": "1970-01-01T00:00:01.500Z" }));
         assert_eq!(told["waits"]["hold"], serde_json::json!({ "sites": 1, "until": null }));
+    }
+
+    #[test]
+    fn sites_are_held_up_by_what_is_known_of_them() {
+        let in_trouble = |sites| Wait { sites, until: Some(Timestamp(1_500_000)) };
+        let words = |waits: &SiteWaits| waits_in_words(waits, Timestamp(0));
+        assert_eq!(words(&waits_of_sites(false, 0, in_trouble(0), 0)), None);
+        let all = words(&waits_of_sites(true, 2, in_trouble(3), 1)).expect("words");
+        for held in
+            ["the end of the pause", "2 sites on hold", "3 sites in trouble until ", "1 site whose budget is spent"]
+        {
+            assert!(all.contains(held), "{held}: {all}");
+        }
     }
 
     #[test]

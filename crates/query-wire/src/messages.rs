@@ -94,6 +94,13 @@ pub enum Query {
         /// The page.
         url: Named,
     },
+    /// How many links lead to URLs, and some of the pages that have them.
+    Linking {
+        /// The keys of the URLs.
+        keys: Vec<(u64, u64)>,
+        /// Pages of each, at most.
+        pages_max: usize,
+    },
     /// The rows of a page in the dataset.
     Row {
         /// The page.
@@ -145,6 +152,7 @@ impl Query {
             | Query::Path { .. }
             | Query::Contents { .. }
             | Query::Links { .. }
+            | Query::Linking { .. }
             | Query::Row { .. }
             | Query::Piece { .. } => false,
         }

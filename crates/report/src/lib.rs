@@ -30,7 +30,7 @@ mod tables;
 mod text;
 mod top;
 
-pub use behind::{Behind, Counted};
+pub use behind::{Behind, Chosen, Counted};
 pub use both::Both;
 pub use error::ReportError;
 pub use gather::seed_sites;

@@ -75,13 +75,16 @@ pub fn tables(statistics: &Statistics) -> Vec<Table> {
         Some(sites_in_trouble(statistics)),
         Some(disallowed_by_site(statistics)),
         Some(limits(statistics)),
-        Some(named(
-            "binary-by-type",
-            "Binary files by type",
-            "those that repeat another among them",
-            "type",
-            &statistics.binary_by_type,
-        )),
+        Some(Table {
+            behind: behind::kinds,
+            ..named(
+                "binary-by-type",
+                "Binary files by type",
+                "those that repeat another among them",
+                "type",
+                &statistics.binary_by_type,
+            )
+        }),
         images.as_ref().map(images_table),
         links.as_ref().map(links_table),
         links.as_ref().map(most_linked),
@@ -94,13 +97,16 @@ pub fn tables(statistics: &Statistics) -> Vec<Table> {
             behind: behind::status,
             ..named("status-codes", "Status codes", "", "status", &statistics.status_codes)
         }),
-        Some(named(
-            "content-types",
-            "Content types",
-            "as declared by the servers",
-            "content type",
-            &statistics.content_types,
-        )),
+        Some(Table {
+            behind: behind::content_type,
+            ..named(
+                "content-types",
+                "Content types",
+                "as declared by the servers",
+                "content type",
+                &statistics.content_types,
+            )
+        }),
         Some(depths(statistics)),
         Some(slowest_sites(statistics)),
         statistics.freshness.as_ref().map(freshness),
@@ -149,7 +155,7 @@ fn items(statistics: &Statistics) -> Table {
     });
     let note =
         "rows as of now, and the share of them that has a value; of the pages of the last round what they had before";
-    let (title, rows, behind) = ("Items taken out of pages", rows.collect(), behind::sum);
+    let (title, rows, behind) = ("Items taken out of pages", rows.collect(), behind::items);
     Table { id: "items", title, note, columns, rows, total: list.total, behind }
 }
 
@@ -160,7 +166,7 @@ fn limits(statistics: &Statistics) -> Table {
     let rows = list.rows.iter().map(|Named { name, count }| {
         vec![json!(name), json!(meaning(name)), json!(count.seed_sites), json!(count.all_sites)]
     });
-    let (rows, behind) = (rows.collect(), behind::sum);
+    let (rows, behind) = (rows.collect(), behind::limit);
     Table { id: "limits", title: "Limits reached", note: "", columns, rows, total: list.total, behind }
 }
 
@@ -210,7 +216,7 @@ fn ranked<T, const N: usize>(
     row: impl Fn(&T) -> [Value; N],
 ) -> Table {
     let rows = list.rows.iter().map(|item| row(item).to_vec()).collect();
-    Table { id, title, note, columns: columns(titles), rows, total: list.total, behind: behind::beside }
+    Table { id, title, note, columns: columns(titles), rows, total: list.total, behind: behind::measured }
 }
 
 fn overview(statistics: &Statistics) -> Table {
@@ -320,34 +326,38 @@ fn links_table(links: &crate::Links) -> Table {
 
 fn most_linked(links: &crate::Links) -> Table {
     let titles = [("linked by", Number), ("page", Url), ("title", Text), ("type", Text)];
-    ranked(("most-linked", "Most linked pages", ""), titles, &links.most_linked, |row| {
+    let table = ranked(("most-linked", "Most linked pages", ""), titles, &links.most_linked, |row| {
         [json!(row.links), json!(row.url), json!(row.title.as_deref().map(shown)), json!(row.outcome)]
-    })
+    });
+    Table { behind: behind::links_to, ..table }
 }
 
 fn most_linking(links: &crate::Links) -> Table {
     let titles = [("links", Number), ("page", Url)];
-    ranked(("most-linking", "Pages with most links", ""), titles, &links.most_linking, |row| {
+    let table = ranked(("most-linking", "Pages with most links", ""), titles, &links.most_linking, |row| {
         [json!(row.count), json!(row.url)]
-    })
+    });
+    Table { behind: behind::links_from, ..table }
 }
 
 fn most_copied(statistics: &Statistics) -> Table {
     let titles = [("duplicates", Number), ("first seen as", Url)];
-    ranked(
+    let table = ranked(
         ("duplicates", "Duplicates", "the same bytes under other URLs"),
         titles,
         &statistics.duplicates.most_copied,
         |row| [json!(row.copies), json!(row.url)],
-    )
+    );
+    Table { behind: behind::copies, ..table }
 }
 
 fn most_resembled(near: &crate::NearDuplicates) -> Table {
     let titles = [("near duplicates", Number), ("page", Url)];
     let about = "almost the same text as another page";
-    ranked(("near-duplicates", "Near duplicates", about), titles, &near.most_resembled, |row| {
+    let table = ranked(("near-duplicates", "Near duplicates", about), titles, &near.most_resembled, |row| {
         [json!(row.count), json!(row.url)]
-    })
+    });
+    Table { behind: behind::near, ..table }
 }
 
 fn rendering(statistics: &Statistics) -> Table {
@@ -364,7 +374,7 @@ fn rendering(statistics: &Statistics) -> Table {
     };
     let rows: Vec<Vec<Value>> = statistics.rendering.iter().map(row).collect();
     let note = "links and characters are those that only the browser shows";
-    let (title, total, behind) = ("Pages shown in a browser", rows.len() as u64, behind::sum);
+    let (title, total, behind) = ("Pages shown in a browser", rows.len() as u64, behind::rendered);
     Table { id: "rendering", title, note, columns, rows, total, behind }
 }
 
@@ -376,16 +386,18 @@ fn depths(statistics: &Statistics) -> Table {
 fn sites_in_trouble(statistics: &Statistics) -> Table {
     let titles = [("site", Text), ("asked again from", Text), ("fetched", Number), ("what failed last", Text)];
     let note = "their URLs stay open";
-    ranked(("in-trouble", "Sites in trouble", note), titles, &statistics.sites_in_trouble, |row| {
+    let table = ranked(("in-trouble", "Sites in trouble", note), titles, &statistics.sites_in_trouble, |row| {
         [json!(shown(&row.site)), json!(row.until), json!(row.fetched), json!(shown(&row.reason))]
-    })
+    });
+    Table { behind: behind::visits, ..table }
 }
 
 fn slowest_sites(statistics: &Statistics) -> Table {
     let titles = [("site", Text), ("last answer took", Milliseconds), ("fetched", Number), ("given up", Text)];
-    ranked(("slowest-sites", "Slowest sites", ""), titles, &statistics.slowest_sites, |row| {
+    let table = ranked(("slowest-sites", "Slowest sites", ""), titles, &statistics.slowest_sites, |row| {
         [json!(shown(&row.site)), json!(row.response_ms), json!(row.fetched), json!(row.given_up.as_deref().map(shown))]
-    })
+    });
+    Table { behind: behind::slowest, ..table }
 }
 
 fn largest(statistics: &Statistics) -> Table {

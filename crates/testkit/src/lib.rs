@@ -2,7 +2,7 @@
 //!
 //! A test crawl runs the real binary ([`ran`], [`crawled`], [`endless`]). [`judge`] says whether a server's log is polite, [`tables`] reads a dataset, and
 //! [`batches`] and [`any_batches`] are commits for stores. [`python`], [`pywb`] and [`replaywebpage`] run the tools that read
-//! exports. [`browser`] is a real one, [`axe`] judges the page it shows, and [`ui`] serves a crawl to it; [`screens`] puts them together, and [`hostile`] is what
+//! exports. [`browser`] is a real one, [`axe`] judges the page it shows, and [`ui`] serves a crawl to it; [`numbers`] follows the numbers of its report, [`screens`] puts them together, and [`hostile`] is what
 //! they have to bear.
 
 #![expect(
@@ -22,6 +22,7 @@ pub mod endless;
 pub mod hostile;
 pub mod judge;
 pub mod numbered_pages;
+pub mod numbers;
 pub mod python;
 pub mod pywb;
 pub mod ran;

@@ -16,6 +16,7 @@ pub(crate) fn board(is_running: bool, numbers: &[Number]) -> Markup {
                 div { dt { (label) } dd data-live=(name) { (value) } }
             }
             div hidden { dt { "pages a second" } dd data-live="rate" {} }
+            div hidden { dt { "for the queue, at the rate of the last minutes" } dd data-live="ends" {} }
         }
     }
 }
@@ -23,22 +24,22 @@ pub(crate) fn board(is_running: bool, numbers: &[Number]) -> Markup {
 /// What a line of the chart shows: its name in the script, and what that is.
 type Line = (&'static str, &'static str);
 
-/// The lines of a crawl of which pages alone are known minute by minute.
-pub(crate) const OF_PAGES: [Line; 1] = [("rate", "Pages a second")];
+/// The line that every crawl has.
+const OF_PAGES: Line = ("rate", "Pages a second");
+/// Another that every crawl has.
+const OF_TROUBLE: Line = ("sites_aside", "Sites in trouble");
 /// The lines of a crawl with a history.
-pub(crate) const OF_CRAWL: [Line; 4] = [
-    OF_PAGES[0],
-    ("in_flight", "Fetches under way"),
-    ("sites_waiting", "Sites in the queue"),
-    ("sites_aside", "Sites in trouble"),
-];
+pub(crate) const OF_CRAWL: [Line; 4] =
+    [OF_PAGES, ("in_flight", "Fetches under way"), ("sites_waiting", "Sites in the queue"), OF_TROUBLE];
+/// The lines of a crawl by several workers.
+pub(crate) const OF_WORKERS: [Line; 3] = [OF_PAGES, ("workers", "Workers"), OF_TROUBLE];
 
 /// The chart, which has `said` as its label. All lines have the same time.
 pub(crate) fn chart(said: &str, lines: &[Line]) -> Markup {
     html! {
         figure #chart hidden {
             @for (name, shows) in lines {
-                div.series hidden[*name != OF_PAGES[0].0] {
+                div.series hidden[*name != OF_PAGES.0] {
                     p.count { (shows) }
                     canvas width="720" height="160" role="img" data-series=(name) data-shows=(shows) aria-label=(shows) {}
                 }

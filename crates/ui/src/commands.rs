@@ -15,7 +15,7 @@ const OF_A_CLUSTER: &str = "the crawl of a directory has one worker";
 const BEGINS_A_RUN: &str = "the interface begins no run";
 
 /// The commands of `argiope client`, and where the interface has the same. A test of the command fails if one is not here.
-pub const COMMANDS: [(&str, Counterpart); 28] = [
+pub const COMMANDS: [(&str, Counterpart); 29] = [
     ("workers", Missing(OF_A_CLUSTER)),
     ("crawl", Missing("seeds are added, but nothing waits for their pages")),
     ("add-seeds", Screen("/steer")),
@@ -38,6 +38,7 @@ pub const COMMANDS: [(&str, Counterpart); 28] = [
     ("watch", Missing(BEGINS_A_RUN)),
     ("freshness", Screen("/")),
     ("stats", Screen("/")),
+    ("history", Screen("/")),
     ("steer", Screen("/steer")),
     ("journal", Screen("/steer")),
     ("undo", Screen("/steer")),
@@ -47,7 +48,7 @@ pub const COMMANDS: [(&str, Counterpart); 28] = [
 ];
 
 /// The same for the interface to a server.
-pub const OF_SERVER: [(&str, Counterpart); 28] = [
+pub const OF_SERVER: [(&str, Counterpart); 29] = [
     ("workers", Screen("/workers")),
     ("crawl", Screen("/steer")),
     ("add-seeds", Screen("/steer")),
@@ -70,6 +71,7 @@ pub const OF_SERVER: [(&str, Counterpart); 28] = [
     ("watch", Screen("/steer")),
     ("freshness", Screen("/freshness")),
     ("stats", Screen("/")),
+    ("history", Screen("/")),
     ("steer", Screen("/steer")),
     ("journal", Screen("/steer")),
     ("undo", Screen("/steer")),
@@ -90,7 +92,7 @@ pub const FILES: [(&str, &str); 11] = [
     ("/graph.json", "`picture --json` prints the same points and links"),
     ("/report.html", "`report --html` writes the same file"),
     ("/report.csv", "no command: `report --json` has all tables"),
-    ("/history.json", "no command: it is the chart of the overview"),
+    ("/history.json", "`history --json` has the same of a server"),
     ("/graph.js", "the script of a page"),
     ("/ui.css", "the style of the pages"),
     ("/ui.js", "the script of the pages"),
@@ -118,7 +120,7 @@ const OF_A_VISIT: Given = Otherwise("each picture that a visit took is a link on
 
 /// The arguments and options of the commands of `argiope client`, those of all commands without a command, and where the interface has the same. A
 /// directory's interface has those of the commands that it has. A test of the command fails if one is not here.
-pub const OPTIONS: [(&str, &str, Given); 77] = [
+pub const OPTIONS: [(&str, &str, Given); 79] = [
     ("", "--server", OF_THE_INTERFACE),
     ("", "--json", Not("pages are for people; the table of URLs and those of the report are files")),
     ("", "--token-file", OF_THE_INTERFACE),
@@ -167,6 +169,7 @@ pub const OPTIONS: [(&str, &str, Given); 77] = [
     ("copies", "URL", Field("/url/copies", "u")),
     ("copies", "--limit", MORE),
     ("urls", "--site", Field("/urls", "site")),
+    ("urls", "--seed-sites", Field("/urls", "seeds")),
     ("urls", "--state", Field("/urls", "state")),
     ("urls", "--only", Field("/urls", "match")),
     ("urls", "--status", Field("/urls", "status")),
@@ -178,6 +181,7 @@ pub const OPTIONS: [(&str, &str, Given); 77] = [
     ("urls", "--size-max", Field("/urls", "size_max")),
     ("urls", "--since", Field("/urls", "since")),
     ("urls", "--until", Field("/urls", "until")),
+    ("urls", "--reached", Field("/urls", "reached")),
     ("urls", "--as-reported", Field("/urls", "reported")),
     ("urls", "--order", Field("/urls", "sort")),
     ("urls", "--after", IN_PAGES),
@@ -203,10 +207,11 @@ pub const OPTIONS: [(&str, &str, Given); 77] = [
 ];
 
 /// The fields of forms and links that no option of a command has: paths, fields, and what has the same.
-pub const FIELDS_ALONE: [(&str, &[&str], &str); 16] = [
+pub const FIELDS_ALONE: [(&str, &[&str], &str); 17] = [
     ("/urls", &["after", "behind", "seen"], "the way from page to page"),
     ("/sites", &["after", "behind"], "the way from page to page"),
     ("/url", &["from", "to"], "`links` has all links at once"),
+    ("/urls", &["linked"], "`links` has them for one URL"),
     ("/search", &["limit"], "`--limit`"),
     ("/changes", &["limit"], "`--limit`"),
     ("/url/copies", &["limit"], "`--limit`"),
@@ -223,8 +228,7 @@ pub const FIELDS_ALONE: [(&str, &[&str], &str); 16] = [
 ];
 
 /// The same of the interface to a directory alone.
-pub const FIELDS_OF_DIRECTORY: [(&str, &[&str], &str); 4] = [
-    ("/urls", &["linked"], "`links` has them for one URL"),
+pub const FIELDS_OF_DIRECTORY: [(&str, &[&str], &str); 3] = [
     ("/urls/views", &["*"], "a view is an address that a directory keeps"),
     ("/urls/views/delete", &["*"], "a view is an address that a directory keeps"),
     ("/sites", &["name", "sort"], "the commands for a directory"),

@@ -16,6 +16,8 @@ use crate::query::{Fields, number, with_fields};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
     pub(crate) site: String,
+    /// Not empty: only of sites that a seed lies on.
+    pub(crate) seeds: String,
     /// In any of these states.
     pub(crate) states: Vec<String>,
     /// By any of these patterns.
@@ -32,6 +34,8 @@ pub(crate) struct Filter {
     pub(crate) bytes: [String; 2],
     /// The first and the last time of the last visit.
     pub(crate) visited: [String; 2],
+    /// A limit that the last visit reached.
+    pub(crate) reached: String,
     /// Not empty: the pages that link to each URL are shown.
     pub(crate) linked: String,
     /// Not empty: URLs are chosen as the report counts them.
@@ -70,6 +74,7 @@ impl Filter {
         let get = |name| fields.get(name).to_owned();
         Filter {
             site: get("site"),
+            seeds: get("seeds"),
             states: fields.all("state"),
             patterns: fields.all("match"),
             status: get("status"),
@@ -79,6 +84,7 @@ impl Filter {
             title: get("title"),
             bytes: ["size_min", "size_max"].map(get),
             visited: ["since", "until"].map(get),
+            reached: get("reached"),
             linked: get("linked"),
             reported: get("reported"),
             sort: get("sort"),
@@ -115,8 +121,8 @@ impl Filter {
 
     /// What is chosen by the last visits.
     pub(crate) fn given(&self) -> GivenChoice<'_> {
-        let Filter { content_type, title, bytes: [bytes_min, bytes_max], visited: [since, until], .. } = self;
-        GivenChoice { content_type, title, bytes_min, bytes_max, since, until }
+        let Filter { content_type, title, bytes: [bytes_min, bytes_max], visited: [since, until], reached, .. } = self;
+        GivenChoice { content_type, title, bytes_min, bytes_max, since, until, reached }
     }
 
     /// # Errors
@@ -164,7 +170,7 @@ impl Filter {
     /// What is chosen, as fields of a request.
     pub(crate) fn fields(&self) -> Vec<(&'static str, &str)> {
         let Filter { site, states, patterns, status, depth, key, content_type, title, bytes, visited, .. } = self;
-        let Filter { linked, reported, sort, .. } = self;
+        let Filter { seeds, reached, linked, reported, sort, .. } = self;
         let others = [
             ("status", status),
             ("depth", depth),
@@ -175,11 +181,12 @@ impl Filter {
             ("size_max", &bytes[1]),
             ("since", &visited[0]),
             ("until", &visited[1]),
+            ("reached", reached),
             ("linked", linked),
             ("reported", reported),
             ("sort", sort),
         ];
-        let mut fields = vec![("site", site.as_str())];
+        let mut fields = vec![("site", site.as_str()), ("seeds", seeds.as_str())];
         fields.extend(states.iter().map(|state| ("state", state.as_str())));
         fields.extend(patterns.iter().map(|pattern| ("match", pattern.as_str())));
         fields.extend(others.map(|(name, value)| (name, value.as_str())));
@@ -231,8 +238,8 @@ mod tests {
 
     #[test]
     fn every_choice_is_a_field_of_a_link_that_is_read_again() {
-        let query = "site=a.test&state=html&match=*x*&status=200&depth=1&key=ab12&type=text%2F&title=T\
-                     &size_min=1&size_max=9&since=7d&until=1d&linked=yes&reported=yes&sort=size";
+        let query = "site=a.test&seeds=yes&state=html&match=*x*&status=200&depth=1&key=ab12&type=text%2F&title=T\
+                     &size_min=1&size_max=9&since=7d&until=1d&reached=links&linked=yes&reported=yes&sort=size";
         let filter = Filter::of(&Fields::parse(query));
         assert_eq!(filter.link("/urls", &Next::None), format!("/urls?{query}"));
         filter.selection().expect("all of it can be chosen");

@@ -33,22 +33,31 @@ pub(crate) struct Columns {
     sites_waiting: Vec<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sites_aside: Vec<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    workers: Vec<usize>,
     /// 1 where the run was paused.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     paused: Vec<u8>,
 }
 
 impl Columns {
-    fn of(moments: &[Moment], asked: &Asked) -> Self {
-        let mut columns = Columns::default();
-        for (left_out, moment) in asked.chosen(moments, |moment| moment.at) {
-            let Moment { at, pages, bytes, in_flight, sites_waiting, sites_aside, paused } = *moment;
-            columns.add(left_out, [at, pages, bytes]);
-            columns.in_flight.push(in_flight);
-            columns.sites_waiting.push(sites_waiting);
-            columns.sites_aside.push(sites_aside);
-            columns.paused.push(u8::from(paused));
-        }
+    pub(crate) fn of(moments: &[Moment], asked: &Asked) -> Self {
+        let chosen = asked.chosen(moments, |moment| moment.at);
+        // A column is there if all of them have its number.
+        let column = |of: fn(&Moment) -> Option<usize>| -> Vec<usize> {
+            chosen.iter().map(|(_, moment)| of(moment)).collect::<Option<_>>().unwrap_or_default()
+        };
+        let mut columns = Columns {
+            in_flight: column(|moment| moment.in_flight),
+            sites_waiting: column(|moment| moment.sites_waiting),
+            sites_aside: column(|moment| Some(moment.sites_aside)),
+            workers: column(|moment| moment.workers),
+            paused: chosen.iter().map(|(_, moment)| u8::from(moment.paused)).collect(),
+            ..Columns::default()
+        };
+        chosen
+            .into_iter()
+            .for_each(|(left_out, moment)| columns.add(left_out, [moment.at, moment.pages, moment.bytes]));
         columns
     }
 

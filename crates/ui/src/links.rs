@@ -1,8 +1,10 @@
 //! Links between the screens.
 
+use std::collections::HashSet;
+
 use maud::{Markup, html};
-use printable::Printable;
-use weburl::CanonicalUrl;
+use printable::{Printable, counted};
+use weburl::{CanonicalUrl, UrlKey};
 
 use crate::query::{Fields, with_fields};
 
@@ -119,6 +121,14 @@ impl Way {
         }
     }
 
+    /// How many others there are at the other ends, in words.
+    fn of_others(self, others: usize) -> String {
+        match self {
+            Way::From => format!("to {}", counted(others as u64, "other URL")),
+            Way::To => format!("from {}", counted(others as u64, "other page")),
+        }
+    }
+
     fn title(self) -> &'static str {
         match self {
             Way::From => "Links from the page",
@@ -135,25 +145,38 @@ pub(crate) struct Links {
     count: usize,
     /// The other end, and the text.
     shown: Vec<(String, Option<String>)>,
+    /// The other ends, as the report counts them: each once, and without redirects.
+    ends: HashSet<UrlKey>,
 }
+
+/// The word for a link that a redirect makes.
+const REDIRECT: &str = "redirect";
 
 impl Links {
     /// None so far, of those that a request asks for.
     pub(crate) fn of(way: Way, fields: &Fields) -> Self {
-        Links { way, behind: fields.behind(way.field()), count: 0, shown: Vec::new() }
+        Links { way, behind: fields.behind(way.field()), count: 0, shown: Vec::new(), ends: HashSet::new() }
     }
 
-    /// Takes in a link by its other end and its text.
-    pub(crate) fn add(&mut self, end: &str, text: Option<&str>) {
+    /// Takes in a link by its other end, its text and its kind.
+    pub(crate) fn add(&mut self, end: &str, text: Option<&str>, kind: &str) {
         if self.count >= self.behind && self.shown.len() < LINKS_SHOWN {
             self.shown.push((end.to_owned(), text.map(str::to_owned)));
         }
         self.count += 1;
+        self.ends.extend(CanonicalUrl::from_canonical(end).filter(|_| kind != REDIRECT).map(|end| end.key()));
+    }
+
+    /// How many others there are at the other ends of the links of a page.
+    fn others(&self, page: &str) -> usize {
+        let own = CanonicalUrl::from_canonical(page).map(|page| page.key());
+        self.ends.iter().filter(|end| Some(**end) != own).count()
     }
 
     /// The links of the page `url`.
     pub(crate) fn list(&self, url: &str) -> Markup {
-        let Links { way, behind, count, shown } = self;
+        let Links { way, behind, count, shown, .. } = self;
+        let others = self.others(url);
         let end = behind + shown.len();
         let link = |behind: usize| {
             let link = with_fields("/url", &[("u", url), (way.field(), &behind.to_string())]);
@@ -162,6 +185,7 @@ impl Links {
         html! {
             section id=(format!("links-{}", way.field())) {
                 h2 { (way.title()) " " span.count { (count) } }
+                @if others != *count { p.count { (way.of_others(others)) } }
                 @if shown.len() < *count && !shown.is_empty() { p.count { (behind + 1) " to " (end) } }
                 ul.links {
                     @for (url, text) in shown {
@@ -274,12 +298,25 @@ mod tests {
     }
 
     #[test]
+    fn the_others_are_counted_as_the_report_counts_them() {
+        let mut links = Links::of(Way::To, &Fields::default());
+        for (end, kind) in [("1", "anchor"), ("1", "canonical"), ("2", REDIRECT), ("", "anchor"), ("3", "anchor")] {
+            links.add(&format!("http://a.test/{end}"), None, kind);
+        }
+        let list = links.list("http://a.test/").into_string();
+        assert!(
+            list.contains("<span class=\"count\">5</span></h2><p class=\"count\">from 2 other pages</p>"),
+            "{list}"
+        );
+    }
+
+    #[test]
     fn all_links_of_a_page_are_reached() {
         const LINKS: usize = 2 * LINKS_SHOWN + 1;
         let (mut seen, mut fields) = (Vec::new(), String::new());
         loop {
             let mut links = Links::of(Way::From, &Fields::parse(&fields));
-            (0..LINKS).for_each(|n| links.add(&format!("http://a.test/{n}"), None));
+            (0..LINKS).for_each(|n| links.add(&format!("http://a.test/{n}"), None, "anchor"));
             seen.extend(links.shown.iter().map(|(url, _)| url.clone()));
             let list = links.list("http://a.test/?x=1&y");
             let shown = list.into_string();
@@ -292,7 +329,7 @@ mod tests {
         }
         assert_eq!(seen, (0..LINKS).map(|n| format!("http://a.test/{n}")).collect::<Vec<_>>());
         let mut beyond = Links::of(Way::To, &Fields::parse("to=99"));
-        beyond.add("http://a.test/", None);
+        beyond.add("http://a.test/", None, "anchor");
         let shown = beyond.list("http://a.test/").into_string();
         assert!(shown.contains("Links before") && !shown.contains("More links"), "{shown}");
     }

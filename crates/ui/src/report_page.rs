@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use ask::freshness::Freshness;
+use ask::urls::FAILED;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -12,14 +13,13 @@ use dataset::Layout;
 use engine::clock::Clock;
 use maud::{Markup, html};
 use printable::{Printable, counted, write_csv_line};
-use report::{Behind, Column, Kind, Statistics, Table, shown, tables};
+use report::{Behind, Chosen, Column, Kind, Statistics, Table, shown, tables};
 use serde_json::Value;
 
 use crate::awaited::made_in_time;
 use crate::base::to;
 use crate::failure::Failure;
 use crate::query::{Fields, with_fields};
-use crate::rows::Asks;
 use crate::{Ui, blocking, frame, links};
 
 /// The file has its own policy in its head, which knows its script and its style by their hashes; a browser applies this one too.
@@ -52,11 +52,11 @@ impl Ui {
 pub(crate) async fn show(State(ui): State<Ui>) -> Result<Html<String>, Failure> {
     let all = ui.clone();
     let statistics = made_in_time(&ui.counting, async move { all.statistics().await }).await?;
-    Ok(page(statistics.as_deref(), Asks::OfDirectory))
+    Ok(page(statistics.as_deref()))
 }
 
 /// The report as a page, or what there is to see while it is counted.
-pub(crate) fn page(statistics: Option<&Statistics>, asks: Asks) -> Html<String> {
+pub(crate) fn page(statistics: Option<&Statistics>) -> Html<String> {
     let Some(statistics) = statistics else {
         let body = html! {
             // The script opens this page again until the report is there.
@@ -73,12 +73,12 @@ pub(crate) fn page(statistics: Option<&Statistics>, asks: Asks) -> Html<String> 
             " has the charts" @if statistics.picture.is_some() { ", and the picture of the links between the most linked pages" } "."
         }
         @if let Some(missing) = &statistics.missing { p.note { (Printable(missing)) } }
-        div.tables { @for table in &tables(statistics) { (section(table, asks)) } }
+        div.tables { @for table in &tables(statistics) { (section(table)) } }
     };
     frame::page("Report", "/report", &body)
 }
 
-fn section(table: &Table, asks: Asks) -> Markup {
+fn section(table: &Table) -> Markup {
     let in_page = &table.rows[..table.rows.len().min(ROWS_MAX)];
     let (open, folded) = in_page.split_at(in_page.len().min(ROWS_OPEN));
     let left_out = table.total - in_page.len() as u64;
@@ -88,11 +88,11 @@ fn section(table: &Table, asks: Asks) -> Markup {
             @if !table.note.is_empty() { p.count { (table.note) } }
             @let unlisted = unlisted(table, in_page);
             @if !unlisted.is_empty() { p.count { "Numbers without a list: " (unlisted.join("; ")) "." } }
-            (rows(table, open, table.title, asks))
+            (rows(table, open, table.title))
             @if !folded.is_empty() {
                 details {
                     summary { (counted(folded.len() as u64, "more row")) }
-                    (rows(table, folded, &format!("{}, more rows", table.title), asks))
+                    (rows(table, folded, &format!("{}, more rows", table.title)))
                     @if left_out > 0 { p { (left_out.to_string()) " more are not in this page." } }
                 }
             }
@@ -106,11 +106,10 @@ fn section(table: &Table, asks: Asks) -> Markup {
 
 /// Why some numbers of these rows have no list, each reason once.
 fn unlisted(table: &Table, rows: &[Vec<Value>]) -> Vec<&'static str> {
-    let is_number =
-        |at: usize| table.columns.get(at).is_some_and(|column| !matches!(column.kind, Kind::Text | Kind::Url));
+    let is_of_numbers = |at: usize| table.columns.get(at).is_some_and(|column| is_number(column.kind));
     let mut reasons = Vec::new();
     for row in rows {
-        for (at, value) in row.iter().enumerate().filter(|(at, _)| is_number(*at)) {
+        for (at, value) in row.iter().enumerate().filter(|(at, _)| is_of_numbers(*at)) {
             if let Err(why) = (table.behind)(row, at)
                 && value.as_f64().is_some_and(|number| number > 0.0)
                 && !reasons.contains(&why)
@@ -122,8 +121,12 @@ fn unlisted(table: &Table, rows: &[Vec<Value>]) -> Vec<&'static str> {
     reasons
 }
 
-fn rows(table: &Table, rows: &[Vec<Value>], name: &str, asks: Asks) -> Markup {
-    let class = |column: &Column| (!matches!(column.kind, Kind::Text | Kind::Url)).then_some("number");
+const fn is_number(kind: Kind) -> bool {
+    !matches!(kind, Kind::Text | Kind::Url)
+}
+
+fn rows(table: &Table, rows: &[Vec<Value>], name: &str) -> Markup {
+    let class = |column: &Column| is_number(column.kind).then_some("number");
     html! {
         div.rows role="region" aria-label=(name) tabindex="0" {
             table {
@@ -132,7 +135,7 @@ fn rows(table: &Table, rows: &[Vec<Value>], name: &str, asks: Asks) -> Markup {
                     @for row in rows {
                         tr {
                             @for (at, (value, column)) in row.iter().zip(&table.columns).enumerate() {
-                                td class=[class(column)] { (cell((table, row, at), value, column.kind, asks)) }
+                                td class=[class(column)] { (cell((table, row, at), value, column.kind)) }
                             }
                         }
                     }
@@ -142,26 +145,43 @@ fn rows(table: &Table, rows: &[Vec<Value>], name: &str, asks: Asks) -> Markup {
     }
 }
 
-fn cell((table, row, at): (&Table, &[Value], usize), value: &Value, kind: Kind, asks: Asks) -> Markup {
-    let has_urls = value.as_u64().is_none_or(|count| count > 0);
+fn cell((table, row, at): (&Table, &[Value], usize), value: &Value, kind: Kind) -> Markup {
+    let counts_any = is_number(kind) && value.as_f64().is_some_and(|number| number > 0.0);
     match (value.as_str(), (table.behind)(row, at)) {
         (Some(url), _) if kind == Kind::Url => links::story(url),
-        (_, Ok(behind)) if has_urls => html! { a href=(list(&behind, asks)) { (shown(value, kind)) } },
+        (_, Ok(behind)) if counts_any => html! { a href=(list(&behind)) { (shown(value, kind)) } },
         _ => html! { (shown(value, kind)) },
     }
 }
 
-/// The list of the URLs that a number counts; of those that failed with the pages that link to them, where the table can have these.
-fn list(Behind { site, state, status, depth }: &Behind, asks: Asks) -> String {
-    let with_links = if *state == ask::urls::FAILED && asks == Asks::OfDirectory { "yes" } else { "" };
+/// The list of what a number counts; of URLs that failed with the pages that link to them.
+fn list(behind: &Behind) -> String {
+    let links = |url: &str, place| format!("{}#{place}", with_fields("/url", &[("u", url)]));
+    match behind {
+        Behind::Urls(chosen) => urls(chosen),
+        Behind::Rows(table) => format!("#{table}"),
+        Behind::LinksTo(url) => links(url, "links-to"),
+        Behind::LinksFrom(url) => links(url, "links-from"),
+        Behind::Copies(url) => with_fields("/url/copies", &[("u", url)]),
+    }
+}
+
+fn urls(chosen: &Chosen) -> String {
+    let Chosen { site, state, status, depth, content_type, reached, is_answered, of_seed_sites } = chosen;
+    let yes = |is_so: bool| if is_so { "yes" } else { "" };
     with_fields(
         "/urls",
         &[
             ("site", site),
+            ("seeds", yes(*of_seed_sites)),
             ("state", state),
             ("status", status),
             ("depth", depth),
-            ("linked", with_links),
+            ("type", content_type),
+            // Whatever was answered has a size.
+            ("size_min", if *is_answered { "0" } else { "" }),
+            ("reached", reached),
+            ("linked", yes(*state == FAILED)),
             ("reported", "yes"),
         ],
     )

@@ -7,7 +7,7 @@ use ask::links::Linking;
 use ask::order::{Column, Order};
 use ask::urls::{FAILED, Listed};
 use maud::{Markup, html};
-use model::{Outcome, Timestamp};
+use model::{Limit, Outcome, Timestamp};
 use printable::{Printable, counted};
 use service::sortings::SoFar;
 use settings::units::human_bytes;
@@ -96,25 +96,27 @@ fn given(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// What can be asked of the table besides the filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asks {
-    /// The pages that link to each URL.
-    OfDirectory,
-    /// Not those: the workers of a server know the links, each its own.
-    OfServer,
-}
-
 /// A page of the table.
 pub(crate) struct Page {
     pub(crate) rows: Vec<Row>,
     pub(crate) next: Next,
     /// The URLs that were looked at for it, those of the pages before included that had none; `None` if that is not told.
     pub(crate) seen: Option<usize>,
-    /// The rows have the pages that link to them.
-    pub(crate) has_links: bool,
+    pub(crate) linking: IsLinked,
     /// What came of the order that was asked for.
     pub(crate) order: InOrder,
+}
+
+/// Whether the rows have the pages that link to them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum IsLinked {
+    /// Nobody asked for them.
+    #[default]
+    Unasked,
+    /// They have.
+    Told,
+    /// They have not, for this reason.
+    Untold(String),
 }
 
 /// What came of an order of the table.
@@ -141,7 +143,7 @@ pub(crate) enum InOrder {
     Busy,
 }
 
-fn form(filter: &Filter, asks: Asks) -> Markup {
+fn form(filter: &Filter) -> Markup {
     let states = std::iter::once("waiting").chain([FAILED]).chain(Outcome::ALL.iter().map(|outcome| outcome.as_str()));
     let of_files = filter.in_order(String::new());
     html! {
@@ -172,15 +174,16 @@ fn form(filter: &Filter, asks: Asks) -> Markup {
                 option value="" { "by site" }
                 @for (order, name) in orders() { option value=(order) selected[filter.sort == order] { (name) } }
             } }
-            @if asks == Asks::OfDirectory {
-                label.tick {
-                    input type="checkbox" name="linked" value="yes" checked[!filter.linked.is_empty()];
-                    "pages that link to them"
-                }
-            }
-            label.tick {
-                input type="checkbox" name="reported" value="yes" checked[!filter.reported.is_empty()];
-                "as the report counts"
+            label { "Limit reached" select name="reached" {
+                option value="" { "any or none" }
+                @for limit in Limit::ALL.iter().map(|limit| limit.as_str()) { option value=(limit) selected[filter.reached == limit] { (limit) } }
+            } }
+            @for (name, value, label) in [
+                ("seeds", &filter.seeds, "of sites with a seed"),
+                ("linked", &filter.linked, "pages that link to them"),
+                ("reported", &filter.reported, "as the report counts"),
+            ] {
+                label.tick { input type="checkbox" name=(name) value="yes" checked[!value.is_empty()]; (label) }
             }
             button { "Filter" }
         }
@@ -250,25 +253,26 @@ fn order_told(filter: &Filter, page: &Page) -> Markup {
 }
 
 /// A page of the table.
-pub(crate) fn table(filter: &Filter, asks: Asks, page: &Page) -> Markup {
-    let Page { rows, next, seen, has_links, .. } = page;
+pub(crate) fn table(filter: &Filter, page: &Page) -> Markup {
+    let Page { rows, next, seen, linking, .. } = page;
+    let has_links = *linking == IsLinked::Told;
     // A page that is not full ends where one answer has looked at enough.
     let is_full = rows.len() >= URLS_ON_PAGE;
     html! {
-        (form(filter, asks))
+        (form(filter))
         (order_told(filter, page))
         div.scroll role="region" aria-label="URLs" tabindex="0" {
             table {
                 thead { tr {
                     @for column in COLUMNS { (head(filter, column)) }
-                    @if *has_links { th { "Linked from" } }
+                    @if has_links { th { "Linked from" } }
                 } }
-                tbody { @for row in rows { (line(row, *has_links)) } }
+                tbody { @for row in rows { (line(row, has_links)) } }
             }
         }
         @let is_there = !matches!(page.order, InOrder::Looking { .. } | InOrder::Busy);
         @if rows.is_empty() && is_there && *next == Next::None { p role="status" { "No URL." } }
-        @if asks == Asks::OfDirectory && !filter.linked.is_empty() && !has_links { p { "The crawl has no dataset, so its links are not known." } }
+        @if let IsLinked::Untold(why) = linking { p { "The links to these URLs are not known: " (Printable(why)) "." } }
         @match next {
             Next::None => {}
             Next::After(_) if !is_full => {
@@ -361,7 +365,7 @@ mod tests {
         let query = "state=html&state=waiting&match=*%2Fa%2F*";
         let filter = Filter::of(&crate::query::Fields::parse(query));
         assert_eq!(filter.link("/urls", &Next::None), format!("/urls?{query}"));
-        let form = form(&filter, Asks::OfServer).into_string();
+        let form = form(&filter).into_string();
         assert_eq!((form.matches("name=\"state\"").count(), form.matches("name=\"match\"").count()), (3, 2));
         for chosen in [
             "<option value=\"html\" selected>",
@@ -377,8 +381,14 @@ mod tests {
     fn a_table_says_how_far_it_is_sorted() {
         let filter = Filter { sort: "-size".to_owned(), ..Filter::default() };
         let shown = |rows: usize, order: InOrder| {
-            let page = Page { rows: vec![Row::default(); rows], next: Next::None, seen: None, has_links: false, order };
-            table(&filter, Asks::OfDirectory, &page).into_string()
+            let page = Page {
+                rows: vec![Row::default(); rows],
+                next: Next::None,
+                seen: None,
+                linking: IsLinked::Unasked,
+                order,
+            };
+            table(&filter, &page).into_string()
         };
         let so_far = SoFar { looked_at: 40_000, found: 7 };
         let looking = shown(0, InOrder::Looking { so_far, behind: 100 });
@@ -403,10 +413,10 @@ mod tests {
                 rows: Vec::new(),
                 next: Next::after(Some(next.to_owned())),
                 seen: Some(40_000),
-                has_links: false,
+                linking: IsLinked::Unasked,
                 order: InOrder::AsTheyAre,
             };
-            table(&Filter::default(), Asks::OfDirectory, &page).into_string()
+            table(&Filter::default(), &page).into_string()
         };
         let looked = page("http://a.test/9");
         assert!(looked.contains("40000 URLs looked at so far"), "{looked}");

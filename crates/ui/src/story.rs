@@ -128,7 +128,7 @@ fn links_of(layout: &Layout, key: UrlKey, way: Way, fields: &Fields) -> anyhow::
     };
     let mut links = Links::of(way, fields);
     each_link(layout, column, key, |link| {
-        links.add(if way == Way::From { link.target } else { link.source }, link.text);
+        links.add(if way == Way::From { link.target } else { link.source }, link.text, link.kind);
         Ok(())
     })?;
     Ok(links)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ask::links::linking_pages;
 use ask::order::{Column, Order, Sorting};
-use ask::urls::{Listed, Selection};
+use ask::urls::{Listed, NO_SEED, Selection};
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, Response};
 use crawl::opened::Opened;
@@ -14,6 +14,7 @@ use crawl::standing::Standing;
 use dataset::Layout;
 use maud::html;
 use service::sortings::{SORTED_MAX, Sortings, Stage};
+use settings::usage;
 use store::CrawlView;
 use tokio::runtime::Handle;
 use weburl::{CanonicalUrl, UrlKey};
@@ -22,7 +23,7 @@ use crate::failure::Failure;
 use crate::files::{File, Format};
 use crate::filter::{Filter, Next};
 use crate::query::Fields;
-use crate::rows::{Asks, InOrder, Page, Row, URLS_ON_PAGE, table};
+use crate::rows::{InOrder, IsLinked, Page, Row, URLS_ON_PAGE, table};
 use crate::{FILES_MAX, Ui, answered, blocking, frame, views};
 
 /// URLs of a file that are read from the state at once.
@@ -30,7 +31,7 @@ const URLS_AT_ONCE: usize = 1_000;
 /// How long the reader of a file may take for a piece, while the state stays open for the next part.
 const READ_WITHIN: Duration = Duration::from_secs(1);
 /// Pages shown that link to a URL.
-const LINKING_PAGES_SHOWN: usize = 3;
+pub(crate) const LINKING_PAGES_SHOWN: usize = 3;
 
 impl Filter {
     /// What is chosen of a crawl.
@@ -40,7 +41,10 @@ impl Filter {
     pub(crate) fn of_crawl(&self, view: &dyn CrawlView) -> anyhow::Result<Selection> {
         let selection = self.selection()?;
         self.check_site(view, &selection)?;
-        Ok(selection)
+        if self.seeds.is_empty() {
+            return Ok(selection);
+        }
+        selection.of_seed_sites(view)?.ok_or_else(|| usage(NO_SEED))
     }
 
     /// A page of the table, without links.
@@ -117,7 +121,7 @@ impl Found {
 
     fn into_page(self) -> Page {
         let Found { urls, next, seen, order } = self;
-        Page { rows: urls.into_iter().map(Row::from).collect(), next, seen, has_links: false, order }
+        Page { rows: urls.into_iter().map(Row::from).collect(), next, seen, linking: IsLinked::Unasked, order }
     }
 }
 
@@ -133,7 +137,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         ui.large(&ui.large, move |crawl| with_links(crawl, &asked, &sorted, &from)).await?
     };
     let saved = ui.ask(views::all).await?;
-    let body = html! { (views::list(&saved, &filter)) (table(&filter, Asks::OfDirectory, &page)) };
+    let body = html! { (views::list(&saved, &filter)) (table(&filter, &page)) };
     Ok(frame::page("URLs", "/urls", &body))
 }
 
@@ -144,12 +148,13 @@ fn with_links(crawl: &Standing, filter: &Filter, sorted: &Sorted, from: &Begin) 
     let keys: Vec<UrlKey> = found.urls.iter().map(|listed| listed.url.key()).collect();
     let mut page = found.into_page();
     let layout = Layout::at(opened.dir.dataset());
+    page.linking = IsLinked::Untold("the crawl has no dataset".to_owned());
     if layout.exists() {
         let mut linked_from = linking_pages(&layout, keys.iter().copied().collect(), LINKING_PAGES_SHOWN)?;
         for (row, key) in page.rows.iter_mut().zip(keys) {
             row.linking = linked_from.remove(&key);
         }
-        page.has_links = true;
+        page.linking = IsLinked::Told;
     }
     Ok(page)
 }

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use api::{
     AddSeedsRequest, AgainRequest, ChangesRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainRequest,
-    FreshnessRequest, GetWorkersRequest, JournalRequest, LinksRequest, OverlapRequest, PageRankRequest, PathRequest,
-    PauseRequest, PictureRequest, ResumeRequest, SearchRequest, StatsRequest, SteerRequest,
+    FreshnessRequest, GetWorkersRequest, HistoryRequest, JournalRequest, LinksRequest, OverlapRequest, PageRankRequest,
+    PathRequest, PauseRequest, PictureRequest, ResumeRequest, SearchRequest, StatsRequest, SteerRequest,
 };
 use ask::since::time;
 use clap::{Args, Subcommand};
@@ -191,6 +191,8 @@ enum Method {
     Freshness,
     /// Show the progress of the crawl
     Stats,
+    /// Show how the crawl went, minute by minute, while a server was there
+    History,
     /// Change the crawl: settings, patterns, sites on hold, seeds
     Steer {
         /// Change nothing; count the URLs that the change affects
@@ -312,6 +314,7 @@ impl Session {
             }
             Method::Watch(watching) => watching.watch(self).await,
             Method::Freshness => self.told(client.freshness(FreshnessRequest {}).await?),
+            Method::History => self.told(client.history(HistoryRequest {}).await?),
             Method::Stats => self.told(client.stats(StatsRequest {}).await?),
             Method::Steer { dry_run, what } => {
                 let (change, to) = what.change()?.words();

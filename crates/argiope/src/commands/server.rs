@@ -115,6 +115,7 @@ pub fn run(args: ServerArgs) -> anyhow::Result<ExitCode> {
     let metrics = args.metrics.as_deref().map(Metrics::listen).transpose()?;
     let _within = runtime.enter();
     service.watch_database();
+    service.record_history();
     if let Some(metrics) = &metrics {
         metrics.serve(runtime.handle(), count(service.clone()))?;
     }

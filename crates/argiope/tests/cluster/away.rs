@@ -74,6 +74,7 @@ fn all_are_told(server: &Served) {
             ("Stats", json!({})),
             ("Report", json!({})),
             ("Report", json!({})),
+            ("History", json!({})),
             ("Freshness", json!({})),
             ("Again", json!({})),
             ("ForeseeAgain", json!({})),

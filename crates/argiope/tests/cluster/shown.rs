@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use testdb::{Postgres, until};
+use testkit::numbers::assert_all_lead;
 use testkit::ran::argiope;
 use testkit::ui::{Answer, Ui};
 use testweb::{Reply, Web, from_fn};
@@ -135,7 +136,12 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
 
     // The page has the numbers of the server, and so have the samples.
     until("the numbers on the page", || ui.page("/").contains(&format!("<dd data-live=\"fetched\">{two_sites}</dd>")));
-    contains(&ui.page("/"), &["href=\"/urls?state=excluded\"", "nothing moves"]);
+    contains(&ui.page("/"), &["href=\"/urls?state=excluded\"", "nothing moves", "It waits for: 1 site on hold."]);
+    until("a moment is recorded", || {
+        lab.served.asked(&["history"])["moments"].as_array().is_some_and(|moments| !moments.is_empty())
+    });
+    assert!(lab.shared().join("history.jsonl").exists(), "it is in the archive");
+    assert!(lab.served.client(&["history"]).stdout.contains(" fetched, "), "in words");
     let told = sample(&ui);
     assert_eq!((&told["running"], &told["fetched"], &told["waiting"]), (&json!(true), &json!(two_sites), &json!(1)));
 
@@ -204,8 +210,12 @@ fn a_cluster_is_shown_and_steered_in_the_browser() {
 fn answers(ui: &Ui) {
     let excluded = ui.page("/urls?site=a.test&state=excluded");
     contains(&excluded, &["exclude */1*", ">Title or reason</a></th>", "A file is in the order of sites"]);
-    assert!(!excluded.contains("Save this view") && !excluded.contains("name=\"linked\""), "{excluded}");
+    assert!(!excluded.contains("Save this view"), "{excluded}");
     assert_eq!(excluded.matches("class=\"url\"").count() as u64, ONES);
+    // The excluded pages, each with the page that links to it.
+    let linked = ui.page("/urls?site=a.test&state=excluded&linked=yes");
+    contains(&linked, &["<th>Linked from</th>", ">http://a.test/10</a>"]);
+    assert_eq!(linked.matches(">http://a.test/</a></div>").count() as u64, ONES, "{linked}");
     assert_eq!(ui.page("/urls?status=200&depth=0").matches("class=\"url\"").count(), 2, "two roots were visited");
     contains(&ui.page("/urls?site=a.test&depth=0"), &["&lt;script&gt;", "text/html"]);
     assert_eq!(ui.page("/urls?match=http%3A%2F%2Fc.test%2F2*").matches("class=\"url\"").count(), 1);
@@ -260,7 +270,8 @@ fn answers(ui: &Ui) {
     contains(&ui.page("/changes?since=2020-01-01"), &["URLs visited:", ">http://c.test/</a>"]);
     contains(&ui.page("/freshness"), &["no page was visited a second time"]);
     let history: serde_json::Value = serde_json::from_str(&ui.page("/history.json")).expect("JSON");
-    let columns = ["at", "left_out", "pages", "bytes"].map(|name| history[name].as_array().map(Vec::len));
+    let columns = ["at", "left_out", "pages", "bytes", "workers", "sites_aside", "paused"]
+        .map(|name| history[name].as_array().map(Vec::len));
     assert!(columns[0].is_some() && columns.iter().all(|column| *column == columns[0]), "{history}");
     reported(ui);
     files(ui);
@@ -274,6 +285,10 @@ fn reported(ui: &Ui) {
     let listed = "/urls?state=html&amp;reported=yes";
     contains(&report, &[&format!("href=\"{listed}\">{html}</a>"), "<h2>Images</h2>", "<h2>Most linked pages</h2>"]);
     assert!(!report.contains("class=\"note\""), "nothing is missing: {report}");
+    let followed = assert_all_lead(ui);
+    for part in ["seeds=yes", "type=text%2Fhtml%3B", "state=excluded", "#links-from", "#links-to", "#sites"] {
+        assert!(followed.iter().any(|(_, link)| link.contains(part)), "{part}: {followed:?}");
+    }
     let links = ui.page("/report.csv?table=most-linking");
     assert!(links.contains("\r\n21,http://a.test/\r\n"), "{links}");
     assert_eq!(ui.page("/urls?state=html&reported=yes").matches("class=\"url\"").count() as u64, html);

@@ -4,9 +4,6 @@ use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use crawl::CrawlDir;
@@ -350,70 +347,6 @@ fn what_cannot_be_done_is_said_in_the_words_of_the_page() {
     }
 }
 
-fn help(path: &[&str]) -> String {
-    binary::run(&[path, &["--help"]].concat()).expect_code(0).stdout
-}
-
-/// The subcommands of a command, as its help lists them.
-fn commands_below(path: &[&str]) -> BTreeSet<String> {
-    let help = help(path);
-    let (_, listed) = help.split_once("Commands:\n").unwrap();
-    let names = listed.lines().take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
-    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
-}
-
-#[test]
-fn the_interface_has_what_the_command_line_can_do_or_says_why_not() {
-    let listed: BTreeSet<String> = ui::commands::COMMANDS.iter().map(|(name, _)| (*name).to_owned()).collect();
-    assert_eq!(commands_below(&["client"]), listed);
-    let changes: BTreeSet<String> = ui::changes().map(str::to_owned).collect();
-    assert_eq!(commands_below(&["steer"]), changes);
-    assert_eq!(commands_below(&["client", "steer"]), changes);
-}
-
-/// The arguments and the options of a command, as its help lists them: `URL`, `--depth`.
-fn arguments_of(path: &[&str]) -> BTreeSet<String> {
-    /// What is further to the right describes an option.
-    const INDENTED_MAX: usize = 6;
-    let help = help(path);
-    let listed = help.lines().filter(|line| line.starts_with("  ") && line.find(|c| c != ' ') <= Some(INDENTED_MAX));
-    let mut arguments = BTreeSet::new();
-    for line in listed {
-        let mut words = line.split_whitespace();
-        match words.find(|word| !word.ends_with(',')) {
-            Some(option) if option.starts_with("--") => arguments.insert(option.to_owned()),
-            Some(name) if name.starts_with(['<', '[']) => {
-                arguments.insert(name.trim_matches(['<', '>', '[', ']', '.']).to_owned())
-            }
-            _ => false,
-        };
-    }
-    arguments.remove("--help");
-    arguments
-}
-
-#[test]
-fn every_option_of_the_command_line_has_its_place_in_the_interface_or_a_reason() {
-    let of_all = arguments_of(&["client"]);
-    let of_program = arguments_of(&[]);
-    let mut told: BTreeSet<(String, String)> =
-        of_all.difference(&of_program).map(|option| (String::new(), option.clone())).collect();
-    for command in commands_below(&["client"]) {
-        let arguments = arguments_of(&["client", &command]);
-        told.extend(arguments.difference(&of_all).map(|argument| (command.clone(), argument.clone())));
-    }
-    let listed = ui::commands::OPTIONS.map(|(command, argument, _)| (command.to_owned(), argument.to_owned()));
-    assert_eq!(listed.len(), BTreeSet::from(listed.clone()).len(), "one is listed twice");
-    assert_eq!(told, BTreeSet::from(listed));
-    // The form of a change has what the command takes; settings have their keys as names.
-    let of_steer = arguments_of(&["client", "steer"]);
-    for change in commands_below(&["client", "steer"]).iter().filter(|change| *change != "set") {
-        let arguments = arguments_of(&["client", "steer", change]);
-        let options: Vec<_> = arguments.difference(&of_steer).filter(|name| name.starts_with("--")).collect();
-        assert!(options.is_empty(), "{change}: {options:?}");
-    }
-}
-
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     for _ in 0..6_000 {
         if is_so() {
@@ -422,94 +355,6 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     panic!("it does not come to this: {what}");
-}
-
-/// A web with a page of each kind. In the second round one page fails, one is gone, and one has changed.
-fn of_all_kinds(round: &Arc<AtomicU32>) -> Web {
-    let now = round.clone();
-    let page = move |request: &testweb::Request| match (request.path(), now.load(SeqCst)) {
-        ("/robots.txt", _) => Reply::text("User-agent: *\nDisallow: /secret"),
-        ("/", _) => Reply::html(
-            "<title>start</title><a href=/a>a</a><a href=/b>b</a><a href=/copy>c</a><a href=/gone>d</a><a href=/file>e</a>\
-             <a href=/secret>f</a><a href=/no/x>g</a><a href=/moved>h</a><a href=/odd>i</a><a href=http://other.kinds.test/>j</a>",
-        ),
-        ("/a", 2) => Reply::new(403),
-        ("/b", 2) => Reply::new(404),
-        ("/deep", 2) => Reply::html("<p>another text than before"),
-        ("/a" | "/copy", _) => Reply::html("<p>the same bytes"),
-        ("/b", _) => Reply::html("<p>a page that leads <a href=/deep>deeper</a>"),
-        ("/deep", _) => Reply::html("<p>a page <a href=/no/y>out</a>"),
-        ("/file", _) => Reply::new(200).header("Content-Type", "application/pdf").body("%PDF-1.4"),
-        ("/moved", _) => Reply::new(301).header("Location", "/a"),
-        ("/odd", _) => Reply::new(400),
-        _ => Reply::new(404),
-    };
-    let other = |_: &testweb::Request| Reply::html("<p>another site");
-    Web::new().site("kinds.test", from_fn(page)).site("other.kinds.test", from_fn(other))
-}
-
-/// The links of a page to lists of URLs, each with the number that stands there.
-fn numbers(page: &str) -> Vec<(String, usize)> {
-    let links = page.split("<a href=\"/urls?").skip(1);
-    let numbers = links.filter_map(|rest| {
-        let (query, rest) = rest.split_once("\">")?;
-        let number = rest.split_once("</a>")?.0.parse().ok()?;
-        Some((query.replace("&amp;", "&"), number))
-    });
-    numbers.collect()
-}
-
-#[test]
-fn every_number_of_the_report_leads_to_a_list_with_that_many_rows() {
-    let round = Arc::new(AtomicU32::new(1));
-    let (served, dirs) = (Served::start(of_all_kinds(&round)), tempfile::tempdir().unwrap());
-    let dir = dirs.path().join("crawl");
-    let crawl = |arguments: &[&str]| {
-        let flags = served.flags();
-        let mut all = [&["crawl"], arguments, &["-o", dir.to_str().unwrap()]].concat();
-        all.extend(flags.iter().map(String::as_str));
-        binary::run(&all).expect_code(0);
-    };
-    let fast = ["--delay", "0", "--ip-delay", "0", "--no-sitemaps"];
-    crawl(&[&["http://kinds.test/", "--scope", "domain", "--exclude", "*/no/*"], &fast[..]].concat());
-    let mut followed = BTreeSet::new();
-    for number in [1, 2] {
-        if number == 2 {
-            round.store(2, SeqCst);
-            crawl(&["--again"]);
-        }
-        let ui = Ui::start(&dir);
-        let report = ui.page("/report");
-        let numbers = numbers(&report);
-        let has_digit = |cell: &str| cell.contains(|digit: char| ('1'..='9').contains(&digit));
-        for section in report.split("<section").skip(1) {
-            let cells = section.split("<td class=\"number\">").skip(1).filter_map(|cell| cell.split("</td>").next());
-            let without: Vec<&str> = cells.filter(|cell| !cell.contains("<a ") && has_digit(cell)).collect();
-            let says_why = section.contains("Numbers without a list: ");
-            assert_eq!(says_why, !without.is_empty(), "round {number}: {without:?} in {section}");
-        }
-        for (query, count) in &numbers {
-            let rows = ui.page(&format!("/urls.jsonl?{query}")).lines().count();
-            assert_eq!(rows, *count, "round {number}: {query}");
-        }
-        followed.extend(numbers.into_iter().map(|(query, count)| (number, query, count)));
-    }
-    // The web has something of each kind, in both rounds.
-    for state in ["html", "duplicate", "binary", "redirect", "failed", "disallowed", "excluded"] {
-        for round in [1, 2] {
-            let is_there = |(of, query, count): &(u32, String, usize)| {
-                *of == round && query.contains(&format!("state={state}")) && *count > 0
-            };
-            assert!(followed.iter().any(is_there), "round {round}: {state}: {followed:?}");
-        }
-    }
-    for part in ["site=", "depth=", "status="] {
-        assert!(followed.iter().any(|(_, query, _)| query.contains(part)), "{part}: {followed:?}");
-    }
-    // As the table shows it, the failed page is an error now; as the report counts, it is still there.
-    let ui = Ui::start(&dir);
-    let rows = |query: &str| ui.page(&format!("/urls.jsonl?{query}")).lines().count();
-    assert_ne!(rows("state=failed"), rows("state=failed&reported=yes"));
 }
 
 #[test]

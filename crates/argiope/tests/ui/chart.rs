@@ -90,8 +90,14 @@ fn time_in_which_nobody_watched_is_in_the_chart_and_not_in_the_rate() {
         browser.value(&format!("happens([sampled({}, {})])", 3001 + n, 30010 + 2 * n));
         assert_eq!(browser.text("[data-live=rate]"), "2.0", "after {n} s");
     }
+    // The queue takes as long as the rate of the last ten minutes says.
+    assert_eq!(browser.text("[data-live=ends]"), "≥ 1 s");
+    browser.value("happens([{ ...sampled(3022, 30052), waiting: 100000 }])");
+    assert_eq!(browser.text("[data-live=ends]"), "≥ 2 h 51 min");
+    browser.value("happens([{ ...sampled(3023, 30054), waiting: 0 }])");
+    assert_eq!(browser.value("document.querySelector('[data-live=ends]').parentElement.hidden"), true);
     // 50 minutes, and the seconds in which somebody watched.
-    assert_eq!(browser.value("document.getElementById('moment').max"), (50 + 4 + 20 - 1).to_string());
+    assert_eq!(browser.value("document.getElementById('moment').max"), (50 + 4 + 22 - 1).to_string());
     browser.tab_to("#moment");
     browser.key("Home");
     assert!(browser.text("#at").starts_with("1970-01-01 00:01:00 UTC: 10.0"), "{}", browser.text("#at"));

@@ -23,6 +23,9 @@ pub struct Listing {
     /// Only URLs of this site: example.org, or https://example.org:8443
     #[arg(long, value_name = "SITE", default_value = "")]
     site: String,
+    /// Only URLs of sites that a seed lies on
+    #[arg(long)]
+    seed_sites: bool,
     /// Only URLs in this state: waiting, or an outcome such as http_error; may be repeated
     #[arg(long, value_name = "STATE")]
     state: Vec<String>,
@@ -38,7 +41,7 @@ pub struct Listing {
     /// Only URLs with this key, or this beginning of one: the url_key of the dataset, or the SHA-1 in a key-value store
     #[arg(long, value_name = "HEX", default_value = "")]
     key: String,
-    /// Only URLs whose answer declared a media type that begins so: text/html, image/
+    /// Only URLs whose answer declared a media type that begins so: text/html, image/; `text/html;` is the whole type, (none) is no type
     #[arg(long = "type", value_name = "TYPE", default_value = "")]
     content_type: String,
     /// Only URLs whose title has this text, or the reason where there is no title
@@ -56,6 +59,9 @@ pub struct Listing {
     /// Only URLs visited last at this time or before
     #[arg(long, value_name = "TIME", default_value = "")]
     until: String,
+    /// Only URLs whose last visit reached this limit, as the report names it
+    #[arg(long, value_name = "LIMIT", default_value = "")]
+    reached: String,
     /// Only pages, as `report` counts them: by the visit that describes them now, without excluded ones
     #[arg(long)]
     as_reported: bool,
@@ -95,6 +101,8 @@ impl Listing {
             since: self.since,
             until: self.until,
             as_reported: self.as_reported,
+            reached: self.reached,
+            of_seed_sites: self.seed_sites,
             ..UrlsRequest::default()
         };
         if !order.is_empty() {

@@ -4,10 +4,10 @@ use std::io::{Result, Write};
 
 use api::{
     AddSeedsResponse, AgainResponse, ChangeRate, Changed, ChangesResponse, CrawlResponse, Domain, DomainsResponse,
-    DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, InOrder, InTrouble, JournalResponse,
-    Journaled, Link, LinksResponse, OverlapResponse, PageChange, PageRankResponse, PastVisit, PathResponse,
-    PauseResponse, PictureResponse, ResumeResponse, SearchResponse, SiteState, SiteUrls, StatsResponse, SteerCount,
-    SteerResponse, SteeredSite, UndoResponse, Unowned, Url, UrlsResponse, Wait, Worker,
+    DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, HistoryResponse, InOrder, InTrouble,
+    JournalResponse, Journaled, Link, LinksResponse, Moment, OverlapResponse, PageChange, PageRankResponse, PastVisit,
+    PathResponse, PauseResponse, PictureResponse, ResumeResponse, SearchResponse, SiteState, SiteUrls, StatsResponse,
+    SteerCount, SteerResponse, SteeredSite, UndoResponse, Unowned, Url, UrlsResponse, Wait, Worker,
 };
 use ask::changes::NO_PLACE;
 use ask::freshness::{Freshness, Rate};
@@ -54,6 +54,19 @@ impl Text for CrawlResponse {
             writeln!(out, "{} left in the queue: max-pages-per-site is spent", counted(self.waiting, "URL"))?;
         }
         self.owner.as_ref().map_or(Ok(()), |owner| write_owner(out, owner))
+    }
+}
+
+impl Text for HistoryResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        for Moment { at, pages, bytes, sites_aside, workers, paused } in &self.moments {
+            let date = Timestamp(at.saturating_mul(1_000_000)).to_rfc3339();
+            let (workers, bytes) = (counted(*workers, "worker"), human_bytes(*bytes));
+            let trouble = if *sites_aside > 0 { format!(", {sites_aside} in trouble") } else { String::new() };
+            let paused = if *paused { ", paused" } else { "" };
+            writeln!(out, "{date} {pages:>12} fetched, {bytes}, {workers}{trouble}{paused}")?;
+        }
+        writeln!(out, "{}", counted(self.moments.len() as u64, "moment"))
     }
 }
 

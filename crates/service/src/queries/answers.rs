@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use api::{
-    Drawn, DrawnLink, Edge, Found, Link, LinksResponse, OverlapResponse, PageRankResponse, PathResponse,
-    PictureResponse, Ranked, SearchResponse,
+    Drawn, DrawnLink, Edge, Found, Link, LinkingResponse, LinksResponse, OverlapResponse, PageRankResponse,
+    PathResponse, PictureResponse, Ranked, SearchResponse,
 };
 use dataset::schema::Table;
 use dataset::{Column, DatasetError, Layout};
@@ -23,7 +23,7 @@ use super::peers::Peers;
 use super::request::pattern;
 use super::{Named, Query, Vertices};
 use ask::CONTEXT_CHARS;
-use ask::links::each_link;
+use ask::links::{Linking, each_link, linking_pages};
 use ask::page::PageRows;
 use ask::path::link_text;
 use ask::picture::{Among, Picture, Sketch};
@@ -85,6 +85,7 @@ impl PartOfQuery {
                 serde_json::to_value(drawn.map(picture).unwrap_or_default())
             }
             Query::Links { url } => serde_json::to_value(self.links(url)?),
+            Query::Linking { keys, pages_max } => serde_json::to_value(self.linking(keys, *pages_max)?),
             Query::Row { url } => serde_json::to_value(self.row(url)?),
             Query::Piece { .. } => return Err(QueryError::Refused("one worker alone has a piece".to_owned()).into()),
             Query::Contents { seed_sites } => serde_json::to_value(self.contents(seed_sites)?),
@@ -386,6 +387,27 @@ impl PartOfQuery {
             ways
         })?;
         Ok(LinksResponse { from, to })
+    }
+
+    /// The pages that link to URLs, in the order of their keys. Each process knows the links of its own pages.
+    fn linking(&mut self, keys: &[WireKey], pages_max: usize) -> anyhow::Result<LinkingResponse> {
+        let mut own: BTreeMap<UrlKey, Linking> = BTreeMap::new();
+        for layout in &self.layouts {
+            let targets = keys.iter().copied().map(from_wire).collect();
+            for (key, linking) in linking_pages(layout, targets, pages_max)? {
+                own.entry(key).or_default().add(linking, pages_max);
+            }
+        }
+        let own: Vec<Linking> = keys.iter().map(|key| own.get(&from_wire(*key)).cloned().unwrap_or_default()).collect();
+        let all = self.peers.gather(own, |parts: Vec<Vec<Linking>>| {
+            let mut all = vec![Linking::default(); keys.len()];
+            for part in parts {
+                all.iter_mut().zip(part).for_each(|(all, own)| all.add(own, pages_max));
+            }
+            all
+        })?;
+        let linking = all.into_iter().map(|Linking { links, pages }| api::Linking { links, pages });
+        Ok(LinkingResponse { linking: linking.collect() })
     }
 }
 

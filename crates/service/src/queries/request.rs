@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use api::{
-    LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest, PageRankResponse, PathRequest,
-    PathResponse, PictureRequest, PictureResponse, SearchRequest, SearchResponse,
+    LinkingRequest, LinkingResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PageRankRequest,
+    PageRankResponse, PathRequest, PathResponse, PictureRequest, PictureResponse, SearchRequest, SearchResponse,
 };
 use graph::Pattern;
 use query_wire::{Named, Piece, Query, QueryError, Vertices};
@@ -23,6 +23,10 @@ const TOP_MAX: usize = 10_000;
 /// Pages told by a search if their number is not given, and at most.
 const LIMIT: usize = 100;
 const LIMIT_MAX: usize = 10_000;
+/// URLs of which the linking pages are asked for, at most; and pages named of one, if their number is not given and at most.
+const LINKED_MAX: usize = 1_000;
+const LINKING_PAGES: usize = 3;
+const LINKING_PAGES_MAX: usize = 100;
 /// Sites of seeds that each worker gets: about 2 MB.
 const SEED_SITES_MAX: usize = 100_000;
 
@@ -96,6 +100,22 @@ impl Request for LinksRequest {
 
     fn query(&self, rules: &CanonicalRules) -> Result<Query, QueryError> {
         Ok(Query::Links { url: named(&self.url, rules)? })
+    }
+}
+
+impl Request for LinkingRequest {
+    type Response = LinkingResponse;
+
+    fn query(&self, _: &CanonicalRules) -> Result<Query, QueryError> {
+        if self.urls.len() > LINKED_MAX {
+            return Err(QueryError::Refused(format!("{} URLs: at most {LINKED_MAX} are looked up", self.urls.len())));
+        }
+        let key = |text: &String| match CanonicalUrl::from_canonical(text) {
+            Some(url) => Ok((url.key().site.0, url.key().url)),
+            None => Err(QueryError::Refused(format!("{text}: no URL as the crawl has it"))),
+        };
+        let keys = self.urls.iter().map(key).collect::<Result<_, _>>()?;
+        Ok(Query::Linking { keys, pages_max: bounded("pages_max", self.pages_max, LINKING_PAGES, LINKING_PAGES_MAX)? })
     }
 }
 
@@ -213,6 +233,15 @@ mod tests {
         assert_eq!(picture("", 0), Ok(Query::Picture { of: Vertices::Sites, max: VERTICES_MAX }));
         assert_eq!(picture("pages", 20_001), refused("max 20001: at most 20000 are returned"));
         assert_eq!(picture("page", 1), refused("`page` is no graph; possible are sites, domains, pages"));
+        let linking = |urls: &[&str]| {
+            let urls = urls.iter().map(|&url| url.to_owned()).collect();
+            LinkingRequest { urls, pages_max: 0 }.query(&rules)
+        };
+        let key = CanonicalUrl::from_canonical("http://a.test/").expect("a URL").key();
+        let of_one = Query::Linking { keys: vec![(key.site.0, key.url)], pages_max: LINKING_PAGES };
+        assert_eq!(linking(&["http://a.test/"]), Ok(of_one));
+        assert_eq!(linking(&["a.test"]), refused("a.test: no URL as the crawl has it"));
+        assert_eq!(linking(&["http://a.test/"; 1_001]), refused("1001 URLs: at most 1000 are looked up"));
         let search = SearchRequest { text: " ".to_owned(), ..SearchRequest::default() };
         assert_eq!(search.query(&rules), refused("there is nothing to search for"));
     }

@@ -41,6 +41,7 @@ pub(super) fn routes(service: &Service) -> Router {
         "PageRank" page_rank;
         "Search" search;
         "Links" links;
+        "Linking" linking;
         "Path" path;
         "Picture" picture;
         "Row" row;
@@ -55,6 +56,7 @@ pub(super) fn routes(service: &Service) -> Router {
         "Freshness" freshness;
         "Stats" stats;
         "Report" report;
+        "History" history;
         "Steer" steer;
         "Journal" journal;
         "Undo" undo;

@@ -2,7 +2,7 @@
 
 use api::{InOrder, Url, UrlsRequest, UrlsResponse};
 use ask::order::{Order, Sorting};
-use ask::urls::{GivenChoice, KeyPart, Listed, Selection, State, VisitChoice};
+use ask::urls::{GivenChoice, KeyPart, Listed, NO_SEED, Selection, State, VisitChoice};
 use engine::clock::Clock;
 use settings::plan;
 use tonic::Status;
@@ -61,11 +61,16 @@ async fn selection(service: &Service, request: &UrlsRequest) -> Result<Selection
         bytes_max: &bytes_max,
         since: &request.since,
         until: &request.until,
+        reached: &request.reached,
     };
     selection.visit = VisitChoice::of(given, Clock::start().date()).map_err(|error| wrong(&error))?;
     if !key.is_empty() {
         let part = key.parse::<KeyPart>().map_err(|error| wrong(&format_args!("the key: {error}")))?;
         selection.key = Some(part);
+    }
+    if request.of_seed_sites {
+        let chosen = service.ask(move |control| selection.of_seed_sites(control)).await?;
+        return chosen.ok_or_else(|| wrong(&NO_SEED));
     }
     Ok(selection)
 }

@@ -8,14 +8,15 @@ use api::{
     AddSeedsRequest, AddSeedsResponse, AgainRequest, AgainResponse, ChangesRequest, ChangesResponse, CopiesRequest,
     CopiesResponse, CrawlProgressResponse, CrawlRequest, CrawlResponse, DomainsRequest, DomainsResponse, DrainRequest,
     DrainResponse, ExplainRequest, ExplainResponse, FreshnessRequest, FreshnessResponse, GetWorkersRequest,
-    GetWorkersResponse, JournalRequest, JournalResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse,
-    PagePictureRequest, PagePictureResponse, PageRankRequest, PageRankResponse, PathRequest, PathResponse,
-    PauseRequest, PauseResponse, PictureRequest, PictureResponse, RecordRequest, RecordResponse, ReportRequest,
-    ReportResponse, ResumeRequest, ResumeResponse, RowRequest, RowResponse, SearchRequest, SearchResponse,
-    StatsRequest, StatsResponse, SteerRequest, SteerResponse, UndoRequest, UndoResponse, Unowned, UrlsRequest,
-    UrlsResponse,
+    GetWorkersResponse, HistoryRequest, HistoryResponse, JournalRequest, JournalResponse, LinkingRequest,
+    LinkingResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PagePictureRequest,
+    PagePictureResponse, PageRankRequest, PageRankResponse, PathRequest, PathResponse, PauseRequest, PauseResponse,
+    PictureRequest, PictureResponse, RecordRequest, RecordResponse, ReportRequest, ReportResponse, ResumeRequest,
+    ResumeResponse, RowRequest, RowResponse, SearchRequest, SearchResponse, StatsRequest, StatsResponse, SteerRequest,
+    SteerResponse, UndoRequest, UndoResponse, Unowned, UrlsRequest, UrlsResponse,
 };
 use coordination::Member;
+use crawl::history::Moment;
 use crawl::{Change, Changed};
 use settings::site_name::SiteName;
 use store::CrawlView;
@@ -134,6 +135,10 @@ impl Crawler for Service {
         self.put(request.into_inner()).await
     }
 
+    async fn linking(&self, request: Request<LinkingRequest>) -> Result<Response<LinkingResponse>, Status> {
+        self.put(request.into_inner()).await
+    }
+
     async fn path(&self, request: Request<PathRequest>) -> Result<Response<PathResponse>, Status> {
         self.put(request.into_inner()).await
     }
@@ -228,6 +233,20 @@ impl Crawler for Service {
 
     async fn report(&self, _: Request<ReportRequest>) -> Result<Response<ReportResponse>, Status> {
         Ok(Response::new(reporting::report(self).await?))
+    }
+
+    async fn history(&self, _: Request<HistoryRequest>) -> Result<Response<HistoryResponse>, Status> {
+        let recorded = self.clone();
+        let moments = self.ask(move |_| Ok(recorded.recorded().moments())).await?;
+        let told = |Moment { at, pages, bytes, sites_aside, workers, paused, .. }| api::Moment {
+            at,
+            pages,
+            bytes,
+            sites_aside: sites_aside as u64,
+            workers: workers.unwrap_or_default() as u64,
+            paused,
+        };
+        Ok(Response::new(HistoryResponse { moments: moments.into_iter().map(told).collect() }))
     }
 
     async fn steer(&self, request: Request<SteerRequest>) -> Result<Response<SteerResponse>, Status> {

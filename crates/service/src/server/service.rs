@@ -1,7 +1,7 @@
 //! What the answers have in common: the database, the plan in force, the workers.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use api::UrlsRequest;
 use ask::order::Sorting;
@@ -16,6 +16,7 @@ use tonic::{Response, Status};
 use weburl::{CanonicalRules, CanonicalUrl, SiteKey, UserInfo};
 
 use super::pulse::{Pulse, SILENCE_MAX};
+use super::recorded::{Recorded, record};
 use crate::changes::Changes;
 use crate::queries::{self, Coordinator, Members, QueryError};
 use crate::reach::tell_of_database;
@@ -64,6 +65,7 @@ pub struct Service {
     sorted: Arc<Sortings<UrlsRequest, Listed, AtThisMoment>>,
     changes: Changes,
     archive: Arc<SharedArchive>,
+    recorded: Arc<Mutex<Recorded>>,
 }
 
 /// The state as a request finds it. Each has its own: nothing tells whether the state is another by now.
@@ -110,6 +112,7 @@ impl Service {
             sorted,
             changes,
             archive,
+            recorded: Arc::default(),
         })
     }
 
@@ -123,6 +126,16 @@ impl Service {
     pub fn watch_database(&self) {
         tell_of_database();
         self.pulse.feel();
+    }
+
+    /// Records from now on how the crawl goes; to be called within the runtime.
+    pub fn record_history(&self) {
+        tokio::spawn(record(self.clone()));
+    }
+
+    /// How the crawl went so far. It is held while storage takes it: wait for it on a thread on which one may wait.
+    pub(super) fn recorded(&self) -> MutexGuard<'_, Recorded> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asks the database, on a thread on which one may wait. Where it does not answer, the question is given up.

@@ -33,6 +33,8 @@ if (board) {
   // The seconds over which the rate runs, and those after which samples do not belong together: nobody watched in between.
   const RATE_OVER = 10;
   const GAP = 60;
+  // The seconds over which the rate runs by which the queue is estimated.
+  const ESTIMATED_OVER = 600;
   // The path of the crawl, if it is one of several.
   const base = board.dataset.base ?? "";
   const wasRunning = board.dataset.running !== undefined;
@@ -49,7 +51,7 @@ if (board) {
   const slider = document.getElementById("moment");
   const MARGIN = { side: 4, below: 6, above: 18 };
   // What is told of a moment besides pages and bytes, where it is known.
-  const TOLD = { in_flight: "fetches under way", sites_waiting: "sites in the queue", sites_aside: "sites in trouble" };
+  const TOLD = { in_flight: "fetches under way", sites_waiting: "sites in the queue", sites_aside: "sites in trouble", workers: "workers" };
   let minutes = [];
   let points = [];
   // When the chosen moment was; null for the last one, whatever comes.
@@ -187,6 +189,24 @@ if (board) {
     return samples[received > 2 ? Math.min(first, samples.length - 2) : first];
   };
 
+  // How long so many seconds are, in two units at most.
+  const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+  const span = (seconds) => {
+    const whole = Math.max(1, Math.round(seconds));
+    const first = UNITS.findIndex(([, length]) => whole >= length);
+    const parts = UNITS.slice(first, first + 2).map(([name, length], at) => [Math.floor((at === 0 ? whole : whole % UNITS[first][1]) / length), name]);
+    return parts.filter(([count]) => count > 0).map(([count, name]) => `${count} ${name}`).join(" ");
+  };
+
+  // How long the queue takes at the rate of the last minutes, of those that are known.
+  const estimate = (last) => {
+    const from = points.find(({ at }) => at >= last.at - ESTIMATED_OVER);
+    const pace = from && from.at < last.at ? rate(from, last) : 0;
+    const shown = numbers.get("ends");
+    shown.parentElement.hidden = pace <= 0 || last.waiting === 0;
+    if (!shown.parentElement.hidden) shown.textContent = `≥ ${span(last.waiting / pace)}`;
+  };
+
   const show = (last, received) => {
     for (const name of ["fetched", "waiting", "again", "urls", "sites", "size"]) {
       if (numbers.has(name)) numbers.get(name).textContent = last[name];
@@ -198,6 +218,7 @@ if (board) {
       numbers.get("rate").parentElement.hidden = false;
     }
     draw();
+    estimate(last);
   };
 
   const follow = () => {

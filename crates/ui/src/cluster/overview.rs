@@ -1,14 +1,22 @@
 //! Where the crawl stands, as `argiope client stats` says it; its numbers go on while workers crawl.
 
-use api::{Changed, GetWorkersRequest, JournalRequest, JournalResponse, Journaled, StatsResponse};
+use api::{
+    Changed, GetWorkersRequest, HistoryRequest, HistoryResponse, JournalRequest, JournalResponse, Journaled,
+    StatsResponse,
+};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use crawl::history::Moment;
+use crawl::outlook::{waits_in_words, waits_of_sites};
+use engine::clock::Clock;
+use engine::{SiteWaits, Wait};
 use maud::{Markup, html};
+use model::Timestamp;
 use printable::{Printable, counted};
 use settings::units::human_bytes;
 
-use crate::board::{Number, OF_PAGES, board, chart};
+use crate::board::{Number, OF_WORKERS, board, chart};
 use crate::failure::Failure;
 use crate::history::{Asked, Columns};
 use crate::query::with_fields;
@@ -20,7 +28,7 @@ use super::times::date;
 use super::workers;
 
 /// What the chart has.
-const CHART: &str = "New pages a second, since somebody watches. Drag to see a moment";
+const CHART: &str = "Since the server records it. Drag to see a moment";
 
 /// Answers with the overview. While the server gives no answer, the page says so, and the script waits for the server.
 pub(super) async fn show(State(server): State<Server>) -> Response {
@@ -30,7 +38,7 @@ pub(super) async fn show(State(server): State<Server>) -> Response {
         Err(failure) => {
             let body = html! {
                 p.failure role="alert" { (Printable(failure.text())) }
-                div hidden { (board(false, &[])) (chart(CHART, &OF_PAGES)) }
+                div hidden { (board(false, &[])) (chart(CHART, &OF_WORKERS)) }
             };
             (StatusCode::BAD_GATEWAY, frame::page(&title, "/", &body)).into_response()
         }
@@ -71,7 +79,7 @@ fn numbers(stats: &StatsResponse) -> Markup {
         ("sites".to_owned(), "sites", stats.sites.to_string()),
         ("payload".to_owned(), "size", human_bytes(stats.bytes)),
     ]);
-    html! { (board(true, &numbers)) (chart(CHART, &OF_PAGES)) }
+    html! { (board(true, &numbers)) (chart(CHART, &OF_WORKERS)) }
 }
 
 fn state(stats: &StatsResponse) -> Markup {
@@ -82,7 +90,9 @@ fn state(stats: &StatsResponse) -> Markup {
         _ => "Workers crawl.",
     };
     html! {
+        @let waits = waits_in_words(&waits(stats), Clock::start().date()).filter(|_| stats.waiting > 0);
         p.state { (words) @if stats.paused { " " strong { "Paused." } } " " a href="/steer" { "Steer it" } "." }
+        @if let Some(waits) = waits { p { "It waits for: " (waits) "." } }
     }
 }
 
@@ -102,6 +112,7 @@ fn outcomes(stats: &StatsResponse) -> Markup {
                     tr { td { a href="/urls?state=waiting" { "waiting" } } td.number { (stats.waiting) } }
                 }
             }
+            p { a href=(with_fields("/urls", &[("sort", "-visited")])) { "The latest pages" } "." }
         }
     }
 }
@@ -161,9 +172,34 @@ pub(super) async fn events(State(server): State<Server>, head: HeaderMap) -> Res
     live::answer(server.live(), &head)
 }
 
-/// Answers with a moment a minute of the time in which somebody watched: the server keeps no history.
+/// Answers with how the crawl went, as the server has recorded it. A server of an earlier version records nothing: then it is a moment a minute of
+/// the time in which somebody watched.
 pub(super) async fn history(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Response, Failure> {
-    Ok(Columns::of_pages(&server.live().minutes(), &Asked::of(query)?).answer()?)
+    let asked = Asked::of(query)?;
+    let answer = server.ask(async |mut client| client.history(HistoryRequest {}).await).await;
+    let columns = match answer {
+        Ok(HistoryResponse { moments }) => {
+            let moments: Vec<Moment> = moments.into_iter().map(moment).collect();
+            Columns::of(&moments, &asked)
+        }
+        Err(_) => Columns::of_pages(&server.live().minutes(), &asked),
+    };
+    Ok(columns.answer()?)
+}
+
+fn moment(api::Moment { at, pages, bytes, sites_aside, workers, paused }: api::Moment) -> Moment {
+    let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let (sites_aside, workers) = (count(sites_aside), Some(count(workers)));
+    Moment { at, pages, bytes, in_flight: None, sites_waiting: None, sites_aside, workers, paused }
+}
+
+/// What holds the crawl up, as far as the server knows it without asking each worker.
+fn waits(stats: &StatsResponse) -> SiteWaits {
+    let first = stats.in_trouble.iter().map(|site| site.due).reduce(f64::min);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
+    let until = first.map(|due| Timestamp((due * 1e6) as u64));
+    let in_trouble = Wait { sites: stats.sites_aside, until };
+    waits_of_sites(stats.paused, stats.hold.len() as u64, in_trouble, stats.sites_spent)
 }
 
 #[cfg(test)]

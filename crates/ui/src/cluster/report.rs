@@ -6,13 +6,12 @@ use axum::response::{Html, Response};
 use crate::failure::Failure;
 use crate::query::Fields;
 use crate::report_page;
-use crate::rows::Asks;
 
 use super::server::Server;
 
 /// Answers with the report as a page.
 pub(super) async fn show(State(server): State<Server>) -> Result<Html<String>, Failure> {
-    Ok(report_page::page(server.statistics_in_time().await?.as_deref(), Asks::OfServer))
+    Ok(report_page::page(server.statistics_in_time().await?.as_deref()))
 }
 
 /// Answers with the report as one file.

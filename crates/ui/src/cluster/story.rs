@@ -91,7 +91,7 @@ fn timeline(explained: &ExplainResponse) -> Timeline {
 
 fn listed(mut links: Links, url: &str, all: &[Link], end: fn(&Link) -> &str) -> Markup {
     for link in all {
-        links.add(end(link), Some(&link.text[..]).filter(|text| !text.is_empty()));
+        links.add(end(link), Some(&link.text[..]).filter(|text| !text.is_empty()), &link.kind);
     }
     links.list(url)
 }

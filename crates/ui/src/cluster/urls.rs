@@ -1,6 +1,7 @@
 //! The URLs of the crawl by site, state and pattern: as a table in pages, and as files.
 
-use api::{InOrder as Progress, UrlsRequest, UrlsResponse};
+use api::{InOrder as Progress, LinkingRequest, UrlsRequest, UrlsResponse};
+use ask::links::Linking;
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, Response};
 use service::client::UNSORTED;
@@ -11,8 +12,8 @@ use crate::files::{File, Format};
 use crate::filter::{Filter, Next};
 use crate::frame;
 use crate::query::{Fields, number};
-use crate::rows::{Asks, InOrder, Page, Row, URLS_ON_PAGE, table};
-use crate::urls::too_many_files;
+use crate::rows::{InOrder, IsLinked, Page, Row, URLS_ON_PAGE, table};
+use crate::urls::{LINKING_PAGES_SHOWN, too_many_files};
 
 use super::server::Server;
 
@@ -43,6 +44,8 @@ fn request(filter: &Filter, after: &str, limit: u32) -> anyhow::Result<UrlsReque
         size_max,
         since,
         until,
+        reached: filter.reached.clone(),
+        of_seed_sites: !filter.seeds.is_empty(),
         ..UrlsRequest::default()
     })
 }
@@ -60,8 +63,28 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
     if is_sorted && answer.in_order.is_none() {
         return Err(Failure::Unanswered(UNSORTED.to_owned()));
     }
-    let page = page(answer, behind as usize);
-    Ok(frame::page("URLs", "/urls", &table(&filter, Asks::OfServer, &page)))
+    let mut page = page(answer, behind as usize);
+    if !filter.linked.is_empty() && !page.rows.is_empty() {
+        page.linking = linked(&server, &mut page.rows).await?;
+    }
+    Ok(frame::page("URLs", "/urls", &table(&filter, &page)))
+}
+
+/// Adds to rows the pages that link to them, as the workers know them together.
+async fn linked(server: &Server, rows: &mut [Row]) -> Result<IsLinked, Failure> {
+    let urls = rows.iter().map(|row| row.url.clone()).collect();
+    let request = LinkingRequest { urls, pages_max: LINKING_PAGES_SHOWN as u32 };
+    match server.ask_all(async |mut client| client.linking(request).await).await {
+        Ok(answer) => {
+            for (row, api::Linking { links, pages }) in rows.iter_mut().zip(answer.linking) {
+                row.linking = Some(Linking { links, pages }).filter(|linking| linking.links > 0);
+            }
+            Ok(IsLinked::Told)
+        }
+        // The URLs are told by the state, whether or not there are workers.
+        Err(Failure::Unready(why) | Failure::Unanswered(why)) => Ok(IsLinked::Untold(why)),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// The page that an answer fills, behind so many URLs of an order.
@@ -76,7 +99,7 @@ fn page(UrlsResponse { urls, next, in_order }: UrlsResponse, behind: usize) -> P
             (Next::behind(behind, rows.len(), kept), InOrder::Sorted { behind, kept, of: found })
         }
     };
-    Page { rows, next, seen: None, has_links: false, order }
+    Page { rows, next, seen: None, linking: IsLinked::Unasked, order }
 }
 
 /// Answers with all chosen URLs as CSV.
