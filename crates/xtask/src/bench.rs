@@ -7,6 +7,7 @@ mod compare;
 mod crawlers;
 pub mod documentation;
 mod documents;
+mod frames;
 mod hot;
 mod in_flight;
 mod known;
@@ -36,6 +37,7 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
   known              10^5 to 10^7 known URLs, 10 to 10^5 hosts: what a page costs, and how much memory; draws docs/known.svg
   ui [URLS...]       what each screen of `argiope ui` takes at that many known URLs (default 10^6 and 10^7), and the preview of a change:
                      percentiles of 20 requests a round; of a binary in target/debug they are shown, and not kept
+  frames [PAGES]     frames a second of the picture of the link graph in Chromium without a GPU, with 20,000 points
   viewers [PAGES]    processor time of a crawl with none and with 20 viewers of `argiope ui`, in turn
   hot                99 small hosts beside one with 10^6 queued URLs: whether they wait for it, and what a visit costs
   rules              1,000 robots.txt files of 525 kB: memory; a site beside one with 35,641 rules with wildcards: its pages
@@ -120,6 +122,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
         "bodies" => bodies::run(&options),
         "known" => known::run(&options),
         "ui" => ui::run(&options),
+        "frames" => frames::run(&options),
         "viewers" => viewers::run(&options),
         "hot" => hot::run(&options),
         "rules" => rules::run(&options),

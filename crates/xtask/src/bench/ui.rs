@@ -20,7 +20,7 @@ use super::run_file::{RunFile, said};
 use crate::interface::Interface;
 use crate::workspace::workspace;
 
-use asking::Request;
+pub(super) use asking::Request;
 use screens::{PREVIEW, Prepared, preview, screens};
 
 /// URLs known, unless told.

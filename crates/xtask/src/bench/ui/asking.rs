@@ -15,7 +15,7 @@ const REDIRECTS_MAX: usize = 5;
 
 /// A request.
 #[derive(Clone, Debug)]
-pub(super) enum Request {
+pub(in crate::bench) enum Request {
     /// For a page.
     Get(String),
     /// With a form, to a path.
@@ -23,7 +23,7 @@ pub(super) enum Request {
 }
 
 impl Request {
-    pub(super) fn get(path: &str) -> Self {
+    pub(in crate::bench) fn get(path: &str) -> Self {
         Request::Get(path.to_owned())
     }
 
@@ -38,7 +38,7 @@ impl Request {
     ///
     /// # Errors
     /// There is no page.
-    pub(super) fn answer(&self, interface: &Interface) -> anyhow::Result<String> {
+    pub(in crate::bench) fn answer(&self, interface: &Interface) -> anyhow::Result<String> {
         let address = interface.origin.strip_prefix("http://").context("an address")?;
         self.answer_of(address)
     }
