@@ -303,8 +303,13 @@ impl CrawlDir {
     /// # Errors
     /// The file cannot be written.
     pub fn write_options(&self, options: &Options) -> anyhow::Result<()> {
+        self.write_noted_options(options, "")
+    }
+
+    /// The same with a note in one line, which the file has until it is written again.
+    pub(crate) fn write_noted_options(&self, options: &Options, note: &str) -> anyhow::Result<()> {
         let header = format!(
-            "The settings of this crawl, by argiope {}.\nThe file can be given to `argiope crawl --config`.",
+            "The settings of this crawl, by argiope {}.\nThe file can be given to `argiope crawl --config`.\n{note}",
             env!("CARGO_PKG_VERSION")
         );
         let path = self.settings();

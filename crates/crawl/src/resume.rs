@@ -9,6 +9,7 @@ use settings::secrets_file::Secrets;
 use settings::usage;
 use store::Store;
 
+use crate::steer::Changed;
 use crate::{CrawlDir, Notice, fixed};
 
 /// The stored settings that a plan is made of.
@@ -50,6 +51,7 @@ pub fn resumed(
     let (plan, notices) = resumed_plan(dir, given, unset)?;
     dir.refuse_lost_state(&plan.options)?;
     let store = dir.open_store(&plan.options)?;
+    Changed::settle(dir)?;
     if basis.holds(dir)? {
         return Ok((plan, notices, store));
     }

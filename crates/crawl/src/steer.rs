@@ -1,7 +1,8 @@
 //! Changes of a crawl from outside, while it runs or between two runs.
 //!
 //! A change is written into `crawl.toml` or committed to the state; then it is in force; then `changes.jsonl` has it with its date; then
-//! it is confirmed. So a confirmed change survives any kill. An unconfirmed one may count or not.
+//! it is confirmed. So a confirmed change survives any kill. An unconfirmed one may count or not. `crawl.toml` names the last change of
+//! settings, in a comment: who opens the state next writes it into `changes.jsonl`, if the process that made it was killed before.
 //!
 //! An order that a run does not confirm, since it was killed or ended, is carried out on the crawl that rests. Its [`OrderId`] in
 //! `changes.jsonl` says what of it was done before.
@@ -118,10 +119,10 @@ impl Steering {
 
     fn make(&self, options: &mut Options, order: &OrderId, change: &Change) -> anyhow::Result<Option<u64>> {
         self.held.check()?;
-        let (mut replaced, mut urls) = (None, None);
+        let mut urls = None;
         match change {
             Change::Stop => {
-                Changed::write(&self.dir, (order, change), None, self.clock.date())?;
+                Changed::of((order, change), None, self.clock.date()).write(&self.dir)?;
                 self.stopping.send_replace(true);
                 return Ok(None);
             }
@@ -152,7 +153,9 @@ impl Steering {
                 if let Some(plan) = change.plan(options)? {
                     // Only a process that has the state may write the settings: a run that has ended has it no more.
                     let _store = self.store.upgrade().ok_or(Unready::Ending)?;
-                    self.dir.write_options(&plan.options)?;
+                    let replaced = Replaced::by(change, options, &plan.options)?;
+                    let changed = Changed::of((order, change), replaced, self.clock.date());
+                    changed.write_settings(&self.dir, &plan.options)?;
                     let settings = match &self.watched {
                         Some(totals) => in_round(&plan.settings, totals),
                         None => plan.settings,
@@ -163,12 +166,13 @@ impl Steering {
                         self.dir.write_options(options)?;
                     }
                     told?;
-                    replaced = Replaced::by(change, options, &plan.options)?;
                     *options = plan.options;
+                    changed.write(&self.dir)?;
+                    return Ok(None);
                 }
             }
         }
-        Changed::write(&self.dir, (order, change), replaced, self.clock.date())?;
+        Changed::of((order, change), None, self.clock.date()).write(&self.dir)?;
         Ok(urls)
     }
 
@@ -249,6 +253,7 @@ pub fn steer_stopped(dir: &CrawlDir, order: &OrderId, change: &Change) -> anyhow
     };
     dir.refuse_lost_state(&options)?;
     let store = dir.open_store(&options)?;
+    Changed::settle(dir)?;
     // Nobody else can begin or change anything from here on. Until here, others may have.
     if Changed::made_by(dir, order)? > 0 {
         return Ok(AtRest::DoneBefore);
@@ -264,6 +269,7 @@ pub fn take_back_stopped(dir: &CrawlDir, order: &OrderId, back: &TakeBack) -> an
     let options = dir.secrets()?.put_into(dir.options()?);
     dir.refuse_lost_state(&options)?;
     let store = dir.open_store(&options)?;
+    Changed::settle(dir)?;
     let done = Changed::made_by(dir, order)?;
     if done == 0 {
         back.check(dir)?;
@@ -275,7 +281,6 @@ pub fn take_back_stopped(dir: &CrawlDir, order: &OrderId, back: &TakeBack) -> an
 fn make_in(dir: &CrawlDir, store: &dyn Store, (order, change): (&OrderId, &Change)) -> anyhow::Result<Option<u64>> {
     let (plan, changed) = planned(dir, change)?;
     let now = Clock::start().date();
-    let mut replaced = None;
     let urls = match (change, changed) {
         (Change::Retry(words), _) => Some(Retried::read(words)?.commit(store, &plan.settings)?),
         (Change::Remove(words), _) => {
@@ -288,13 +293,16 @@ fn make_in(dir: &CrawlDir, store: &dyn Store, (order, change): (&OrderId, &Chang
         }
         (_, changed) => {
             if let Some(after) = changed {
-                dir.write_options(&after.options)?;
-                replaced = Replaced::by(change, &plan.options, &after.options)?;
+                let replaced = Replaced::by(change, &plan.options, &after.options)?;
+                let changed = Changed::of((order, change), replaced, now);
+                changed.write_settings(dir, &after.options)?;
+                changed.write(dir)?;
+                return Ok(None);
             }
             None
         }
     };
-    Changed::write(dir, (order, change), replaced, now)?;
+    Changed::of((order, change), None, now).write(dir)?;
     Ok(urls)
 }
 

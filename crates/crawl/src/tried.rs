@@ -14,6 +14,7 @@ use settings::options::Options;
 use settings::plan::Plan;
 use store::{CrawlView, Store};
 
+use crate::steer::Changed;
 use crate::stream::{OpenTarget, StreamTo};
 use crate::traces::Traces;
 use crate::{CrawlDir, parts};
@@ -63,6 +64,7 @@ impl Tried {
         let traces = self.traces.insert(dir.traces());
         dir.create()?;
         let store = dir.open_store(options)?;
+        Changed::settle(dir)?;
         traces.hold(store.clone());
         Ok(store)
     }
