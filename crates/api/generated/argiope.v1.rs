@@ -73,9 +73,12 @@ pub struct CrawlResponse {
     pub outcome: ::prost::alloc::string::String,
     #[prost(string, tag = "5")]
     pub reason: ::prost::alloc::string::String,
-    /// URLs of these sites that are left in the queue: max-pages-per-site is spent there.
+    /// URLs of these sites that are left in the queue, since a budget is spent.
     #[prost(uint64, tag = "6")]
     pub waiting: u64,
+    /// The budget for which they wait: max-pages-per-site of their sites, or one of the crawl, such as max-pages.
+    #[prost(string, tag = "7")]
+    pub waits_for: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -203,6 +206,9 @@ pub struct PageRankRequest {
     /// Ranks that sum to 1.
     #[prost(bool, tag = "3")]
     pub normalized: bool,
+    /// What is ranked: pages (the default), or sites or domains by the links between them. A URL has a rank among pages alone.
+    #[prost(string, tag = "4")]
+    pub by: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -212,6 +218,7 @@ pub struct Ranked {
     pub place: u64,
     #[prost(double, tag = "2")]
     pub rank: f64,
+    /// The URL; of a group of pages, the site or the domain.
     #[prost(string, tag = "3")]
     pub url: ::prost::alloc::string::String,
 }
@@ -229,6 +236,9 @@ pub struct PageRankResponse {
     /// A URL that the crawl has not visited has rank 0 and place 0.
     #[prost(message, repeated, tag = "4")]
     pub ranked: ::prost::alloc::vec::Vec<Ranked>,
+    /// What is ranked: pages, sites or domains.
+    #[prost(string, tag = "5")]
+    pub by: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -648,6 +658,25 @@ pub struct ExplainResponse {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExplainHostRequest {
+    /// A host (example.org) or a site (<https://example.org:8443>).
+    #[prost(string, tag = "1")]
+    pub host: ::prost::alloc::string::String,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExplainHostResponse {
+    /// As JSON, as `argiope explain DIR HOST --json` has it.
+    #[prost(string, tag = "1")]
+    pub story: ::prost::alloc::string::String,
+    /// In words.
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+}
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PastVisit {
     /// When, as a date.
     #[prost(string, tag = "1")]
@@ -969,6 +998,9 @@ pub struct StatsResponse {
     /// Some sites in trouble, those that may be asked first.
     #[prost(message, repeated, tag = "19")]
     pub in_trouble: ::prost::alloc::vec::Vec<InTrouble>,
+    /// The budgets of the crawl that are spent, such as max-pages: the workers begin no further visit.
+    #[prost(string, repeated, tag = "20")]
+    pub budgets_spent: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -1079,6 +1111,9 @@ pub struct ChangesRequest {
     /// The largest number of changes: 1000 if 0, at most 10000.
     #[prost(uint32, tag = "3")]
     pub limit: u32,
+    /// Answer with a document in place of a list: feed (an Atom feed of the newest thousand) or html (a page of at most `limit`).
+    #[prost(string, tag = "4")]
+    pub document: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -1121,6 +1156,9 @@ pub struct ChangesResponse {
         ::prost::alloc::string::String,
         u64,
     >,
+    /// The document that was asked for.
+    #[prost(string, tag = "4")]
+    pub document: ::prost::alloc::string::String,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -1769,6 +1807,31 @@ pub mod crawler_client {
                 .insert(GrpcMethod::new("argiope.v1.Crawler", "Explain"));
             self.inner.unary(req, path, codec).await
         }
+        /// Why a host is slow or stopped: each of its sites, with its queue, its robots.txt and its delays.
+        pub async fn explain_host(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExplainHostRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExplainHostResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/argiope.v1.Crawler/ExplainHost",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("argiope.v1.Crawler", "ExplainHost"));
+            self.inner.unary(req, path, codec).await
+        }
         /// The URLs of the crawl by site, state or pattern, a page of them.
         pub async fn urls(
             &mut self,
@@ -2190,6 +2253,14 @@ pub mod crawler_server {
             &self,
             request: tonic::Request<super::ExplainRequest>,
         ) -> std::result::Result<tonic::Response<super::ExplainResponse>, tonic::Status>;
+        /// Why a host is slow or stopped: each of its sites, with its queue, its robots.txt and its delays.
+        async fn explain_host(
+            &self,
+            request: tonic::Request<super::ExplainHostRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExplainHostResponse>,
+            tonic::Status,
+        >;
         /// The URLs of the crawl by site, state or pattern, a page of them.
         async fn urls(
             &self,
@@ -3066,6 +3137,51 @@ pub mod crawler_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ExplainSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/argiope.v1.Crawler/ExplainHost" => {
+                    #[allow(non_camel_case_types)]
+                    struct ExplainHostSvc<T: Crawler>(pub Arc<T>);
+                    impl<
+                        T: Crawler,
+                    > tonic::server::UnaryService<super::ExplainHostRequest>
+                    for ExplainHostSvc<T> {
+                        type Response = super::ExplainHostResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ExplainHostRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Crawler>::explain_host(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ExplainHostSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -52,7 +52,7 @@ impl Story {
                 Story::Url(Box::new(UrlStory::of(crawl, given, &url)?))
             }
             target::Target::NotCrawlable(rejected) => Story::Url(Box::new(UrlStory::not_crawlable(given, &rejected))),
-            target::Target::Host(host) => Story::Host(HostStory::of(crawl, given, &host)?),
+            target::Target::Host(host) => Story::Host(HostStory::of(&crawl.asked, given, &host)?),
         })
     }
 }

@@ -49,6 +49,21 @@ impl Target {
     }
 }
 
+impl Target {
+    /// The host that is named; of a URL that of its site.
+    #[must_use]
+    pub fn into_host(self) -> Option<Host> {
+        match self {
+            Target::Host(host) => Some(host),
+            Target::Url(url) => {
+                let site = url.site();
+                Some(Host { name: site.host().to_owned(), is_https: Some(site.is_https()), port: Some(site.port()) })
+            }
+            Target::NotCrawlable(_) => None,
+        }
+    }
+}
+
 impl Host {
     /// True where a site is one of those asked about.
     #[must_use]

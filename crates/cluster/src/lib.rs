@@ -26,4 +26,4 @@ pub use lease::Lease;
 pub use life::{Life, LifeEnd, Times};
 pub use ownership::Owned;
 pub use placement::Placement;
-pub use store::WorkerStore;
+pub use store::{WorkerStore, spent};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use coordination::{InForce, News, SeedSite, Worker, WorkerError};
-use engine::{Change, Control, Settings, Steered};
+use coordination::{InForce, News, SeedSite, Spending, Worker, WorkerError};
+use engine::{Change, Control, Settings, Spent, Steered};
 use fetch::Keyring;
 use model::{Candidate, ContentDigest, Outcome, PayloadDigest, Position, Queued, SiteRecord, Visit};
 use store::{Batch, Committed, CrawlView, Entry, Segment, Store, StoreError, Totals};
@@ -80,6 +80,15 @@ impl WorkerStore {
         let change = Change::Settings(Box::new(settings));
         let _ = self.steering.blocking_send(Steered { change, done: is_done });
         Ok(Some(Changing { number, done }))
+    }
+
+    /// What other workers have spent of the budgets; `None` if the crawl has none that count for all.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn spent_elsewhere(&self) -> Result<Option<Spent>, StoreError> {
+        let has_budget = self.seeds.known().settings.has_budget();
+        has_budget.then(|| self.worker.spent_elsewhere().map(spent)).transpose()
     }
 
     /// How long a group gets no requests after its owner changed: the longest delay that all sites have. A site keeps a longer Crawl-delay
@@ -299,6 +308,12 @@ fn refused(error: WorkerError) -> StoreError {
         WorkerError::Store(error) => error,
         other => StoreError::Backend { doing: "committing as a worker", source: other.into() },
     }
+}
+
+/// What is spent, for the engine.
+#[must_use]
+pub fn spent(Spending { round, pages, bytes, lasts }: Spending) -> Spent {
+    Spent { round, pages, bytes, lasts }
 }
 
 /// Whether a run ended because another worker owns its groups: it must be begun again.

@@ -5,7 +5,7 @@ mod values;
 mod worker;
 
 pub use values::{
-    Bid, Bids, Epoch, GroupName, Hint, InForce, Member, News, Owned, Placed, Renewed, SeedSite, WorkerError, WorkerId,
-    WrittenSegment,
+    Bid, Bids, Epoch, GroupName, Hint, InForce, Member, News, Owned, Placed, Renewed, SeedSite, Spending, WorkerError,
+    WorkerId, WrittenSegment,
 };
 pub use worker::Worker;

@@ -128,6 +128,19 @@ pub struct Member {
     pub groups: u64,
 }
 
+/// What workers have spent of the budgets of a round, as far as it is committed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spending {
+    /// The round.
+    pub round: u32,
+    /// Pages fetched with success.
+    pub pages: u64,
+    /// Payload bytes of visits.
+    pub bytes: u64,
+    /// How long the round has lasted.
+    pub lasts: Duration,
+}
+
 /// The settings of a crawl after a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InForce {

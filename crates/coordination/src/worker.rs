@@ -8,8 +8,8 @@ use store::{Batch, Committed, CrawlView, Entry, StoreError};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
 use crate::{
-    Bids, Epoch, GroupName, Hint, InForce, Member, News, Owned, Placed, Renewed, SeedSite, WorkerError, WorkerId,
-    WrittenSegment,
+    Bids, Epoch, GroupName, Hint, InForce, Member, News, Owned, Placed, Renewed, SeedSite, Spending, WorkerError,
+    WorkerId, WrittenSegment,
 };
 
 /// A worker on the shared state: its lease, its groups, and commits that are refused once it no longer owns them.
@@ -173,6 +173,12 @@ pub trait Worker: Send + Sync {
     /// # Errors
     /// The store failed.
     fn goes_by(&self, changes: i64) -> Result<(), StoreError>;
+
+    /// What the other workers have spent of the budgets of the round, as far as it is committed.
+    ///
+    /// # Errors
+    /// The store failed.
+    fn spent_elsewhere(&self) -> Result<Spending, StoreError>;
 
     /// Commits as [`store::Store::commit`], if it still owns the groups of all sites with visits in the batch.
     ///

@@ -11,7 +11,7 @@ use robots::RobotsTxt;
 use store::{Committed, Totals};
 use weburl::{CanonicalUrl, Site, SiteKey, UrlKey};
 
-use crate::{Content, Details, Settings};
+use crate::{Content, Details, Settings, Spent};
 
 /// An event.
 #[derive(Debug)]
@@ -124,6 +124,8 @@ pub enum Event {
     SeedsAdded(Vec<Candidate>),
     /// A round began in the store: later visits belong to it.
     RoundBegan(u32),
+    /// What other workers have spent of the budgets.
+    SpentElsewhere(Spent),
     /// Sites to release: they get no new requests. [`Command::Released`] answers for each.
     Release(Vec<SiteKey>),
     /// New settings. The scope, and the settings of files and fetches, stay as they were.

@@ -45,7 +45,7 @@ pub use named::name_sites;
 pub use pin::Pin;
 pub use recorder::{Guard, RecordError, Recorded, Recorder, Sink, SinkError, Visited};
 pub use requisites::{Needs, Reading};
-pub use settings::{PATIENCE, RenderMode, Settings};
+pub use settings::{PATIENCE, RenderMode, Settings, Spent};
 pub use shell::{Change, Control, CrawlError, Ownership, Progress, Question, Shell, Steered, Work, Worked};
 pub use step::{
     OnAddress, Pace, Prospect, SiteWaits, Start, State, Turn, Wait, read_rules, robots_state, robots_unread,

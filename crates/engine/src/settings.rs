@@ -11,6 +11,25 @@ use weburl::{CanonicalRules, SiteKey, UrlKey};
 
 use crate::Keep;
 
+/// The budgets of a crawl, by the names of their settings.
+pub(crate) const PAGES_LIMIT: &str = "max-pages";
+pub(crate) const BYTES_LIMIT: &str = "max-bytes";
+/// The limit that does not wait for the fetches under way.
+pub(crate) const TIME_LIMIT: &str = "max-time";
+
+/// What is spent of the budgets of a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// The round.
+    pub round: u32,
+    /// Pages fetched with success.
+    pub pages: u64,
+    /// Payload bytes of visits.
+    pub bytes: u64,
+    /// How long the round has lasted.
+    pub lasts: Duration,
+}
+
 /// Sites in memory at once, unless told otherwise.
 pub const SITES_IN_FRONT_MAX: usize = 50_000;
 
@@ -146,6 +165,22 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The budgets of the whole crawl that are spent, by the names of their settings.
+    pub fn budgets_spent(&self, spent: &Spent) -> impl Iterator<Item = &'static str> + use<> {
+        let budgets = [
+            (self.pages_max.is_some_and(|max| spent.pages >= max), PAGES_LIMIT),
+            (self.bytes_max.is_some_and(|max| spent.bytes >= max), BYTES_LIMIT),
+            (self.time_max.is_some_and(|max| spent.lasts >= max), TIME_LIMIT),
+        ];
+        budgets.into_iter().filter(|(is_spent, _)| *is_spent).map(|(_, name)| name)
+    }
+
+    /// True if there is a budget of the whole crawl.
+    #[must_use]
+    pub fn has_budget(&self) -> bool {
+        self.pages_max.is_some() || self.bytes_max.is_some() || self.time_max.is_some()
+    }
+
     /// What is looked for in pages.
     #[must_use]
     pub fn sought(&self) -> Sought {

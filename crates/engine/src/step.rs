@@ -327,6 +327,7 @@ impl State {
             Event::SitesWaiting(sites) => self.sites_waiting_in_store(now, &sites),
             Event::SeedsAdded(seeds) => self.seeds_added(&seeds),
             Event::RoundBegan(round) => self.round_began(now, round),
+            Event::SpentElsewhere(spent) => self.spent_elsewhere(now, spent),
             Event::Release(sites) => self.release(now, &sites),
             Event::SettingsChanged(settings) => self.settings_changed(now, *settings),
             Event::NewSeeds(seeds) => self.new_seeds(now, seeds),

@@ -47,6 +47,8 @@ pub enum Query {
         top: usize,
         /// By the definition whose ranks sum to 1.
         is_normalized: bool,
+        /// What is ranked.
+        by: Vertices,
     },
     /// The links between two domains.
     Overlap {

@@ -37,6 +37,13 @@ struct Counted {
     sitemaps: i64,
 }
 
+/// Pages, and payload bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Spending {
+    pages: i64,
+    bytes: i64,
+}
+
 /// What visits add to the counts of their sites: pages fetched and sitemaps requested, each by its first visit. The schema's function `undo`
 /// takes away what is lost of them.
 fn counted(Applied { writes, before, .. }: &Applied<'_>) -> BTreeMap<SiteKey, Counted> {
@@ -50,6 +57,22 @@ fn counted(Applied { writes, before, .. }: &Applied<'_>) -> BTreeMap<SiteKey, Co
         }
     }
     counts
+}
+
+/// What visits spend of the budgets of the crawl, by the segment of their record and their round.
+fn spent(Applied { writes, before, .. }: &Applied<'_>) -> BTreeMap<(u32, u32), Spending> {
+    let changed: BTreeMap<UrlKey, Purpose> =
+        writes.urls.iter().map(|change| (change.key, change.now.candidate.purpose)).collect();
+    let mut spent: BTreeMap<(u32, u32), Spending> = BTreeMap::new();
+    for visit in writes.visits.values() {
+        let Some(location) = visit.location else { continue };
+        let purpose = changed.get(&visit.key).copied().or_else(|| before.purpose(visit.key));
+        let is_page = purpose == Some(Purpose::Page) && visit.outcome.is_fetched();
+        let of_segment = spent.entry((location.segment, visit.round)).or_default();
+        of_segment.pages += i64::from(is_page);
+        of_segment.bytes += if visit.outcome == Outcome::NotModified { 0 } else { plain(visit.length) };
+    }
+    spent
 }
 
 /// Named arguments.
@@ -93,6 +116,7 @@ pub(crate) fn ending(who: &Who, seeds_known: i64, batch: &Batch, applied: &Appli
     arguments.robots(batch);
     arguments.seeds(batch);
     arguments.segments(batch);
+    arguments.spent(who, applied);
     arguments
 }
 
@@ -393,6 +417,15 @@ impl Arguments {
         self.column("g_serial", &rows, |segment| i64::from(segment.serial));
         self.column("g_name", &rows, |segment| stored(&segment.name).into_owned());
         self.column("g_length", &rows, |segment| plain(segment.length));
+    }
+
+    /// One process counts for itself.
+    fn spent(&mut self, who: &Who, applied: &Applied<'_>) {
+        let spent = if who.is_alone() { BTreeMap::new() } else { spent(applied) };
+        let rows = spent.into_iter().flat_map(|((segment, round), Spending { pages, bytes })| {
+            [i64::from(segment), i64::from(round), pages, bytes]
+        });
+        self.value("w_spent", rows.collect::<Vec<i64>>());
     }
 }
 

@@ -27,8 +27,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use coordination::{
-    Bid, Bids, Epoch, GroupName, Hint, InForce, Member, News, Owned, Placed, Renewed, SeedSite, Worker, WorkerError,
-    WorkerId, WrittenSegment,
+    Bid, Bids, Epoch, GroupName, Hint, InForce, Member, News, Owned, Placed, Renewed, SeedSite, Spending, Worker,
+    WorkerError, WorkerId, WrittenSegment,
 };
 use database::Address;
 use model::{Candidate, ContentDigest, PayloadDigest, Position, Queued, SiteRecord, Visit};
@@ -277,6 +277,10 @@ impl Worker for PostgresWorker {
 
     fn goes_by(&self, changes: i64) -> Result<(), StoreError> {
         steered::goes_by(&self.session, self.id, changes)
+    }
+
+    fn spent_elsewhere(&self) -> Result<Spending, StoreError> {
+        steered::spent(&self.session, Some(self.id))
     }
 
     fn commit(&self, fence: &[(GroupName, Epoch)], seeds: i64, batch: &Batch) -> Result<Committed, WorkerError> {

@@ -45,7 +45,7 @@ pub(crate) async fn show(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
         Some(why) => html! { p { (Printable(&why)) "." } (journal(&entries(&changes, None, max), max)) },
         None => {
             let at_once = at_once(options.paused == Some(true), goes_on);
-            html! { (at_once) (forms(goes_on, SETTING)) (journal(&entries(&changes, Some(&options), max), max)) }
+            html! { (at_once) (forms(goes_on)) (journal(&entries(&changes, Some(&options), max), max)) }
         }
     };
     Ok(frame::page("Steer", "/steer", &body))
@@ -71,19 +71,15 @@ pub(crate) fn at_once(is_paused: bool, goes_on: bool) -> Markup {
     }
 }
 
-/// A setting that can be changed, as an example: of a crawl by one process, and of one by several workers, which has no budget of all pages.
-pub(crate) const SETTING: &str = "max-pages";
-pub(crate) const SETTING_OF_WORKERS: &str = "max-pages-per-site";
-
 /// Of a crawl that rests, without the changes that only a run takes.
-pub(crate) fn forms(goes_on: bool, setting: &str) -> Markup {
+pub(crate) fn forms(goes_on: bool) -> Markup {
     html! {
         div.forms {
             @for (what, title, label, example) in FORMS.iter().filter(|(what, ..)| goes_on || *what != "seeds") {
                 form method="post" action=(to("/steer")) {
                     h2 { (title) }
                     (links::hidden("what", what))
-                    label { (label) textarea name="to" rows="3" required placeholder=(example.replace(SETTING, setting)) {} }
+                    label { (label) textarea name="to" rows="3" required placeholder=(example) {} }
                     button { "Show the effect …" }
                 }
             }

@@ -10,8 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use api::{
-    AddSeedsRequest, AgainRequest, ChangesRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainRequest,
-    FreshnessRequest, GetWorkersRequest, HistoryRequest, JournalRequest, LinksRequest, OverlapRequest, PageRankRequest,
+    AddSeedsRequest, AgainRequest, ChangesRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainHostRequest, ExplainRequest, FreshnessRequest, GetWorkersRequest, HistoryRequest, JournalRequest, LinksRequest, OverlapRequest, PageRankRequest,
     PathRequest, PauseRequest, PictureRequest, ResumeRequest, SearchRequest, StatsRequest, SteerRequest,
 };
 use ask::since::time;
@@ -22,6 +21,7 @@ use printable::write_json_line;
 use serde::Serialize;
 use tonic::{Code, Response, Status};
 
+use super::rank::By;
 use super::steer::What;
 use service::access::ClientAccess;
 use service::client::{Client, Listing, OfPage, Text, connect, undo, why_no_answer};
@@ -95,6 +95,9 @@ enum Method {
         /// How many to show
         #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "url")]
         top: u32,
+        /// What to rank: pages, or sites or domains by the links between them
+        #[arg(long, value_enum, default_value_t = By::Page, conflicts_with = "url")]
+        by: By,
         /// Ranks that sum to 1
         #[arg(long)]
         normalized: bool,
@@ -149,10 +152,14 @@ enum Method {
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
     },
-    /// Explain the state of a URL
+    /// Explain the state of a URL, or why a host is slow or stopped
     Explain {
-        /// The URL
-        url: String,
+        /// The URL; with --host a host (example.com) or a site (https://example.com:8443)
+        #[arg(value_name = "URL|HOST")]
+        what: String,
+        /// Explain each site of the host
+        #[arg(long)]
+        host: bool,
     },
     #[command(flatten)]
     OfPage(OfPage),
@@ -169,6 +176,12 @@ enum Method {
         /// How many to show
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         limit: u32,
+        /// Print an Atom feed of the newest thousand changes
+        #[arg(long, conflicts_with_all = ["html", "json"])]
+        feed: bool,
+        /// Print a web page of the changes, with nothing outside of it
+        #[arg(long, conflicts_with = "json")]
+        html: bool,
     },
     /// Begin a round: workers visit known pages again
     Again {
@@ -286,8 +299,9 @@ impl Session {
                 let list = list || self.json;
                 self.told(client.overlap(OverlapRequest { url1, url2, list }).await?)
             }
-            Method::Rank { url, top, normalized } => {
-                self.told(client.page_rank(PageRankRequest { url, top, normalized }).await?)
+            Method::Rank { url, top, by, normalized } => {
+                let by = by.plural().to_owned();
+                self.told(client.page_rank(PageRankRequest { url, top, normalized, by }).await?)
             }
             Method::Search { text, ignore_case, regex, main_text, site, since, limit } => {
                 let since = since.map_or(0.0, seconds);
@@ -296,12 +310,18 @@ impl Session {
             }
             Method::Links { url } => self.told(client.links(LinksRequest { url }).await?),
             Method::Path { url1, url2 } => self.told(client.path(PathRequest { url1, url2 }).await?),
-            Method::Explain { url } => self.told(client.explain(ExplainRequest { url }).await?),
+            Method::Explain { what, host: false } => self.told(client.explain(ExplainRequest { url: what }).await?),
+            Method::Explain { what, host: true } => {
+                let told = client.explain_host(ExplainHostRequest { host: what }).await?.into_inner();
+                if self.json { Ok(writeln!(self.out, "{}", told.story)?) } else { self.tell(&told) }
+            }
             Method::OfPage(of_page) => of_page.ask(&mut client, self.json, &mut self.out).await,
             Method::Urls(listing) => listing.list(&mut client, self.json, &mut self.out).await,
-            Method::Changes { since, site, limit } => {
+            Method::Changes { since, site, limit, feed, html } => {
                 let since = since.map_or(0.0, seconds);
-                self.told(client.changes(ChangesRequest { since, site, limit }).await?)
+                let document = [("feed", feed), ("html", html)].into_iter().find(|(_, wanted)| *wanted);
+                let document = document.map_or_else(String::new, |(name, _)| name.to_owned());
+                self.told(client.changes(ChangesRequest { since, site, limit, document }).await?)
             }
             Method::Picture { of, max } => self.told(client.picture(PictureRequest { of, max }).await?),
             Method::Report { html } => self.report(html.as_deref()).await,

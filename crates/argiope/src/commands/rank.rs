@@ -40,13 +40,22 @@ pub struct RankArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
+pub(super) enum By {
     Page,
     Site,
     Domain,
 }
 
 impl By {
+    /// As the API names it.
+    pub(super) fn plural(self) -> &'static str {
+        match self {
+            By::Page => "pages",
+            By::Site => "sites",
+            By::Domain => "domains",
+        }
+    }
+
     fn grouping(self) -> Option<Grouping> {
         match self {
             By::Page => None,

@@ -138,7 +138,8 @@ fn what_cannot_be_is_refused_in_one_line() {
     check(&[&usual], 2, "--store is missing");
     check(&[&usual, &["--store", &url]], 2, "--archive is missing");
     check(&[&usual, &["--store", &url, "--archive", "a"]], 2, "--archive a: is not a URL such as");
-    check(&[&usual, &store, &["--max-pages", "9"]], 2, "--max-pages: no part of the cluster counts for all workers");
+    check(&[&usual, &store, &["--max-pages", "0"]], 2, "--max-pages must be more than 0");
+    check(&[&usual, &store, &["--no-archive"]], 2, "--no-archive: a crawl by several workers needs both");
     check(&[&usual, &store, &["--no-dataset"]], 2, "--no-dataset: a crawl by several workers needs both");
     check(&[&usual, &store, &["--lease", "1ms"]], 2, "--lease 1ms: is not between 1s and 1h");
     check(&[&usual, &["--store", &guarded, "--archive", "file:///a"]], 1, "password authentication failed");

@@ -134,7 +134,7 @@ impl Alive {
 }
 
 fn ranks(normalized: bool) -> PageRankRequest {
-    PageRankRequest { url: None, top: 1_000, normalized }
+    PageRankRequest { top: 1_000, normalized, ..PageRankRequest::default() }
 }
 
 /// Asks everything, and compares with what the binary says of one crawl.
@@ -147,7 +147,7 @@ fn compare(asking: &Runtime, alive: &Alive, whole: &Crawled) {
     for normalized in [false, true] {
         let flags: &[&str] = if normalized { &["--normalized"] } else { &[] };
         let expect = ran("rank", &[&["--json", "--visited", "--top", "1000"], flags].concat()).json();
-        let PageRankResponse { rounds, vertices, edges, ranked } =
+        let PageRankResponse { rounds, vertices, edges, ranked, .. } =
             asking.block_on(alive.ask(&ranks(normalized))).expect("an answer");
         let rows: Vec<Value> = ranked
             .iter()
@@ -158,7 +158,7 @@ fn compare(asking: &Runtime, alive: &Alive, whole: &Crawled) {
         // One in the middle, and one that nobody crawled.
         for url in [ranked[ranked.len() / 2].url.as_str(), "http://nowhere.invalid/1"] {
             let expect = ran("rank", &[&[url, "--json", "--visited"], flags].concat()).json();
-            let request = PageRankRequest { url: Some(url.to_owned()), top: 0, normalized };
+            let request = PageRankRequest { url: Some(url.to_owned()), normalized, ..PageRankRequest::default() };
             let one = asking.block_on(alive.ask(&request)).expect("an answer").ranked.remove(0);
             assert_eq!(json!({"url": one.url, "rank": one.rank, "place": one.place}), {
                 let mut expect = expect;

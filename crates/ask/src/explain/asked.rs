@@ -3,11 +3,13 @@
 use crawl::steer::Retried;
 use crawl::{Change, Changed, LiveView};
 use engine::clock::Clock;
-use engine::{Prospect, Settings, State};
+use engine::{Prospect, Settings, Spent, State};
 use model::Timestamp;
 use store::{CrawlView, StoreError};
 use weburl::{CanonicalUrl, Pattern, Site};
 
+use super::site::HostStory;
+use crate::target::Target;
 use crate::urls::LOOKED_AT_MAX;
 
 /// Changes from outside that an explanation of a site or URL lists.
@@ -52,16 +54,17 @@ pub struct Asked<'a> {
     changes: Vec<Changed>,
     /// The seeds that count, where not all are read.
     seeds: Option<Vec<CanonicalUrl>>,
+    /// What workers have spent of the budgets of the crawl, where that is counted already.
+    spent: Option<Spent>,
 }
 
 impl<'a> Asked<'a> {
     pub(super) fn new(view: &'a dyn CrawlView, settings: Settings, run: Run<'a>, changes: Vec<Changed>) -> Self {
-        Asked { view, settings, run, now: Clock::start().date(), looks: Looks::LONG, changes, seeds: None }
+        Asked { view, settings, run, now: Clock::start().date(), looks: Looks::LONG, changes, seeds: None, spent: None }
     }
 
     /// A crawl by workers, of which so many are alive, as its server sees it. What workers know and do not commit is not in it: requests under
-    /// way, and visits to an address. Such a crawl has no budget of its own, so its URLs are not counted; of the seeds those count that
-    /// are given. It looks at no more than [`LOOKED_AT_MAX`] URLs of a queue.
+    /// way, and visits to an address. Of the seeds those count that are given. It looks at no more than [`LOOKED_AT_MAX`] URLs of a queue.
     #[must_use]
     pub fn of_workers(
         view: &'a dyn CrawlView,
@@ -69,9 +72,10 @@ impl<'a> Asked<'a> {
         alive: u64,
         changes: Vec<Changed>,
         seeds: Vec<CanonicalUrl>,
+        spent: Spent,
     ) -> Self {
         let asked = Asked::new(view, settings, Run::Workers(Some(alive)), changes);
-        Asked { looks: Looks::SHORT, seeds: Some(seeds), ..asked }
+        Asked { looks: Looks::SHORT, seeds: Some(seeds), spent: Some(spent), ..asked }
     }
 
     /// What the scheduler of the run says of a site; or that of a run which would go on now. `None` if a crawl is running that cannot be asked.
@@ -80,14 +84,47 @@ impl<'a> Asked<'a> {
         let state = match self.run {
             Run::Live(live) => return live.prospect(key),
             Run::Nobody => State::resumed(settings, view, key, self.now)?,
-            Run::Workers(_) => State::shared(settings, view, self.seeds()?, key, self.now)?,
+            Run::Workers(_) => State::shared(settings, view, (self.seeds()?, self.spent()?), (key, self.now))?,
         };
         Ok(Some(state.prospect(self.now, key)))
+    }
+
+    /// What workers have spent of the budgets of the crawl.
+    fn spent(&self) -> Result<Spent, StoreError> {
+        if let Some(spent) = self.spent {
+            return Ok(spent);
+        }
+        if !self.settings.has_budget() {
+            return Ok(Spent::default());
+        }
+        let totals = self.view.totals()?;
+        let began_at = if totals.round.number > 1 { totals.round.began_at } else { self.now };
+        Ok(Spent {
+            round: totals.round.number,
+            pages: totals.pages_in_round(),
+            bytes: totals.bytes_of_round,
+            lasts: self.now.since(began_at),
+        })
     }
 
     /// The seeds that count.
     pub(super) fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
         self.seeds.clone().map_or_else(|| self.view.seeds(), Ok)
+    }
+
+    /// The story of a host, a site or the site of a URL, as given by a user; `None` if the text names none.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn host_story(&self, given: &str) -> anyhow::Result<Option<HostStory>> {
+        let host = Target::parse(given, &self.settings.canonical).into_host();
+        host.map(|host| HostStory::of(self, given, &host)).transpose()
+    }
+
+    /// The same as [`Asked::changes_of`], each in words with its date.
+    pub(super) fn dated_changes_of(&self, site: &Site, url: Option<&CanonicalUrl>) -> Vec<String> {
+        let changes = self.changes_of(site, url).into_iter();
+        changes.map(|Changed { at, change, .. }| format!("{change}, {at}")).collect()
     }
 
     /// The last changes from outside that concern a site, or a URL of it.

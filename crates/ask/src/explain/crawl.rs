@@ -106,10 +106,6 @@ impl<'a> Crawl<'a> {
 
     /// The last changes from outside that concern a site, or a URL of it, each with its date.
     pub(super) fn changes_of(&self, site: &Site, url: Option<&CanonicalUrl>) -> Vec<String> {
-        self.asked
-            .changes_of(site, url)
-            .into_iter()
-            .map(|Changed { at, change, .. }| format!("{change}, {at}"))
-            .collect()
+        self.asked.dated_changes_of(site, url)
     }
 }

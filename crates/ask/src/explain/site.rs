@@ -10,7 +10,7 @@ use serde::Serialize;
 use store::CrawlView;
 use weburl::{CanonicalUrl, Site, SiteKey};
 
-use super::crawl::Crawl;
+use super::asked::Asked;
 use super::survey::{NearLimit, Survey};
 use super::waiting::{SiteNow, Why};
 use crate::target::Host;
@@ -138,13 +138,13 @@ impl HostStory {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(super) fn of(crawl: &Crawl<'_>, given: &str, host: &Host) -> anyhow::Result<Self> {
-        let (found, sites_looked_at) = sites_of(crawl.store(), host, crawl.asked.looks.sites_max)?;
+    pub(super) fn of(asked: &Asked<'_>, given: &str, host: &Host) -> anyhow::Result<Self> {
+        let (found, sites_looked_at) = sites_of(asked.view, host, asked.looks.sites_max)?;
         let mut sites = Vec::new();
         for (site, record) in found {
-            sites.push(SiteStory::of(crawl, &site, record)?);
+            sites.push(SiteStory::of(asked, &site, record)?);
         }
-        let why = if sites.is_empty() { unknown(crawl, host) } else { Vec::new() };
+        let why = if sites.is_empty() { unknown(asked, host) } else { Vec::new() };
         Ok(HostStory { given: given.to_owned(), host: host.name.clone(), sites, sites_looked_at, why })
     }
 }
@@ -182,23 +182,23 @@ fn sites_of(store: &dyn CrawlView, host: &Host, sites_max: usize) -> anyhow::Res
     }
 }
 
-fn unknown(crawl: &Crawl<'_>, host: &Host) -> Vec<Why> {
+fn unknown(asked: &Asked<'_>, host: &Host) -> Vec<Why> {
     let mut why = vec![Why::UnknownHost];
     for site in host.usual_sites() {
         let Some(root) = CanonicalUrl::from_canonical(&format!("{site}/")) else { continue };
-        let excluded_by = crawl.settings().filter.judge(&root).err().map(|rule| rule.to_string());
+        let excluded_by = asked.settings.filter.judge(&root).err().map(|rule| rule.to_string());
         why.push(Why::Root { url: root.to_string(), excluded_by });
     }
     why
 }
 
 impl SiteStory {
-    fn of(crawl: &Crawl<'_>, site: &Site, record: Option<SiteRecord>) -> anyhow::Result<Self> {
-        let settings = crawl.settings();
-        let now = SiteNow::new(&crawl.asked, site, record)?;
-        let survey = Survey::of(crawl.store(), &now.record, &settings.site_rules.traps, crawl.asked.looks.urls_max)?;
+    fn of(asked: &Asked<'_>, site: &Site, record: Option<SiteRecord>) -> anyhow::Result<Self> {
+        let settings = &asked.settings;
+        let now = SiteNow::new(asked, site, record)?;
+        let survey = Survey::of(asked.view, &now.record, &settings.site_rules.traps, asked.looks.urls_max)?;
         let why = now.why(survey.outcomes.get(FRONTIER).copied().unwrap_or(0), survey.in_part);
-        let next = crawl.store().pending(site.key(), None, NEXT_SHOWN)?;
+        let next = asked.view.pending(site.key(), None, NEXT_SHOWN)?;
         let (wait, rule) = now.delay();
         let robots = RobotsStory::of(&now);
         let record = now.record;
@@ -222,7 +222,7 @@ impl SiteStory {
             next: next.into_iter().map(|queued| queued.candidate.url.to_string()).collect(),
             near_limits: survey.near_limits,
             why,
-            changes: crawl.changes_of(site, None),
+            changes: asked.dated_changes_of(site, None),
         })
     }
 }

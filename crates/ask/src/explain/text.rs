@@ -7,7 +7,7 @@ mod why;
 
 pub use self::at::At;
 
-use super::{Story, Why};
+use super::{HostStory, Story, Why};
 
 impl Story {
     /// The story as text, a label and a value a line. Commands in it name the crawl.
@@ -15,8 +15,16 @@ impl Story {
     pub fn to_text(&self, at: At<'_>) -> String {
         match self {
             Story::Url(story) => url::of(story, at),
-            Story::Host(story) => site::of(story, at),
+            Story::Host(story) => story.to_text(at),
         }
+    }
+}
+
+impl HostStory {
+    /// The same of a host.
+    #[must_use]
+    pub fn to_text(&self, at: At<'_>) -> String {
+        site::of(self, at)
     }
 }
 

@@ -118,7 +118,7 @@ pub fn foreseen(change: &Change, options: &Options, view: &dyn CrawlView, taker:
         Change::Set(_) | Change::Unset(_) => {
             let before = Plan::new(options)?;
             match change.plan(&before.options)? {
-                Some(after) => budgets(&before.settings, &after.settings, &view.totals()?, taker != Taker::NextRun),
+                Some(after) => budgets(&before.settings, &after.settings, &view.totals()?, taker),
                 None => Vec::new(),
             }
         }
@@ -127,12 +127,13 @@ pub fn foreseen(change: &Change, options: &Options, view: &dyn CrawlView, taker:
 }
 
 /// What the budgets that change leave to a crawl.
-fn budgets(before: &Settings, after: &Settings, totals: &Totals, is_running: bool) -> Vec<String> {
+fn budgets(before: &Settings, after: &Settings, totals: &Totals, taker: Taker) -> Vec<String> {
     let pages = |pages: u64| counted(pages, "page");
-    let end = match (is_running, after.requisites) {
-        (true, false) => "the run ends at once",
-        (true, true) => "the run ends when it has what these pages need",
-        (false, _) => "a run that goes on with this round ends at once",
+    let end = match (taker, after.requisites) {
+        (Taker::Run, false) => "the run ends at once",
+        (Taker::Run, true) => "the run ends when it has what these pages need",
+        (Taker::NextRun, _) => "a run that goes on with this round ends at once",
+        (Taker::Server, _) => "the workers begin no further visit until it is larger, or another round begins",
     };
     let of_round = |flag: &str, max: u64, spent: u64, amount: &dyn Fn(u64) -> String| {
         let left = match max.checked_sub(spent).filter(|left| *left > 0) {
@@ -149,7 +150,15 @@ fn budgets(before: &Settings, after: &Settings, totals: &Totals, is_running: boo
         notes.push(of_round("--max-bytes", max, totals.bytes_of_round, &human_bytes));
     }
     if let Some(max) = after.time_max.filter(|_| before.time_max != after.time_max) {
-        notes.push(format!("a run ends {} after its begin: one that is older, at once (--max-time)", Span(max)));
+        let max = Span(max);
+        notes.push(match taker {
+            Taker::Run | Taker::NextRun => {
+                format!("a run ends {max} after its begin: one that is older, at once (--max-time)")
+            }
+            Taker::Server => {
+                format!("the workers begin no visit later than {max} after the begin of the round (--max-time)")
+            }
+        });
     }
     let of_site = |settings: &Settings| settings.site_rules.pages_per_site_max;
     if let Some(max) = of_site(after).filter(|_| of_site(before) != of_site(after)) {
@@ -252,50 +261,63 @@ mod tests {
         let store = crawled();
         let options = Options { max_pages: Some(100), ..Options::default() };
         let set = |lines: &str| Change::Set(lines.to_owned());
-        for (change, is_running, notes) in [
+        let (running, next, server) = (Taker::Run, Taker::NextRun, Taker::Server);
+        for (change, taker, notes) in [
             (
                 set("max-pages = 2\n"),
-                true,
+                running,
                 &["3 pages of this round fetched so far: the run ends at once (--max-pages)"][..],
             ),
             (
                 set("max-pages = 3\n"),
-                true,
+                running,
                 &["3 pages of this round fetched so far: the run ends at once (--max-pages)"],
             ),
             (
                 set("max-pages = 3\n"),
-                false,
+                next,
                 &[
                     "3 pages of this round fetched so far: a run that goes on with this round ends at once (--max-pages)",
                 ],
             ),
-            (set("max-pages = 4\n"), true, &["3 pages of this round fetched so far: 1 page more may be (--max-pages)"]),
+            (
+                set("max-pages = 4\n"),
+                running,
+                &["3 pages of this round fetched so far: 1 page more may be (--max-pages)"],
+            ),
             (
                 set("max-bytes = \"30\"\n"),
-                true,
+                running,
                 &["30 B of this round fetched so far: the run ends at once (--max-bytes)"],
             ),
             (
                 set("max-bytes = \"1kB\"\n"),
-                true,
+                running,
                 &["30 B of this round fetched so far: 970 B more may be (--max-bytes)"],
             ),
             (
                 set("max-time = \"1h\"\nmax-pages-per-site = 1\n"),
-                true,
+                running,
                 &[
                     "a run ends 1h after its begin: one that is older, at once (--max-time)",
                     "a site with 1 page or more gets no further new ones (--max-pages-per-site)",
                 ],
             ),
+            (
+                set("max-pages = 3\nmax-time = \"1h\"\n"),
+                server,
+                &[
+                    "3 pages of this round fetched so far: the workers begin no further visit until it is larger, or another round begins \
+                     (--max-pages)",
+                    "the workers begin no visit later than 1h after the begin of the round (--max-time)",
+                ],
+            ),
             // What is in force already, and what is no budget.
-            (set("max-pages = 100\n"), true, &[]),
-            (set("delay = \"5s\"\n"), true, &[]),
-            (Change::Unset(vec!["max-pages".to_owned()]), true, &[]),
-            (Change::Pause, true, &[]),
+            (set("max-pages = 100\n"), running, &[]),
+            (set("delay = \"5s\"\n"), running, &[]),
+            (Change::Unset(vec!["max-pages".to_owned()]), running, &[]),
+            (Change::Pause, running, &[]),
         ] {
-            let taker = if is_running { Taker::Run } else { Taker::NextRun };
             let told = foreseen(&change, &options, &store, taker).expect("a change");
             assert_eq!(told, notes, "{change}");
         }

@@ -68,6 +68,8 @@ pub enum Control {
     SeedsAdded(Vec<model::Candidate>),
     /// As [`Event::RoundBegan`].
     RoundBegan(u32),
+    /// As [`Event::SpentElsewhere`].
+    SpentElsewhere(crate::Spent),
     /// As [`Event::Release`].
     Release(Vec<SiteKey>),
 }
@@ -79,6 +81,7 @@ impl From<Control> for Event {
             Control::SitesWaiting(sites) => Event::SitesWaiting(sites),
             Control::SeedsAdded(seeds) => Event::SeedsAdded(seeds),
             Control::RoundBegan(round) => Event::RoundBegan(round),
+            Control::SpentElsewhere(spent) => Event::SpentElsewhere(spent),
             Control::Release(sites) => Event::Release(sites),
         }
     }

@@ -1,5 +1,7 @@
 //! What is begun now: visits that are due, reads from the store, and the end.
 
+use std::time::Duration;
+
 use frontier::{Group, Next, Reason, RobotsState, Settled, SiteState, Visitor};
 use model::{Candidate, Condition, FetchTask, Outcome, Purpose, Queued, TaskId, Timestamp, Validators, Visit, Visited};
 use weburl::{CanonicalUrl, SiteKey};
@@ -9,13 +11,11 @@ use super::robots_txt::robots_txt_of;
 use super::shares::Share;
 use super::{FOUND_OPEN_MAX, Flight, Front, Leaving, RECORDS_OPEN_MAX, SiteSearch, Slot, Start, State, TaskKind};
 use crate::requisites::for_page;
-use crate::{Command, End, Record, Waiting};
+use crate::settings::{PAGES_LIMIT, TIME_LIMIT};
+use crate::{Command, End, Record, Spent, Waiting};
 
 /// URLs settled without the network before another site has its turn.
 const SETTLED_AT_ONCE_MAX: usize = 64;
-
-/// The limit that does not wait for the fetches under way.
-pub(super) const TIME_LIMIT: &str = "max-time";
 
 impl State {
     /// Sees to it that a site has what it needs: its queue read on, its place on the workbench, or its rest.
@@ -173,16 +173,28 @@ impl State {
             && self.open_weight.found < FOUND_OPEN_MAX
             && self.open_weight.bytes + self.open_weight.contents < self.settings.limits.in_flight_bytes_max
             && !self.is_budget_under_way()
+            && self.spent_by_all().is_none()
+    }
+
+    /// The budget of the crawl that is spent after this time.
+    fn limit_reached(&self, lasts: Duration) -> Option<&'static str> {
+        let (pages, bytes) = (self.counts.pages_in_round(), self.counts.bytes_in_round());
+        let spent = self.settings.budgets_spent(&Spent { round: self.round, pages, bytes, lasts });
+        let lacks = self.lacks_requisites();
+        let mut spent = spent.filter(|name| *name != PAGES_LIMIT || !lacks);
+        spent.next()
+    }
+
+    /// The budget that several workers have spent together. They wait then, for a larger one or another round: none of them ends the crawl.
+    pub(super) fn spent_by_all(&self) -> Option<&'static str> {
+        if self.start == Start::Shared { self.limit_reached(self.counts.lasts()) } else { None }
     }
 
     pub(super) fn check_limits(&mut self, now: Timestamp) {
-        let settings = &self.settings;
-        let reached = [
-            (self.has_all_pages_and_requisites(), "max-pages"),
-            (settings.bytes_max.is_some_and(|max| self.counts.bytes_in_round() >= max), "max-bytes"),
-            (settings.time_max.is_some_and(|max| now >= self.started_at + max), TIME_LIMIT),
-        ];
-        if let Some((_, name)) = reached.into_iter().find(|(reached, _)| *reached) {
+        if self.start == Start::Shared {
+            return;
+        }
+        if let Some(name) = self.limit_reached(now.since(self.started_at)) {
             if self.ending.is_none() {
                 self.ending = Some(End::Limit(name, self.leaves_to_next(now)));
             }
@@ -207,7 +219,8 @@ impl State {
         let due = self.next_turn().filter(|_| may_begin);
         let back = self.asides.next_due().filter(|due| may_begin && *due > now);
         let probe = may_begin.then(|| self.last_probe_or_earlier(now)).flatten().filter(|at| *at > now);
-        let end = self.settings.time_max.filter(|_| self.ending.is_none()).map(|max| self.started_at + max);
+        let has_end = self.ending.is_none() && self.start != Start::Shared;
+        let end = self.settings.time_max.filter(|_| has_end).map(|max| self.started_at + max);
         let at_once = self.has_judged_enough().then_some(now);
         // Where something has answered, an event comes before.
         let may_end = !self.network.was_reached() || self.in_flight.is_empty() && self.asked == 0;

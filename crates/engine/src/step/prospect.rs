@@ -10,7 +10,8 @@ use store::{CrawlView, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::{Front, Leaving, SiteSearch, Slot, Start, State, read_rules};
-use crate::{Command, End, Settings};
+use crate::settings::TIME_LIMIT;
+use crate::{Command, End, Settings, Spent};
 
 /// What is next for a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,20 +121,20 @@ impl State {
         Ok(state)
     }
 
-    /// One of several workers that goes on now with this site alone, which it had before: to ask what holds the site up. Such a crawl has no
-    /// budget, so its totals do not matter. Of its seeds those count that are given.
+    /// One of several workers that goes on now with this site alone, which it had before: to ask what holds the site up. All of them have spent
+    /// as much of the budgets. Of its seeds those count that are given.
     ///
     /// # Errors
     /// The store cannot be read.
     pub fn shared(
         settings: Settings,
         view: &dyn CrawlView,
-        seeds: Vec<CanonicalUrl>,
-        site: SiteKey,
-        now: Timestamp,
+        (seeds, spent): (Vec<CanonicalUrl>, Spent),
+        (site, now): (SiteKey, Timestamp),
     ) -> Result<State, StoreError> {
         let mut state = State::new(settings, now, Start::Shared);
         state.bring_alone(view, (&Totals::default(), seeds), site, now)?;
+        state.counts.spent_elsewhere(spent);
         Ok(state)
     }
 
@@ -238,10 +239,10 @@ impl State {
     /// What holds all sites up.
     fn held_with_all(&self) -> Option<Held> {
         let reason = match &self.ending {
-            Some(End::Limit(limit, _)) if *limit != super::dispatch::TIME_LIMIT => Reason::CrawlBudget,
+            Some(End::Limit(limit, _)) if *limit != TIME_LIMIT => Reason::CrawlBudget,
             Some(_) => Reason::End,
             None if self.settings.paused => Reason::Paused,
-            None if self.is_budget_under_way() => Reason::CrawlBudget,
+            None if self.is_budget_under_way() || self.spent_by_all().is_some() => Reason::CrawlBudget,
             None => return None,
         };
         Some(reason.into())

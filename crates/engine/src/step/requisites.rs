@@ -238,10 +238,10 @@ impl State {
         !self.pages_are_over() && self.settings.pages_max.is_some_and(|max| begun >= max)
     }
 
-    /// True if no page is missing, nor anything that one needs.
-    pub(super) fn has_all_pages_and_requisites(&self) -> bool {
+    /// True if something may be missing that a page needs.
+    pub(super) fn lacks_requisites(&self) -> bool {
         let is_open = self.requisites.waiting > 0 || !self.open.is_empty() || !self.in_parts.is_empty();
-        self.has_all_pages() && !(self.settings.requisites && is_open)
+        self.settings.requisites && is_open
     }
 
     fn has_all_pages(&self) -> bool {

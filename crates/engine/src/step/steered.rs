@@ -7,7 +7,7 @@ use model::{Candidate, Outcome, Timestamp, Visit};
 use weburl::{CanonicalUrl, SiteKey};
 
 use super::{Slot, State};
-use crate::{Record, Settings};
+use crate::{Record, Settings, Spent};
 
 impl State {
     /// Whether nothing new is fetched, as it was wanted.
@@ -76,6 +76,20 @@ impl State {
         }
         self.sites_missed |= !self.spent.is_empty();
         self.spent.clear();
+    }
+
+    /// Other workers have spent as much of the budgets of a round.
+    pub(super) fn spent_elsewhere(&mut self, now: Timestamp, spent: Spent) {
+        if spent.round != self.round {
+            return;
+        }
+        let were_over = self.pages_are_over();
+        self.counts.spent_elsewhere(spent);
+        // Visits of a worker that was lost are undone.
+        if were_over && !self.pages_are_over() {
+            self.open_budgets();
+            self.prepare_all(now);
+        }
     }
 
     /// Lets go of sites that are on hold from now on, and brings back those that are not any more.

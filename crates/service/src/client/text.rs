@@ -4,8 +4,7 @@ use std::io::{Result, Write};
 
 use api::{
     AddSeedsResponse, AgainResponse, ChangeRate, Changed, ChangesResponse, CrawlResponse, Domain, DomainsResponse,
-    DrainResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, HistoryResponse, InOrder, InTrouble,
-    JournalResponse, Journaled, Link, LinksResponse, Moment, OverlapResponse, PageChange, PageRankResponse, PastVisit,
+    DrainResponse, ExplainHostResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, HistoryResponse, InOrder, InTrouble, JournalResponse, Journaled, Link, LinksResponse, Moment, OverlapResponse, PageChange, PageRankResponse, PastVisit,
     PathResponse, PauseResponse, PictureResponse, ResumeResponse, SearchResponse, SiteState, SiteUrls, StatsResponse,
     SteerCount, SteerResponse, SteeredSite, UndoResponse, Unowned, Url, UrlsResponse, Wait, Worker,
 };
@@ -51,7 +50,7 @@ impl Text for CrawlResponse {
         write_outcome(out, &self.outcome, &self.reason)?;
         writeln!(out, "in its scope so far: {} fetched, {} failed", self.fetched, self.failed)?;
         if self.waiting > 0 {
-            writeln!(out, "{} left in the queue: max-pages-per-site is spent", counted(self.waiting, "URL"))?;
+            writeln!(out, "{} left in the queue: {} is spent", counted(self.waiting, "URL"), self.waits_for)?;
         }
         self.owner.as_ref().map_or(Ok(()), |owner| write_owner(out, owner))
     }
@@ -127,7 +126,12 @@ impl Text for OverlapResponse {
 
 impl Text for PageRankResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
-        let (vertices, edges) = (counted(self.vertices, "URL"), counted(self.edges, "link"));
+        let noun = match self.by.as_str() {
+            "sites" => "site",
+            "domains" => "domain",
+            _ => "URL",
+        };
+        let (vertices, edges) = (counted(self.vertices, noun), counted(self.edges, "link"));
         writeln!(out, "PageRank of {vertices} by {edges}, {}", counted(u64::from(self.rounds), "round"))?;
         for row in &self.ranked {
             if row.place == 0 {
@@ -267,8 +271,17 @@ fn date(seconds: f64) -> String {
     at.to_rfc3339()
 }
 
+impl Text for ExplainHostResponse {
+    fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        out.write_all(self.text.as_bytes())
+    }
+}
+
 impl Text for ChangesResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
+        if !self.document.is_empty() {
+            return out.write_all(self.document.as_bytes());
+        }
         for PageChange { change, url, target, probable, .. } in &self.changes {
             let to = match target.as_str() {
                 "" if change == Change::Moved.as_str() => format!(" ({NO_PLACE})"),
@@ -330,6 +343,10 @@ impl Text for StatsResponse {
     fn write_text(&self, out: &mut dyn Write) -> Result<()> {
         if self.paused {
             writeln!(out, "paused")?;
+        }
+        if !self.budgets_spent.is_empty() {
+            let budgets = self.budgets_spent.join(", ");
+            writeln!(out, "the budget is spent: {budgets}; a larger one lets the workers go on")?;
         }
         writeln!(out, "{}, {} waiting", counted(self.urls, "URL"), self.waiting)?;
         if self.round > 1 {

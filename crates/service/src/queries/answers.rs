@@ -12,8 +12,8 @@ use api::{
 use dataset::schema::Table;
 use dataset::{Column, DatasetError, Layout};
 use graph::{
-    Crew, Definition, Graph, Grouped, Grouping, Only, Overlap, Search, SiteLinks, Visits, Within, domain_of, names,
-    overlap, pagerank, search, site_links,
+    Crew, Definition, Graph, Grouped, Grouping, Only, Overlap, Ranks, Search, SiteLinks, Visits, Within, domain_of,
+    names, overlap, pagerank, search, site_links,
 };
 use model::Timestamp;
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
@@ -61,8 +61,14 @@ impl PartOfQuery {
             Query::PageRank { url: Some(url), is_normalized, .. } => {
                 serde_json::to_value(self.rank(url, definition(*is_normalized), crew)?)
             }
-            Query::PageRank { url: None, top, is_normalized } => {
-                serde_json::to_value(self.ranks(*top, definition(*is_normalized), crew)?)
+            Query::PageRank { url: None, top, is_normalized, by } => {
+                let definition = definition(*is_normalized);
+                let ranks = match by {
+                    Vertices::Pages => self.ranks(*top, definition, crew)?,
+                    Vertices::Sites => self.ranks_of(Grouping::Site, *top, definition, crew)?,
+                    Vertices::Domains => self.ranks_of(Grouping::Domain, *top, definition, crew)?,
+                };
+                serde_json::to_value(ranks)
             }
             Query::Overlap { urls, is_listed } => serde_json::to_value(self.overlap(urls, *is_listed, crew)?),
             Query::Search { text, ignore_case, is_regex, in_main_text, sites, since, limit } => {
@@ -145,18 +151,35 @@ impl PartOfQuery {
         // What has the same rank has the same place.
         let place = rank.map_or(0, |_| higher + 1);
         let ranked = vec![Ranked { place, rank: rank.unwrap_or(0.0), url: url.as_str().to_owned() }];
-        Ok(PageRankResponse { rounds: ranks.rounds, vertices: ranks.vertices, edges: ranks.edges, ranked })
+        Ok(told(&ranks, "pages", ranked))
     }
 
     /// The highest ranks; of equal ranks the order is that of the keys.
     fn ranks(&mut self, top: usize, definition: Definition, crew: Crew) -> anyhow::Result<PageRankResponse> {
         let graph = self.graph()?;
-        let ranks = pagerank(&graph, definition, crew)?;
-        let top = self.highest(ranks.values, top)?;
+        let mut ranks = pagerank(&graph, definition, crew)?;
+        let top = self.highest(std::mem::take(&mut ranks.values), top)?;
         let names = self.names(&top.iter().map(|(key, _)| *key).collect())?;
         let ranked = (1..).zip(top).map(|(place, (key, rank))| Ranked { place, rank, url: name_of(&names, key) });
         let ranked = ranked.collect();
-        Ok(PageRankResponse { rounds: ranks.rounds, vertices: ranks.vertices, edges: ranks.edges, ranked })
+        Ok(told(&ranks, "pages", ranked))
+    }
+
+    /// The highest ranks of groups of pages, in the first process.
+    fn ranks_of(
+        &mut self,
+        grouping: Grouping,
+        top: usize,
+        definition: Definition,
+        crew: Crew,
+    ) -> anyhow::Result<PageRankResponse> {
+        let Some(Grouped { graph, names }) = self.grouped(grouping, crew)? else {
+            return Ok(PageRankResponse::default());
+        };
+        let mut ranks = pagerank(&Arc::new(graph), definition, Crew::threads(1))?;
+        let ranked = (1..).zip(highest(std::mem::take(&mut ranks.values), top));
+        let ranked = ranked.map(|(place, (key, rank))| Ranked { place, rank, url: name_of(&names, key) }).collect();
+        Ok(told(&ranks, if grouping == Grouping::Site { "sites" } else { "domains" }, ranked))
     }
 
     /// The highest ranks of all processes.
@@ -184,8 +207,14 @@ impl PartOfQuery {
         Ok(self.peers.is_first().then(|| Sketch { ranks, among, all }.drawn(&names)))
     }
 
-    /// The groups of pages of highest rank as a picture, in the first process. A process owns whole sites; the graph of all of them is small.
+    /// The groups of pages of highest rank as a picture, in the first process.
     fn groups_drawn(&mut self, grouping: Grouping, max: usize, crew: Crew) -> anyhow::Result<Option<Picture>> {
+        let Some(Grouped { graph, names }) = self.grouped(grouping, crew)? else { return Ok(None) };
+        Ok(Some(Sketch::of(&Arc::new(graph), max)?.drawn(&names)))
+    }
+
+    /// The graph of groups of pages, in the first process. A process owns whole sites; the graph of all of them is small.
+    fn grouped(&mut self, grouping: Grouping, crew: Crew) -> anyhow::Result<Option<Grouped>> {
         let own = site_links(&self.graph()?, crew)?;
         let sites: Vec<(WireKey, bool)> =
             own.sites.into_iter().map(|(key, is_crawled)| (to_wire(key), is_crawled)).collect();
@@ -205,8 +234,7 @@ impl PartOfQuery {
         if !self.peers.is_first() {
             return Ok(None);
         }
-        let Grouped { graph, names } = whole.graph()?.grouped_by(grouping, &urls)?;
-        Ok(Some(Sketch::of(&Arc::new(graph), max)?.drawn(&names)))
+        Ok(Some(whole.graph()?.grouped_by(grouping, &urls)?))
     }
 
     fn overlap(&mut self, urls: &[Named; 2], is_listed: bool, crew: Crew) -> anyhow::Result<OverlapResponse> {
@@ -431,6 +459,11 @@ fn picture(
 fn targets(graph: &Graph, page: WireKey) -> impl Iterator<Item = WireKey> {
     let vertices = graph.vertex(from_wire(page)).map_or(&[][..], |vertex| graph.targets(vertex));
     vertices.iter().map(|target| to_wire(graph.key(*target)))
+}
+
+fn told(ranks: &Ranks, by: &str, ranked: Vec<Ranked>) -> PageRankResponse {
+    let (rounds, vertices, edges) = (ranks.rounds, ranks.vertices, ranks.edges);
+    PageRankResponse { rounds, vertices, edges, ranked, by: by.to_owned() }
 }
 
 fn definition(is_normalized: bool) -> Definition {

@@ -57,7 +57,11 @@ impl Request for PageRankRequest {
     fn query(&self, rules: &CanonicalRules) -> Result<Query, QueryError> {
         let url = self.url.as_deref().map(|url| named(url, rules)).transpose()?;
         let top = bounded("top", self.top, TOP, TOP_MAX)?;
-        Ok(Query::PageRank { url, top, is_normalized: self.normalized })
+        let by = vertices(&self.by, Vertices::Pages)?;
+        if url.is_some() && by != Vertices::Pages {
+            return Err(QueryError::Refused(format!("a URL has a rank among pages, not among {}", self.by)));
+        }
+        Ok(Query::PageRank { url, top, is_normalized: self.normalized, by })
     }
 }
 
@@ -158,17 +162,23 @@ impl Request for PictureRequest {
     type Response = PictureResponse;
 
     fn query(&self, _: &CanonicalRules) -> Result<Query, QueryError> {
-        let of = match self.of.as_str() {
-            "" | "sites" => Vertices::Sites,
-            "domains" => Vertices::Domains,
-            "pages" => Vertices::Pages,
-            other => {
-                let wrong = format!("`{other}` is no graph; possible are sites, domains, pages");
-                return Err(QueryError::Refused(wrong));
-            }
-        };
+        let of = vertices(&self.of, Vertices::Sites)?;
         Ok(Query::Picture { of, max: bounded("max", self.max, VERTICES_MAX, VERTICES_MAX)? })
     }
+}
+
+/// What the vertices of a graph are, as a client says it.
+fn vertices(text: &str, default: Vertices) -> Result<Vertices, QueryError> {
+    Ok(match text {
+        "" => default,
+        "sites" => Vertices::Sites,
+        "domains" => Vertices::Domains,
+        "pages" => Vertices::Pages,
+        other => {
+            let wrong = format!("`{other}` is no graph; possible are sites, domains, pages");
+            return Err(QueryError::Refused(wrong));
+        }
+    })
 }
 
 /// What the datasets of all workers tell for a report.
@@ -221,14 +231,23 @@ mod tests {
     #[test]
     fn questions_are_checked_before_anyone_is_asked() {
         let rules = CanonicalRules::default();
-        let rank = |url: &str, top| PageRankRequest { url: Some(url.to_owned()), top, normalized: false }.query(&rules);
+        let rank =
+            |url: &str, top| PageRankRequest { url: Some(url.to_owned()), top, ..Default::default() }.query(&rules);
         let these = |urls: &[&str]| Named(urls.iter().map(|&url| url.to_owned()).collect());
-        let expect = |urls: &[&str], top| Ok(Query::PageRank { url: Some(these(urls)), top, is_normalized: false });
+        let (is_normalized, by) = (false, Vertices::Pages);
+        let expect = |urls: &[&str], top| Ok(Query::PageRank { url: Some(these(urls)), top, is_normalized, by });
         assert_eq!(rank("HTTP://A.test", 0), expect(&["http://a.test/"], 20));
         assert_eq!(rank("a.test/x", 10_000), expect(&["http://a.test/x", "https://a.test/x"], 10_000));
         let refused = |text: &str| Err(QueryError::Refused(text.to_owned()));
         assert_eq!(rank("a.test", 10_001), refused("top 10001: at most 10000 are returned"));
         assert!(matches!(rank("mailto:a@b.test", 0), Err(QueryError::Refused(_))));
+        let of_groups = |url: Option<&str>, by: &str| {
+            PageRankRequest { url: url.map(str::to_owned), by: by.to_owned(), ..Default::default() }.query(&rules)
+        };
+        let by = Vertices::Domains;
+        assert_eq!(of_groups(None, "domains"), Ok(Query::PageRank { url: None, top: TOP, is_normalized, by }));
+        assert_eq!(of_groups(Some("a.test"), "sites"), refused("a URL has a rank among pages, not among sites"));
+        assert_eq!(of_groups(None, "site"), refused("`site` is no graph; possible are sites, domains, pages"));
         let picture = |of: &str, max| PictureRequest { of: of.to_owned(), max }.query(&rules);
         assert_eq!(picture("", 0), Ok(Query::Picture { of: Vertices::Sites, max: VERTICES_MAX }));
         assert_eq!(picture("pages", 20_001), refused("max 20001: at most 20000 are returned"));

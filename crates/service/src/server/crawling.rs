@@ -11,6 +11,7 @@
 use std::time::Duration;
 
 use api::{CrawlProgressResponse, CrawlRequest, CrawlResponse};
+use cluster::spent;
 use coordination::SeedSite;
 use engine::{Settings, sitemaps_of};
 use frontier::Filter;
@@ -28,6 +29,9 @@ use crawl::keyring;
 /// The database is looked at after this time, and then ever more seldom.
 const LOOK_AFTER_MIN: Duration = Duration::from_millis(50);
 const LOOK_AFTER_MAX: Duration = Duration::from_secs(1);
+
+/// The budget of a site.
+const SITE_BUDGET: &str = "max-pages-per-site";
 
 /// Seeds in one request, at most.
 const SEEDS_MAX: usize = 100_000;
@@ -216,6 +220,8 @@ struct Crawling {
 /// Where a call stands.
 struct CallState {
     is_done: bool,
+    /// The budget of the crawl that is spent: what waits is visited when somebody changes it.
+    spent: Option<&'static str>,
     /// What became of the seed.
     visit: Option<Visit>,
     reach: Reach,
@@ -259,16 +265,18 @@ impl Crawling {
     }
 
     async fn response(&self, standing: CallState) -> Result<CrawlResponse, Status> {
-        let CallState { visit, reach, .. } = standing;
+        let CallState { visit, reach, spent, .. } = standing;
+        let budget = spent.unwrap_or(SITE_BUDGET);
         let outcomes = self.service.ask(move |control| control.outcomes(&reach)).await?;
         let (_, owner) = self.service.owner(self.seed.key().site).await?;
         let (outcome, reason) = match visit {
             Some(visit) => (visit.outcome.to_string(), visit.reason),
-            None if outcomes.waiting > 0 => ("waiting".to_owned(), "max-pages-per-site is spent".to_owned()),
+            None if outcomes.waiting > 0 => ("waiting".to_owned(), format!("{budget} is spent")),
             None => Default::default(),
         };
         let (fetched, failed, waiting) = (fetched(&outcomes), failed(&outcomes), outcomes.waiting);
-        Ok(CrawlResponse { owner, fetched, failed, outcome, reason, waiting })
+        let waits_for = if waiting > 0 { budget.to_owned() } else { String::new() };
+        Ok(CrawlResponse { owner, fetched, failed, outcome, reason, waiting, waits_for })
     }
 }
 
@@ -295,9 +303,10 @@ impl CallState {
         };
         let waits = || control.is_waiting(&area.reach, pages_max);
         // Once more behind that: where its answer is lost and it is repeated, it finds nothing any more.
-        let is_done = is_known && !waits()? && area.admit(control)? == 0 && !waits()?;
+        let spent = settings.budgets_spent(&spent(control.spent()?)).next();
+        let is_done = spent.is_some() || is_known && !waits()? && area.admit(control)? == 0 && !waits()?;
         let visit = first.and_then(|entry| entry.visit);
-        Ok(CallState { is_done, visit, reach: area.reach })
+        Ok(CallState { is_done, spent, visit, reach: area.reach })
     }
 }
 

@@ -1,13 +1,15 @@
 //! `Explain`: the state of a URL, and of its site.
 
-use api::{Changed, ExplainResponse, PastVisit, SiteState, Wait};
+use api::{Changed, ExplainHostResponse, ExplainResponse, PastVisit, SiteState, Wait};
 use ask::explain::{Asked, At, Past, Why};
 use ask::urls::LOOKED_AT_MAX;
+use cluster::spent;
 use console::message::message;
+use engine::Settings;
 use frontier::RobotsState;
 use model::{SiteRecord, Timestamp, Via};
 use settings::plan::Plan;
-use store::{CrawlView, Entry};
+use store::{CrawlView, Entry, StoreError};
 use store_postgres::cluster::Control;
 use tonic::Status;
 use weburl::CanonicalUrl;
@@ -89,6 +91,33 @@ pub(super) async fn explain(service: &Service, given: &str) -> Result<ExplainRes
     })
 }
 
+/// Explains each site of a host.
+///
+/// # Errors
+/// The text names no host, or the database failed.
+pub(super) async fn explain_host(service: &Service, given: &str) -> Result<ExplainHostResponse, Status> {
+    let (plan, given) = (service.plan().await?, given.to_owned());
+    let asking = move |control: &Control| {
+        let asked = asked(control, plan.settings.clone(), control.seeds()?)?;
+        Ok(asked.host_story(&given).map(|story| story.ok_or(given)))
+    };
+    let story = service.ask(asking).await?.map_err(unavailable)?;
+    let story = story.map_err(|given| Status::invalid_argument(message(format_args!("{given}: is no host"))))?;
+    let as_json = serde_json::to_string(&story).map_err(|error| Status::internal(message(error)))?;
+    Ok(ExplainHostResponse { story: as_json, text: story.to_text(At::Server) })
+}
+
+/// The crawl as the server sees it, with the seeds that count.
+fn asked(control: &Control, settings: Settings, seeds: Vec<CanonicalUrl>) -> Result<Asked<'_>, StoreError> {
+    let changes = published::read(control.changes(CHANGES_LOOKED_AT_MAX)?);
+    let (alive, spent) = (control.members()?.len() as u64, spent(control.spent()?));
+    Ok(Asked::of_workers(control, settings, alive, changes, seeds, spent))
+}
+
+fn unavailable(error: anyhow::Error) -> Status {
+    Status::unavailable(message(format_args!("{error:#}")))
+}
+
 /// How a URL was found, and its visits.
 async fn past(service: &Service, entry: &Entry, told: ExplainResponse) -> Result<ExplainResponse, Status> {
     let (key, last) = (entry.candidate.url.key(), entry.visit.clone());
@@ -123,15 +152,14 @@ async fn why(
 ) -> Result<(Vec<Why>, Vec<Changed>), Status> {
     let (url, entry, settings) = (url.clone(), entry.cloned(), plan.settings.clone());
     let asking = move |control: &Control| {
-        let changes = published::read(control.changes(CHANGES_LOOKED_AT_MAX)?);
         let is_seed = control.count_seeds(&[url.key()])? > 0;
         let seeds = if is_seed { vec![url.clone()] } else { Vec::new() };
-        let asked = Asked::of_workers(control, settings, control.members()?.len() as u64, changes, seeds);
+        let asked = asked(control, settings, seeds)?;
         let changed = |change: &crawl::Changed| Changed { at: change.at.clone(), change: change.change.to_string() };
         let changes = asked.changes_of(&url.site(), Some(&url)).into_iter().map(changed).collect();
         Ok(entry.map_or(Ok(Vec::new()), |entry| asked.waiting_for(&entry)).map(|why| (why, changes)))
     };
-    service.ask(asking).await?.map_err(|error| Status::unavailable(message(format_args!("{error:#}"))))
+    service.ask(asking).await?.map_err(unavailable)
 }
 
 /// How many URLs come before one that waits for this, and whether there are more.

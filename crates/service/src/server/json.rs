@@ -49,6 +49,7 @@ pub(super) fn routes(service: &Service) -> Router {
         "PagePicture" page_picture;
         "Copies" copies;
         "Explain" explain;
+        "ExplainHost" explain_host;
         "Urls" urls;
         "Changes" changes;
         "Again" again;

@@ -7,13 +7,7 @@ use api::crawler_server::Crawler;
 use api::{
     AddSeedsRequest, AddSeedsResponse, AgainRequest, AgainResponse, ChangesRequest, ChangesResponse, CopiesRequest,
     CopiesResponse, CrawlProgressResponse, CrawlRequest, CrawlResponse, DomainsRequest, DomainsResponse, DrainRequest,
-    DrainResponse, ExplainRequest, ExplainResponse, FreshnessRequest, FreshnessResponse, GetWorkersRequest,
-    GetWorkersResponse, HistoryRequest, HistoryResponse, JournalRequest, JournalResponse, LinkingRequest,
-    LinkingResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PagePictureRequest,
-    PagePictureResponse, PageRankRequest, PageRankResponse, PathRequest, PathResponse, PauseRequest, PauseResponse,
-    PictureRequest, PictureResponse, RecordRequest, RecordResponse, ReportRequest, ReportResponse, ResumeRequest,
-    ResumeResponse, RowRequest, RowResponse, SearchRequest, SearchResponse, StatsRequest, StatsResponse, SteerRequest,
-    SteerResponse, UndoRequest, UndoResponse, Unowned, UrlsRequest, UrlsResponse,
+    DrainResponse, ExplainHostRequest, ExplainHostResponse, ExplainRequest, ExplainResponse, FreshnessRequest, FreshnessResponse, GetWorkersRequest, GetWorkersResponse, HistoryRequest, HistoryResponse, JournalRequest, JournalResponse, LinkingRequest, LinkingResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PagePictureRequest, PagePictureResponse, PageRankRequest, PageRankResponse, PathRequest, PathResponse, PauseRequest, PauseResponse, PictureRequest, PictureResponse, RecordRequest, RecordResponse, ReportRequest, ReportResponse, ResumeRequest, ResumeResponse, RowRequest, RowResponse, SearchRequest, SearchResponse, StatsRequest, StatsResponse, SteerRequest, SteerResponse, UndoRequest, UndoResponse, Unowned, UrlsRequest, UrlsResponse,
 };
 use coordination::Member;
 use crawl::history::Moment;
@@ -170,6 +164,13 @@ impl Crawler for Service {
         Ok(Response::new(explaining::explain(self, &request.into_inner().url).await?))
     }
 
+    async fn explain_host(
+        &self,
+        request: Request<ExplainHostRequest>,
+    ) -> Result<Response<ExplainHostResponse>, Status> {
+        Ok(Response::new(explaining::explain_host(self, &request.into_inner().host).await?))
+    }
+
     async fn urls(&self, request: Request<UrlsRequest>) -> Result<Response<UrlsResponse>, Status> {
         Ok(Response::new(listing::urls(self, request.into_inner()).await?))
     }
@@ -194,11 +195,12 @@ impl Crawler for Service {
     async fn stats(&self, _: Request<StatsRequest>) -> Result<Response<StatsResponse>, Status> {
         let plan = self.plan().await?;
         let pages_max = plan.settings.site_rules.pages_per_site_max;
-        let (totals, counts, members, sites_spent, in_trouble) = self
+        let (totals, counts, members, sites_spent, in_trouble, spent_by_all) = self
             .ask(move |control| {
                 let spent = pages_max.map_or(Ok(0), |max| control.sites_spent(max))?;
                 let in_trouble = control.in_trouble(TROUBLE_TOLD)?;
-                Ok((control.totals()?, control.counts()?, control.members()?, spent, in_trouble))
+                let of_state = (control.totals()?, control.counts()?, control.members()?);
+                Ok((of_state.0, of_state.1, of_state.2, spent, in_trouble, cluster::spent(control.spent()?)))
             })
             .await?;
         let changes = steering::last(self, CHANGES_TOLD).await?;
@@ -219,6 +221,7 @@ impl Crawler for Service {
             hold: plan.options.hold.iter().map(ToString::to_string).collect(),
             sites_aside: counts.sites_aside,
             sites_spent,
+            budgets_spent: plan.settings.budgets_spent(&spent_by_all).map(str::to_owned).collect(),
             unsealed_bytes: counts.unsealed_bytes,
             in_trouble: in_trouble
                 .into_iter()

@@ -8,9 +8,6 @@ use settings::usage;
 /// Why several processes cannot crawl with a setting, and what to do instead; `None` of others.
 pub(super) fn lacking(key: &str) -> Option<&'static str> {
     Some(match key {
-        "max-pages" | "max-bytes" | "max-time" => {
-            "no part of the cluster counts for all workers; `argiope client pause` stops them"
-        }
         "sandbox" => "the test web lives in one process; workers reach one that `argiope testweb` serves",
         "no-archive" | "no-dataset" => "a crawl by several workers needs both, to answer questions about its pages",
         _ => return None,
@@ -41,9 +38,6 @@ fn fixed(key: &str) -> Option<&'static str> {
 /// There are some.
 pub(super) fn check_options(given: &Options) -> anyhow::Result<()> {
     let given = [
-        ("max-pages", given.max_pages.is_some()),
-        ("max-bytes", given.max_bytes.is_some()),
-        ("max-time", given.max_time.is_some()),
         ("sandbox", given.sandbox == Some(true)),
         ("no-archive", given.no_archive == Some(true)),
         ("no-dataset", given.no_dataset == Some(true)),
@@ -74,11 +68,7 @@ mod tests {
 
     #[test]
     fn each_setting_that_cannot_change_is_refused_with_what_to_do_instead() -> anyhow::Result<()> {
-        const PAUSE: &str = "`argiope client pause`";
         let ways_out = [
-            ("max-pages", PAUSE),
-            ("max-bytes", PAUSE),
-            ("max-time", PAUSE),
             ("sandbox", "`argiope testweb`"),
             ("no-archive", "needs both"),
             ("no-dataset", "needs both"),
@@ -108,7 +98,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(changeable, 2 * (CHANGEABLE.len() - 4), "all but three budgets and exclude-file");
+        assert_eq!(changeable, 2 * (CHANGEABLE.len() - 1), "all but exclude-file");
         for (what, to) in [("pause", &[][..]), ("exclude", &["*".to_owned()]), ("delay", &["a.test=5s".to_owned()])] {
             check_change(&Change::from_words(what, to)?)?;
         }

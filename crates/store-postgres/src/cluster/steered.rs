@@ -1,10 +1,11 @@
 //! Changes of a crawl by several workers: made by its servers, followed by its workers.
 
-use coordination::{InForce, WorkerId};
+use coordination::{InForce, Spending, WorkerId};
 use model::Timestamp;
 use store::StoreError;
 
 use super::control::Control;
+use super::duration;
 use crate::numbers::limit;
 use crate::rows::Columns;
 use crate::session::{Parameters, Session};
@@ -25,6 +26,13 @@ const CHANGES: &str = "SELECT at, change FROM (SELECT * FROM change ORDER BY num
 const GOES_BY: &str = "UPDATE worker SET changes = $2 WHERE worker = $1";
 const GOING_BY: &str = "SELECT count(*) FILTER (WHERE changes >= $1), count(*) FILTER (WHERE changes < $1)
     FROM worker WHERE state <> 'dead' AND lease_until > clock_timestamp()";
+
+// Of all workers but one. What is counted of a segment ends with it.
+const SPENT: &str = "SELECT m.round, coalesce(sum(s.pages), 0)::bigint, coalesce(sum(s.bytes), 0)::bigint,
+        greatest(extract(epoch FROM clock_timestamp() - greatest(c.began_at, to_timestamp(m.round_began_at / 1e6))), 0)::float8
+    FROM meta m JOIN crawl c ON true
+    LEFT JOIN (spent s JOIN segment g ON g.serial = s.segment AND g.worker IS DISTINCT FROM $1) ON s.round = m.round
+    GROUP BY m.round, m.round_began_at, c.began_at";
 
 /// How many live workers go by a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +76,14 @@ impl Control {
         rows.first().map(|row| Columns::of("change", row).next()).transpose()
     }
 
+    /// What all workers have spent of the budgets of the round.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn spent(&self) -> Result<Spending, StoreError> {
+        spent(self.session(), None)
+    }
+
     /// The last changes, at most `max`, the oldest first: the time of each, and its text.
     ///
     /// # Errors
@@ -102,6 +118,18 @@ pub(super) fn in_force(session: &Session, known: Option<i64>) -> Result<Option<I
         Ok(InForce { changes: columns.next()?, settings: columns.next()? })
     });
     in_force.transpose()
+}
+
+/// What workers have spent of the budgets, all of them but `without`.
+pub(super) fn spent(session: &Session, without: Option<WorkerId>) -> Result<Spending, StoreError> {
+    let parameters: Parameters = vec![Box::new(without.map(|worker| worker.0))];
+    let rows = session.query("counting what is spent of the budgets", SPENT, parameters)?;
+    let Some(row) = rows.first() else { return Ok(Spending::default()) };
+    let mut columns = Columns::of("spent", row);
+    let round = columns.narrow::<i32, _>()?;
+    let mut count = || Ok::<_, StoreError>(u64::try_from(columns.next::<i64>()?).unwrap_or_default());
+    let (pages, bytes) = (count()?, count()?);
+    Ok(Spending { round, pages, bytes, lasts: duration(&mut columns)? })
 }
 
 pub(super) fn goes_by(session: &Session, worker: WorkerId, changes: i64) -> Result<(), StoreError> {

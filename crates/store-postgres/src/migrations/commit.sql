@@ -148,7 +148,8 @@ END $$;
 --       that has come to be one without a depth), 'settled'
 --   o_  sites of which this worker has left out visits: it has counted them
 --   h_  contents and their holders; s_ sites, with what a worker's commit adds to their counts (it may have been undone what the worker has
---       counted before); c_ counters of shapes; r_ robots.txt; b_ seeds; g_ segments
+--       counted before); c_ counters of shapes; r_ robots.txt; b_ seeds; g_ segments; w_spent what workers spend of the budgets,
+--       by segment and round
 CREATE FUNCTION end_commit(
     me bigint, commit_number bigint, seeds_known bigint,
     n_round integer, n_began_at bigint, n_is_choosing boolean,
@@ -175,7 +176,8 @@ CREATE FUNCTION end_commit(
     r_site bigint[], r_fetched_at bigint[], r_failed_tries bigint[], r_status integer[], r_failure text[],
     r_failure_detail text[], r_body bytea[], r_is_cut boolean[], r_renewal text[],
     b_text text[], b_site bigint[], b_url bigint[],
-    g_serial bigint[], g_name text[], g_length bigint[])
+    g_serial bigint[], g_name text[], g_length bigint[],
+    w_spent bigint[])
 RETURNS TABLE (late_site bigint[], late_url bigint[], first_site bigint[], first_url bigint[]) LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET jit = off
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -328,6 +330,12 @@ BEGIN
         INSERT INTO segment (serial, name, length, worker)
             SELECT g.serial, g.name, g.length, nullif(me, 0) FROM unnest(g_serial, g_name, g_length) AS g(serial, name, length)
             ON CONFLICT (serial) DO UPDATE SET name = excluded.name, length = excluded.length;
+    END IF;
+    IF cardinality(w_spent) > 0 THEN
+        -- Four numbers a row: a function has 100 arguments at most.
+        INSERT INTO spent AS s (segment, round, pages, bytes)
+            SELECT w_spent[n], w_spent[n + 1], w_spent[n + 2], w_spent[n + 3] FROM generate_series(1, cardinality(w_spent), 4) AS n
+            ON CONFLICT (segment, round) DO UPDATE SET pages = s.pages + excluded.pages, bytes = s.bytes + excluded.bytes;
     END IF;
     IF me <> 0 THEN
         INSERT INTO hint (owner, site_key, of_record)

@@ -214,6 +214,8 @@ BEGIN
         -- Their sites are asked for it again, and the answers recorded.
         DELETE FROM robots r WHERE r.segment = lost;
         DELETE FROM taken_back t WHERE t.segment = lost;
+        -- Undone visits in other segments stay counted: they were paid for.
+        DELETE FROM spent s WHERE s.segment = lost;
     END IF;
     RETURN true;
 END $$;

@@ -102,10 +102,10 @@ fn a_crawl_that_an_earlier_program_paused_stays_paused() {
     let place = Place::on(&server);
     open(&place).set_up(&setup("depth = 3", 20)).expect("set up");
     let earlier = "SET search_path = {};
-        ALTER TABLE robots DROP renewal; ALTER TABLE crawl DROP in_force, DROP changes, ADD is_paused boolean NOT NULL DEFAULT true;
+        ALTER TABLE robots DROP renewal; ALTER TABLE crawl DROP in_force, DROP changes, DROP began_at, ADD is_paused boolean NOT NULL DEFAULT true;
         ALTER TABLE worker DROP changes, DROP is_lost; ALTER TABLE writer DROP committed_at; ALTER TABLE site DROP asked_until;
         ALTER TABLE meta DROP committed_at; ALTER TABLE hint DROP of_record; DROP INDEX site_aside;
-        DROP TABLE taken_back, change; UPDATE meta SET version = 13";
+        DROP TABLE spent, taken_back, change; UPDATE meta SET version = 13";
     server.client().batch_execute(&earlier.replace("{}", place.schema.as_str())).expect("the schema");
     let in_force = open(&place).in_force(None).expect("read").expect("set up");
     assert_eq!(in_force.settings, "paused = true\ndepth = 3");

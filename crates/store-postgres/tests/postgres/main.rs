@@ -14,3 +14,4 @@ mod opening;
 mod place;
 mod rounds;
 mod sealed;
+mod spent;

@@ -78,9 +78,11 @@ fn waits_for(stats: &StatsResponse, given: &str) -> Vec<String> {
         keys.unwrap_or_default().into_iter().any(|key| Some(key) == site)
     };
     let paused = stats.paused.then(|| "the crawl is paused until somebody resumes it".to_owned());
+    let spent =
+        stats.budgets_spent.first().map(|budget| format!("{budget} is spent, until somebody sets a larger one"));
     let alone = (stats.workers == 0).then(|| "no worker is there, until one joins".to_owned());
     let held = stats.hold.iter().find(is_its).map(|held| format!("{held} is on hold until somebody releases it"));
-    [paused, alone, held].into_iter().flatten().collect()
+    [paused, spent, alone, held].into_iter().flatten().collect()
 }
 
 /// Leads to what a round would visit, or begins it if the form says that the user has seen that.

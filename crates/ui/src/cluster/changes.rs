@@ -24,6 +24,7 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
         since: since(fields.get("since"))?,
         site: fields.get("site").to_owned(),
         limit: fields.limit(CHANGES_SHOWN, CHANGES_MAX) as u32,
+        ..ChangesRequest::default()
     };
     let found = match server.ask_all(async |mut client| client.changes(request).await).await {
         // There was one round: the form takes a time.

@@ -28,7 +28,7 @@ pub(super) async fn data(State(server): State<Server>, RawQuery(query): RawQuery
 pub(super) async fn rank(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
     let asked = AskedRanks::of(query);
     let AskedRanks { url, top, is_normalized: normalized } = asked.clone();
-    let request = PageRankRequest { url, top: top as u32, normalized };
+    let request = PageRankRequest { url, top: top as u32, normalized, ..PageRankRequest::default() };
     let answer = server.ask_all(async |mut client| client.page_rank(request).await).await?;
     let place = |place: u64| Some(place).filter(|place| *place > 0);
     let rows: Vec<_> = answer.ranked.into_iter().map(|row| (place(row.place), row.rank, row.url)).collect();

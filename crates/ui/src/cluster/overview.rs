@@ -91,7 +91,9 @@ fn state(stats: &StatsResponse) -> Markup {
     };
     html! {
         @let waits = waits_in_words(&waits(stats), Clock::start().date()).filter(|_| stats.waiting > 0);
-        p.state { (words) @if stats.paused { " " strong { "Paused." } } " " a href="/steer" { "Steer it" } "." }
+        p.state { (words) @if stats.paused { " " strong { "Paused." } }
+            @if !stats.budgets_spent.is_empty() { " " strong { "The budget is spent: " (stats.budgets_spent.join(", ")) "." } }
+            " " a href="/steer" { "Steer it" } "." }
         @if let Some(waits) = waits { p { "It waits for: " (waits) "." } }
     }
 }

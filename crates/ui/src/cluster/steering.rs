@@ -30,7 +30,7 @@ pub(super) async fn show(State(server): State<Server>, RawQuery(query): RawQuery
     let entries: Vec<Entry> = journal.changes.into_iter().map(entry).collect();
     let body = html! {
         (steer::at_once(stats.paused, true))
-        (steer::forms(true, steer::SETTING_OF_WORKERS))
+        (steer::forms(true))
         h2 { "Begin" }
         (begun::forms(server.watch()))
         (steer::journal(&entries, max))

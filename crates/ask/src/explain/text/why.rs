@@ -91,7 +91,11 @@ fn held(reason: Reason, at: At<'_>) -> String {
         Reason::End => "the crawl ends".to_owned(),
         Reason::Paused => format!("the crawl is paused: `{}` lets it go on", at.steer("resume")),
         Reason::CrawlBudget => {
-            "the budget of the crawl is spent: a larger --max-pages or --max-bytes lets it go on".to_owned()
+            let budgets = match at {
+                At::Dir(_) => "--max-pages or --max-bytes",
+                At::Archive(_) | At::Server => "max-pages, max-bytes or max-time",
+            };
+            format!("the budget of the crawl is spent: a larger {budgets} lets it go on")
         }
         Reason::Place => "other sites have their turns first: there is no place for it in memory".to_owned(),
         Reason::Aside => "the site is put aside".to_owned(),

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use frontier::Reason;
 use model::{Candidate, Outcome, Queued, Timestamp, Visit};
 use store::{Committed, Relaxed};
 
 use super::driven::{Driven, url};
-use super::settings;
+use super::{NOW, Start, record, settings};
 use crate::content::Page;
-use crate::{End, Event, Finding, Settings};
+use crate::{End, Event, Finding, Settings, Spent};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -120,4 +121,69 @@ fn in_a_round_known_pages_are_visited_behind_new_ones_for_which_the_budget_is_sp
     }
     asked.sort();
     assert_eq!(asked, [SEED, "http://a.test/known/1", "http://a.test/known/2"]);
+}
+
+/// One of several workers, with this many pages on one site.
+fn worker_with_pages(settings: Settings, pages: usize) -> Driven {
+    let mut crawl = Driven::start(Start::Shared, settings, &[]);
+    let urls: Vec<String> = (0..pages).map(|n| format!("http://one.test/{n}")).collect();
+    crawl.stored(record(NOW), &urls.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.happen(Event::SitesChanged { sites: vec![url("http://one.test/").key().site], taken_over: false });
+    crawl.resolved("http://one.test/", Ok(&[1]));
+    crawl.wait(SECOND);
+    crawl.answered("http://one.test/robots.txt", 404, &[], "");
+    crawl.wait(SECOND);
+    crawl
+}
+
+/// Visits pages until none is asked for.
+fn visits(crawl: &mut Driven) -> usize {
+    (0..100).take_while(|_| visit(crawl)).count()
+}
+
+#[test]
+fn what_workers_have_spent_together_holds_each_of_them_up_until_there_is_more() {
+    let spent = |round, pages, bytes, lasts| Event::SpentElsewhere(Spent { round, pages, bytes, lasts });
+    let set = |settings: Settings| Event::SettingsChanged(Box::new(settings));
+    let reason = |crawl: &Driven| {
+        let prospect = crawl.state.prospect(crawl.now, url("http://one.test/").key().site);
+        prospect.held.map(|held| held.reason)
+    };
+    let pages = |max| Settings { pages_max: Some(max), ..settings() };
+    let bytes = |max| Settings { bytes_max: Some(max), ..settings() };
+    let time = |seconds: u32| Settings { time_max: Some(SECOND * seconds), ..settings() };
+    for (budget, elsewhere, larger) in
+        [(pages(6), spent(1, 3, 0, SECOND), pages(8)), (bytes(60), spent(1, 0, 30, SECOND), bytes(80))]
+    {
+        let mut crawl = worker_with_pages(budget.clone(), 12);
+        crawl.happen(elsewhere);
+        assert_eq!(visits(&mut crawl), 3, "{budget:?}");
+        assert_eq!((reason(&crawl), crawl.end.clone()), (Some(Reason::CrawlBudget), None));
+        // It waits without an alarm that wakes it for nothing.
+        crawl.alarm = None;
+        crawl.wait(SECOND * 30);
+        assert_eq!((visits(&mut crawl), crawl.alarm), (0, None));
+        crawl.happen(set(larger));
+        crawl.wait(SECOND);
+        assert_eq!(visits(&mut crawl), 2);
+        // The visits of a lost worker are undone; what is said of another round does not count.
+        crawl.happen(spent(2, 0, 0, SECOND));
+        assert_eq!(visits(&mut crawl), 0);
+        crawl.happen(spent(1, 2, 20, SECOND));
+        crawl.wait(SECOND);
+        assert_eq!(visits(&mut crawl), 1);
+        crawl.happen(Event::RoundBegan(2));
+        crawl.wait(SECOND);
+        assert_eq!(visits(&mut crawl), 6, "all that are left, of a budget of 8");
+    }
+    let mut crawl = worker_with_pages(time(60), 3);
+    crawl.happen(spent(1, 0, 0, SECOND * 59));
+    assert!(visit(&mut crawl));
+    crawl.happen(spent(1, 0, 0, SECOND * 60));
+    // What is under way ends.
+    assert!(visit(&mut crawl));
+    assert_eq!((visits(&mut crawl), reason(&crawl), crawl.end.clone()), (0, Some(Reason::CrawlBudget), None));
+    crawl.happen(set(settings()));
+    crawl.wait(SECOND);
+    assert_eq!(visits(&mut crawl), 1);
 }
