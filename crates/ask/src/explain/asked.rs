@@ -8,8 +8,6 @@ use model::Timestamp;
 use store::{CrawlView, StoreError};
 use weburl::{CanonicalUrl, Pattern, Site};
 
-use super::site::HostStory;
-use crate::target::Target;
 use crate::urls::LOOKED_AT_MAX;
 
 /// Changes from outside that an explanation of a site or URL lists.
@@ -110,15 +108,6 @@ impl<'a> Asked<'a> {
     /// The seeds that count.
     pub(super) fn seeds(&self) -> Result<Vec<CanonicalUrl>, StoreError> {
         self.seeds.clone().map_or_else(|| self.view.seeds(), Ok)
-    }
-
-    /// The story of a host, a site or the site of a URL, as given by a user; `None` if the text names none.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn host_story(&self, given: &str) -> anyhow::Result<Option<HostStory>> {
-        let host = Target::parse(given, &self.settings.canonical).into_host();
-        host.map(|host| HostStory::of(self, given, &host)).transpose()
     }
 
     /// The same as [`Asked::changes_of`], each in words with its date.

@@ -13,7 +13,7 @@ use weburl::{CanonicalUrl, Site, SiteKey};
 use super::asked::Asked;
 use super::survey::{NearLimit, Survey};
 use super::waiting::{SiteNow, Why};
-use crate::target::Host;
+use crate::target::{Host, Target};
 
 /// Site records read at once: each may hold a large robots.txt.
 const SITES_AT_ONCE: usize = 100;
@@ -134,6 +134,15 @@ pub enum RobotsMeaning {
 }
 
 impl HostStory {
+    /// The story of a host, a site or the site of a URL, as given by a user; `None` if the text names none.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn named(asked: &Asked<'_>, given: &str) -> anyhow::Result<Option<Self>> {
+        let host = Target::parse(given, &asked.settings.canonical).into_host();
+        host.map(|host| HostStory::of(asked, given, &host)).transpose()
+    }
+
     /// The story of a host.
     ///
     /// # Errors

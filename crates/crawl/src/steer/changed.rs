@@ -6,6 +6,7 @@ use anyhow::Context;
 use model::Timestamp;
 use serde::{Deserialize, Serialize};
 use settings::options::Options;
+use settings::text_file::read_text_within;
 use toml::Table;
 
 use super::change::Change;
@@ -93,7 +94,7 @@ impl Changed {
 
     /// A change that is in force, and that the file of changes lacks: the process that made it was killed.
     fn unwritten(dir: &CrawlDir, written: &[Self]) -> Option<Self> {
-        let settings = std::fs::read_to_string(dir.settings()).ok()?;
+        let settings = read_text_within(&dir.settings()).ok()?;
         let note = settings.lines().find_map(|line| line.strip_prefix("# ")?.strip_prefix(NOTE))?;
         let changed: Changed = serde_json::from_str(note).ok()?;
         // One that is older than all that was read was written before them.

@@ -1,7 +1,7 @@
 //! `Explain`: the state of a URL, and of its site.
 
 use api::{Changed, ExplainHostResponse, ExplainResponse, PastVisit, SiteState, Wait};
-use ask::explain::{Asked, At, Past, Why};
+use ask::explain::{Asked, At, HostStory, Past, Why};
 use ask::urls::LOOKED_AT_MAX;
 use cluster::spent;
 use console::message::message;
@@ -99,7 +99,7 @@ pub(super) async fn explain_host(service: &Service, given: &str) -> Result<Expla
     let (plan, given) = (service.plan().await?, given.to_owned());
     let asking = move |control: &Control| {
         let asked = asked(control, plan.settings.clone(), control.seeds()?)?;
-        Ok(asked.host_story(&given).map(|story| story.ok_or(given)))
+        Ok(HostStory::named(&asked, &given).map(|story| story.ok_or(given)))
     };
     let story = service.ask(asking).await?.map_err(unavailable)?;
     let story = story.map_err(|given| Status::invalid_argument(message(format_args!("{given}: is no host"))))?;
