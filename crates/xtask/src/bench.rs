@@ -39,6 +39,7 @@ pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
                      percentiles of 20 requests a round; of a binary in target/debug they are shown, and not kept
   frames [PAGES]     frames a second of the picture of the link graph in Chromium without a GPU, with 20,000 points
   viewers [PAGES]    processor time of a crawl with none and with 20 viewers of `argiope ui`, in turn
+  status [PAGES]     the same with nobody and with one who runs `argiope status` every second
   hot                99 small hosts beside one with 10^6 queued URLs: whether they wait for it, and what a visit costs
   rules              1,000 robots.txt files of 525 kB: memory; a site beside one with 35,641 rules with wildcards: its pages
   freshness [PAGES] [VISITS] [ONLY...]
@@ -123,7 +124,8 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
         "known" => known::run(&options),
         "ui" => ui::run(&options),
         "frames" => frames::run(&options),
-        "viewers" => viewers::run(&options),
+        "viewers" => viewers::run(viewers::Watch::Viewers, &options),
+        "status" => viewers::run(viewers::Watch::Status, &options),
         "hot" => hot::run(&options),
         "rules" => rules::run(&options),
         "documents" => documents::run(&options),

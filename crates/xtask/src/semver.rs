@@ -46,6 +46,21 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Compares with the last release, where there is one and the checker is installed; else it says why not. The checker compiles the library of
+/// both, and is not among what `cargo xtask test` installs.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_if_possible() -> anyhow::Result<()> {
+    match needs::semver_checks() {
+        Err(missing) if last_release()?.is_some() => {
+            eprintln!("xtask: LEFT OUT is `cargo xtask semver`: {missing}");
+            Ok(())
+        }
+        _ => run(&[]),
+    }
+}
+
 /// The newest release that this commit comes after.
 fn last_release() -> anyhow::Result<Option<String>> {
     let mut git = Command::new("git");

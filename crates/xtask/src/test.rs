@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 
 use crate::workspace::workspace;
-use crate::{bench, needs, site, tidy};
+use crate::{bench, needs, semver, site, tidy};
 
 /// Generated cases are the same in every run, so that a change is judged by what it changed.
 /// Without it (`cargo nextest run`), each run tries new ones.
@@ -52,6 +52,7 @@ pub fn run() -> anyhow::Result<()> {
     step(&["test", "--workspace", "--doc", "--quiet"], &path)?;
     // Other programs get the crates as packages.
     step(&["package", "--workspace", "--no-verify", "--allow-dirty", "--quiet"], &path)?;
+    semver::run_if_possible()?;
     // The tests have built the crawler.
     site::run(&["--binary", &bench::argiope::target().join("debug/argiope").display().to_string()])
 }

@@ -4,6 +4,7 @@
 mod cycles;
 mod floors;
 mod opened;
+mod published;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -336,6 +337,8 @@ pub fn run() -> anyhow::Result<()> {
 fn check_arrows(problems: &mut Vec<String>) -> anyhow::Result<()> {
     let floors = floors::Floors::of(&std::fs::read_to_string(workspace().join("ARCHITECTURE.md"))?);
     problems.extend(floors.unknown(is_ours));
+    problems.extend(published::missing_files(&workspace()));
+    let shared: toml::Table = std::fs::read_to_string(workspace().join("Cargo.toml"))?.parse()?;
     for entry in workspace().join("crates").read_dir()? {
         let dir = entry?.path();
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -344,6 +347,7 @@ fn check_arrows(problems: &mut Vec<String>) -> anyhow::Result<()> {
         let uses = uses(&manifest);
         let ours: BTreeSet<&str> = uses.iter().map(String::as_str).filter(|key| is_ours(key)).collect();
         problems.extend(floors.problems(&name, ours.iter().copied()));
+        problems.extend(published::problems(&name, &manifest, &shared, ours.iter().copied()));
         match ARROWS.iter().find(|(from, _)| *from == name) {
             None => problems.push(format!("crates/{name}: its arrows are not listed in xtask/src/tidy.rs")),
             Some((_, allowed)) => {

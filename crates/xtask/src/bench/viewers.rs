@@ -1,10 +1,12 @@
-//! What viewers of the interface cost a crawl: its processor time with none and with twenty, in turn.
+//! What those who look cost a crawl: its processor time with nobody and with them, in turn.
 //!
-//! A viewer does what the overview's script does: it asks for the events every second, and for the page every five seconds.
+//! Twenty viewers of the interface do what the overview's script does: each asks for the events every second, and for the page every five
+//! seconds. Or one runs `argiope status` every second.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -22,28 +24,52 @@ use crate::interface::Interface;
 const PAGES: u64 = 50_000;
 /// Viewers at once.
 const VIEWERS: usize = 20;
+/// How often `argiope status` is run.
+const STATUS_EVERY: Duration = Duration::from_secs(1);
 /// How often a viewer asks for the events, and for the overview.
 const EVENTS_EVERY: Duration = Duration::from_secs(1);
 const REREAD_EVERY: Duration = Duration::from_secs(5);
 /// How often the bench looks whether there is a crawl to view, and a viewer whether the crawl has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// What viewers may cost, in percent.
+/// What they may cost, in percent.
 const COST_MAX: f64 = 1.0;
 
-/// Crawls the same web in each round without viewers and with them.
+/// Who looks at a crawl.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Watch {
+    /// Viewers of the interface.
+    Viewers,
+    /// One who runs `argiope status` again and again.
+    Status,
+}
+
+impl Watch {
+    /// The name of the run, its heading, and who they are.
+    fn words(self) -> (&'static str, &'static str, String) {
+        match self {
+            Watch::Viewers => ("viewers", "Viewers of a crawl", format!("{VIEWERS} viewers")),
+            Watch::Status => ("status", "A status every second", "`argiope status` every second".to_owned()),
+        }
+    }
+}
+
+/// Crawls the same web in each round with nobody who looks and with them.
 ///
 /// # Errors
-/// A crawl fails, or nobody could view it.
-pub fn run(options: &Options) -> anyhow::Result<()> {
+/// A crawl fails, or nobody could look at it.
+pub fn run(watch: Watch, options: &Options) -> anyhow::Result<()> {
+    let (name, heading, they) = watch.words();
     let pages = options.rest.first().map_or(Ok(PAGES), |pages| pages.parse()).context("the number of pages")?;
     let binary = argiope::binary(options.binary.as_deref())?;
-    let mut file = RunFile::begin("viewers", "Viewers of a crawl", &[said(&binary, &["--version"])?])?;
-    file.say(&format!("{pages} pages; processor seconds of the crawl, in turn:\n\n| round | no viewer | {VIEWERS} viewers |\n|---|---|---|"));
+    let mut file = RunFile::begin(name, heading, &[said(&binary, &["--version"])?])?;
+    file.say(&format!(
+        "{pages} pages; processor seconds of the crawl, in turn:\n\n| round | nobody | {they} |\n|---|---|---|"
+    ));
     let mut costs = Vec::new();
     for round in 1..=options.rounds {
         // There and back, so that a machine that becomes slower does so for both.
-        let viewers = if round % 2 == 1 { [0, VIEWERS] } else { [VIEWERS, 0] };
-        let mut took = viewers.map(|viewers| crawl(&binary, pages, viewers));
+        let in_turn = if round % 2 == 1 { [None, Some(watch)] } else { [Some(watch), None] };
+        let mut took = in_turn.map(|watch| crawl(&binary, pages, watch));
         if round % 2 == 0 {
             took.reverse();
         }
@@ -52,12 +78,12 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
         file.say(&format!("| {round} | {without:.2} | {with:.2} |"));
         costs.push((with / without - 1.0) * 100.0);
     }
-    file.say(&format!("\nViewers cost {:.1} % (median of the rounds; aim: at most {COST_MAX} %).", median(costs)));
+    file.say(&format!("\nThey cost {:.1} % (median of the rounds; aim: at most {COST_MAX} %).", median(costs)));
     file.keep()
 }
 
 /// Processor seconds of a crawl.
-fn crawl(binary: &Path, pages: u64, viewers: usize) -> anyhow::Result<f64> {
+fn crawl(binary: &Path, pages: u64, watch: Option<Watch>) -> anyhow::Result<f64> {
     let web = Web::serve(binary, &format!("1,50,{pages},10"))?;
     let dir = TempDir::with_prefix("argiope-bench-")?;
     let crawl = dir.path().join("crawl");
@@ -66,34 +92,54 @@ fn crawl(binary: &Path, pages: u64, viewers: usize) -> anyhow::Result<f64> {
     command.args(["--connect-to", &format!("::{}", web.address)]);
     let has_ended = AtomicBool::new(false);
     let (measured, viewed) = std::thread::scope(|scope| {
-        let viewing = scope.spawn(|| view(binary, &crawl, viewers, &has_ended));
+        let viewing = scope.spawn(|| look(binary, &crawl, watch, &has_ended));
         let measured = measured::run(&mut command, dir.path());
         has_ended.store(true, Ordering::Relaxed);
         (measured, viewing.join())
     });
     let (measured, answers) = (measured?, viewed.map_err(|_| anyhow::anyhow!("a viewer panicked"))??);
-    if Summary::read(&measured.output)?.fetched() < pages || (viewers > 0 && answers == 0) {
-        bail!("the crawl did not fetch {pages} pages, or nobody viewed it");
+    if Summary::read(&measured.output)?.fetched() < pages || (watch.is_some() && answers == 0) {
+        bail!("the crawl did not fetch {pages} pages, or nobody looked at it");
     }
     Ok(measured.cpu_seconds)
 }
 
-/// Views a crawl until it has ended. Returns how many answers the viewers got.
-fn view(binary: &Path, crawl: &Path, viewers: usize, has_ended: &AtomicBool) -> anyhow::Result<usize> {
+/// Looks at a crawl until it has ended. Returns how many answers came.
+fn look(binary: &Path, crawl: &Path, watch: Option<Watch>, has_ended: &AtomicBool) -> anyhow::Result<usize> {
     while !crawl.join("live.socket").exists() {
         if has_ended.load(Ordering::Relaxed) {
             return Ok(0);
         }
         std::thread::sleep(LOOK_EVERY);
     }
-    let interface = if viewers > 0 { Some(Interface::start(binary, crawl)?) } else { None };
-    let origin = interface.as_ref().map_or("", |interface| interface.origin.as_str());
-    let address = origin.trim_start_matches("http://");
+    match watch {
+        None => return Ok(0),
+        Some(Watch::Status) => return Ok(asks_for_status(binary, crawl, has_ended)),
+        Some(Watch::Viewers) => {}
+    }
+    let interface = Interface::start(binary, crawl)?;
+    let address = interface.origin.trim_start_matches("http://");
     std::thread::scope(|scope| {
-        let viewing: Vec<_> = (0..viewers).map(|_| scope.spawn(|| one_viewer(address, has_ended))).collect();
+        let viewing: Vec<_> = (0..VIEWERS).map(|_| scope.spawn(|| one_viewer(address, has_ended))).collect();
         let answers = viewing.into_iter().map(|viewer| viewer.join().unwrap_or(0)).sum();
         Ok(answers)
     })
+}
+
+/// Runs `argiope status` again and again; how often it answered.
+fn asks_for_status(binary: &Path, crawl: &Path, has_ended: &AtomicBool) -> usize {
+    let (mut answers, mut since) = (0, STATUS_EVERY);
+    while !has_ended.load(Ordering::Relaxed) {
+        if since >= STATUS_EVERY {
+            since = Duration::ZERO;
+            let mut status = Command::new(binary);
+            status.arg("status").arg(crawl).stdout(Stdio::null()).stderr(Stdio::null());
+            answers += usize::from(status.status().is_ok_and(|status| status.success()));
+        }
+        std::thread::sleep(LOOK_EVERY);
+        since += LOOK_EVERY;
+    }
+    answers
 }
 
 /// What one viewer does. An answer that does not come is none.
