@@ -69,7 +69,8 @@ fn a_budget_counts_for_all_workers_and_is_changed_while_they_crawl() {
     let waiting = lab.served.asked(&["urls", "--state", "waiting"])["urls"][0]["url"].clone();
     let waiting = waiting.as_str().expect("a URL");
     let told = lab.served.asked(&["explain", waiting]);
-    assert_eq!(told["waits"][0]["reason"], "crawl_budget", "{told}");
+    let waits = told["waits"].as_array().expect("what it waits for");
+    assert!(waits.iter().any(|wait| wait["reason"] == "crawl_budget"), "{told}");
     let told = lab.served.client(&["explain", waiting]).stdout;
     assert!(told.contains("a larger max-pages, max-bytes or max-time lets it go on"), "{told}");
     let told = lab.served.asked(&["crawl", waiting]);

@@ -137,9 +137,9 @@ fn web() -> Web {
 #[test]
 fn a_server_answers_as_the_command_of_the_archive_does() {
     let hosts = ["www.a.test", "b.test", "c.b.test"];
-    let lab = Lab::new(Laid::apart(web(), &hosts), &["--scope", "any"]);
+    let lab = Lab::new(Laid::apart(web(), &hosts), &[]);
     let workers = [lab.worker(), lab.worker()];
-    lab.served.asked(&["crawl", "http://www.a.test/"]);
+    lab.served.asked(&["steer", "seeds", "http://www.a.test/", "http://b.test/"]);
     until("all pages", || lab.served.asked(&["stats"])["outcomes"]["html"] == 4);
     lab.served.asked(&["steer", "delay", "3s", "b.test"]);
     let by: Vec<Value> = ["site", "domain"].map(|by| lab.served.asked(&["rank", "--by", by])).into();
