@@ -124,7 +124,13 @@ fn a_round_has_the_budget_once_more_and_what_a_lost_worker_had_is_fetched_again(
     let [lost, _stays] = workers;
     // Nothing is sealed so soon: its pages are undone, and as many are fetched by the other.
     lab.lose(lost);
-    until("the worker to be lost", || stats(&lab, "workers") == 1);
+    until("its pages to be undone", || {
+        lab.number("SELECT count(*) FROM argiope.worker WHERE state = 'dead'") == 1
+            && lab.number(
+                "SELECT count(*) FROM argiope.segment g JOIN argiope.worker w ON w.worker = g.worker
+                    WHERE w.state = 'dead' AND NOT g.is_sealed AND NOT g.is_lost",
+            ) == 0
+    });
     let again = spent(&lab, "max-pages");
     assert!((30..=30 + UNDER_WAY).contains(&again), "{again} pages, {fetched} before");
 
