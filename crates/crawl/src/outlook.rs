@@ -147,8 +147,10 @@ fn wait_in_words(reason: Reason, Wait { sites, until }: Wait, now: Timestamp) ->
         Reason::Place => "without a place in memory",
         Reason::Aside => "in trouble",
         Reason::BackOff => "that failed",
+        Reason::Vanished => "with vanished pages",
         Reason::Delay => "for their delay",
         Reason::AddressDelay => "for the delay of their address",
+        Reason::Rate => "for the rate of all requests",
         Reason::Address => "for others on their address",
         Reason::Name => "for their name",
         Reason::Robots => "for robots.txt",
@@ -156,7 +158,7 @@ fn wait_in_words(reason: Reason, Wait { sites, until }: Wait, now: Timestamp) ->
         Reason::Busy => "for a free request",
     };
     // Other waits are short.
-    let until = until.filter(|_| matches!(reason, Reason::Aside | Reason::BackOff));
+    let until = until.filter(|_| matches!(reason, Reason::Aside | Reason::BackOff | Reason::Vanished));
     let until = until.map_or_else(String::new, |until| format!(" until {}", moment::shown(until, now)));
     Some(format!("{} {what}{until}", counted(sites, "site")))
 }

@@ -9,11 +9,11 @@ use compact_str::CompactString;
 use extract::html::dom::Document;
 use extract::media_type::{self, MediaType};
 use extract::parts::{self, Parts};
-use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, passages, robots_tag, sitemap, wording};
+use extract::{HtmlPage, Link, LinkKind, Rel, Scripting, Truncated, html, passages, robots_tag, wording};
 use frontier::Features;
 use model::{
-    Announcement, Announcer, ContentDigest, Exchange, FetchOutcome, Fetched, Limit, LimitSet, Method, PayloadDigest,
-    Purpose, RenderedDocument, Response, Shown, Sought, Timestamp, Truncation, essence,
+    Announcement, ContentDigest, Exchange, FetchOutcome, Fetched, Limit, LimitSet, Method, PayloadDigest, Purpose,
+    RenderedDocument, Response, Shown, Sought, Timestamp, Truncation,
 };
 use rules::Body;
 use stages::{Stage, time};
@@ -21,7 +21,6 @@ use structured::Structured;
 use url::Url;
 use weburl::{CanonicalUrl, UrlKey};
 
-use crate::announced::announcement;
 use crate::cut;
 use crate::details::{self, Details, HtmlDetails, RenderedDetails};
 use crate::features;
@@ -29,9 +28,6 @@ use crate::part;
 use crate::references::{self, Resolver};
 use crate::requisites::{self, Needs};
 use crate::{RenderMode, Settings};
-
-/// How feeds are declared.
-const FEED_TYPES: [&str; 4] = ["application/rss+xml", "application/atom+xml", "application/xml", "text/xml"];
 
 /// The content of an answer.
 #[derive(Debug, Default)]
@@ -75,6 +71,13 @@ pub struct Content {
     pub bytes: usize,
 }
 
+impl Content {
+    /// Whether a browser shows a text where the document has none: an application shows it.
+    pub(crate) fn has_text_of_application(&self) -> bool {
+        self.gained.is_some_and(|gained| gained.text_chars >= crate::browsing::TEXT_CHARS_MIN)
+    }
+}
+
 /// An image that a browser has loaded with its page, or a redirect to one: no request is needed for it.
 #[derive(Debug)]
 pub struct Loaded {
@@ -113,8 +116,15 @@ pub enum Finding {
         /// What it says of changes.
         announced: Vec<Announcement>,
     },
-    /// A feed that is fetched as a page, with what it says of changes. Its links are not followed: pages have them too.
-    Feed(Vec<Announcement>),
+    /// A feed that is fetched as a page.
+    Feed {
+        /// The pages of its entries.
+        pages: Vec<CanonicalUrl>,
+        /// The server says nofollow.
+        nofollow: bool,
+        /// What it says of changes.
+        announced: Vec<Announcement>,
+    },
 }
 
 /// The parts of an HTML page that the crawl needs.
@@ -210,7 +220,7 @@ pub(crate) fn look_into_answer(outcome: &FetchOutcome, purpose: Purpose, setting
     content.finding = match (response.status, purpose) {
         (status, _) if is_redirect(status) => Finding::Redirect(redirect_target(&outcome.url, response, settings)),
         _ if part::is_unasked(outcome, response) => Finding::Part,
-        (200..=299, Purpose::Sitemap) => look_into_sitemap(&outcome.url, response, settings, &mut content),
+        (200..=299, Purpose::Sitemap) => lists::look_into_sitemap(&outcome.url, response, settings, &mut content),
         (200..=299, Purpose::Page) => look_into_document(outcome, response, settings, &mut content),
         (404, Purpose::Page) if rendered(outcome).is_some() => {
             look_into_document(outcome, response, settings, &mut content)
@@ -371,7 +381,7 @@ fn look_into_document(
         if !is_kept || !is_read {
             return unwanted(outcome, response, settings, content);
         }
-        return look_into_feed(&outcome.url, response, settings).map_or(Finding::Document, Finding::Feed);
+        return lists::look_into_feed(&outcome.url, response, settings, content).unwrap_or(Finding::Document);
     }
     if headed {
         return Finding::Document;
@@ -526,46 +536,7 @@ fn seen(document: &RenderedDocument, limits: &extract::Limits) -> HtmlPage {
     page
 }
 
-/// What a document says of changes if it is a feed.
-fn look_into_feed(url: &CanonicalUrl, response: &Response, settings: &Settings) -> Option<Vec<Announcement>> {
-    let declared = essence(response.headers.get("content-type").unwrap_or_default());
-    if !FEED_TYPES.iter().any(|feed| declared.eq_ignore_ascii_case(feed)) {
-        return None;
-    }
-    let Finding::Sitemap { announced, .. } = look_into_sitemap(url, response, settings, &mut Content::default()) else {
-        return None;
-    };
-    let of_feed: Vec<_> = announced.into_iter().filter(|said| said.by == Announcer::Feed).collect();
-    (!of_feed.is_empty()).then_some(of_feed)
-}
-
-fn look_into_sitemap(url: &CanonicalUrl, response: &Response, settings: &Settings, content: &mut Content) -> Finding {
-    let limits = sitemap::Limits {
-        entries_max: settings.limits.sitemap_entries_max,
-        decoded_bytes_max: usize::try_from(settings.limits.sitemap_bytes_max).unwrap_or(usize::MAX),
-        url_bytes_max: settings.canonical.url_bytes_max,
-        ..sitemap::Limits::default()
-    };
-    let sitemap = sitemap::parse_at(&response.body, Some(&url.to_string()), &limits);
-    let mut resolver = Resolver::new(url.clone(), "UTF-8", &settings.canonical, sitemap.entries.len());
-    let (site, mut announced) = (url.key().site, Vec::new());
-    for entry in &sitemap.entries {
-        let page = resolver.place(&entry.loc).and_then(|place| resolver.urls.get(place));
-        announced.extend(page.and_then(|page| announcement(site, sitemap.kind, entry, page)));
-    }
-    content.rejected = resolver.rejected;
-    let cut = [
-        (sitemap.truncated.entries, Limit::SitemapEntries),
-        (sitemap.truncated.bytes, Limit::SitemapBytes),
-        (sitemap.flaws.too_long > 0 || resolver.has_too_long, Limit::Href),
-    ];
-    content.limits = cut.into_iter().filter_map(|(is_cut, limit)| is_cut.then_some(limit)).collect();
-    match sitemap.kind {
-        sitemap::Kind::Index => Finding::Sitemap { pages: Vec::new(), sitemaps: resolver.urls, announced },
-        _ => Finding::Sitemap { pages: resolver.urls, sitemaps: Vec::new(), announced },
-    }
-}
-
+mod lists;
 mod weight;
 
 #[cfg(test)]

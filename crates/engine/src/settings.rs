@@ -118,6 +118,8 @@ pub struct Settings {
     pub front_bytes_max: usize,
     /// The part of the places that no domain or address has to give up: one in this many, and one place at least.
     pub places_part: usize,
+    /// The shortest time from the start of a request to that of the next one, of all sites together. Zero: only the sites have delays.
+    pub pace: Duration,
     /// Visits after which a site leaves its place while others wait.
     pub turns_in_front_max: u32,
     /// URLs in the windows of all sites in front. With few sites in front, each has a larger

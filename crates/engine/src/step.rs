@@ -127,6 +127,8 @@ pub struct State {
     next_task: u64,
     /// Fetches of this run that the program itself broke.
     fetches_lost: u64,
+    /// No request begins before, by the pace of all sites together.
+    paced_until: Timestamp,
     /// What each record given out and not committed yet holds, in order; and the sum.
     open: VecDeque<Weight>,
     open_weight: Weight,
@@ -265,6 +267,7 @@ impl State {
             in_flight: HashMap::default(),
             next_task: 0,
             fetches_lost: 0,
+            paced_until: Timestamp::default(),
             open: VecDeque::new(),
             open_weight: Weight::default(),
             asked: 0,

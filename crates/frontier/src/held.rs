@@ -27,10 +27,14 @@ pub enum Reason {
     Aside,
     /// It failed, or asked to be left alone (`Retry-After`).
     BackOff,
+    /// Pages of it have vanished, and are requested again before they count as gone or moved.
+    Vanished,
     /// Its delay.
     Delay,
     /// The delay of its address (`--ip-delay`).
     AddressDelay,
+    /// The rate of requests to all sites together (`argiope watch --rate`).
+    Rate,
     /// Another site on its address is visited, or comes first.
     Address,
     /// The machine's own network is down.
@@ -63,8 +67,10 @@ impl Reason {
             Reason::Place => "place",
             Reason::Aside => "aside",
             Reason::BackOff => "back_off",
+            Reason::Vanished => "vanished",
             Reason::Delay => "delay",
             Reason::AddressDelay => "address_delay",
+            Reason::Rate => "rate",
             Reason::Address => "address",
             Reason::Network => "network",
             Reason::Name => "name",

@@ -26,6 +26,9 @@ const ANSWERS_WITHOUT_BACKOFF: u32 = 4;
 /// Halvings of the interval in which a wait is looked for: it is known to a millionth then.
 const WAIT_HALVINGS: u32 = 20;
 
+/// Requests that must find a page vanished before it counts as gone or moved, if `--max-attempts` allows so many.
+const VANISHED_ATTEMPTS: u8 = 3;
+
 /// The factor between the waits before sweeps over failed URLs.
 const SWEEP_FACTOR: u32 = 8;
 
@@ -210,6 +213,19 @@ impl Politeness {
         self.backoff.saturating_mul(SWEEP_FACTOR.saturating_pow(sweep.saturating_sub(1))).min(self.backoff_max)
     }
 
+    /// The wait before a page is requested again that so many requests have found vanished, after all other URLs of its site have had their turn.
+    /// It is longer than that of a failed URL: a site that is being replaced says 404 meanwhile.
+    #[must_use]
+    pub fn wait_for_vanished(&self, attempts: u8) -> Duration {
+        self.wait_before_sweep(u32::from(attempts).saturating_add(1))
+    }
+
+    /// Requests that must find a page vanished before it counts as gone or moved.
+    #[must_use]
+    pub fn vanished_attempts(&self) -> u8 {
+        VANISHED_ATTEMPTS.min(self.attempts_max)
+    }
+
     /// True if this many failures in a row mean that the site is in trouble.
     #[must_use]
     pub fn is_in_trouble(&self, trouble: Trouble, failures: u32) -> bool {
@@ -326,6 +342,7 @@ mod tests {
     fn waits_grow_from_round_to_round() {
         let rules = Politeness::default();
         assert_eq!([1, 2, 3, 9].map(|sweep| rules.wait_before_sweep(sweep)), [S(1), S(8), S(64), S(300)]);
+        assert_eq!([1, 2, 3, u8::MAX].map(|attempts| rules.wait_for_vanished(attempts)), [S(8), S(64), S(300), S(300)]);
         let minutes = [1, 2, 3, 4, 5, 6, 7, u32::MAX].map(|round| Politeness::aside_wait(round).as_secs() / 60);
         assert_eq!(minutes, [1, 5, 30, 120, 360, 1440, 1440, 1440]);
     }

@@ -1,5 +1,6 @@
 //! One site in front: the head of its queue, its robots rules, its counters, and what it wants next.
 
+mod left_behind;
 mod low_yield;
 mod memory;
 mod shapes;
@@ -15,11 +16,12 @@ use model::{Failure, Limit, LimitSet, Outcome, Position, Purpose, Queued, SiteRe
 use robots::{Matching, RobotsTxt};
 use weburl::SiteKey;
 
+pub use self::left_behind::LeftBehind;
 pub use self::low_yield::Counts;
 use self::low_yield::LowGroups;
 use self::shapes::Counted;
 use self::trouble::Sweep;
-pub use self::trouble::{Failed, Failing, LeftBehind};
+pub use self::trouble::{Failed, Failing};
 use self::window::Window;
 use crate::{DelayRule, Politeness, Reason, TrapRules};
 

@@ -116,6 +116,18 @@ pub fn can_be_compared(visit: &Visit) -> bool {
     visit.outcome == Outcome::NotModified || says_what_is_there(visit)
 }
 
+/// True if a visit makes a page, or what redirected to one, look as if it had vanished since `last`: the server says 404 or 410, or a redirect is
+/// where a page was. One such answer may be an accident of the server.
+#[must_use]
+pub fn looks_vanished(last: &Visit, visit: &Visit) -> bool {
+    match (Presence::of(last), Presence::of(visit)) {
+        (Presence::There | Presence::Moved, Presence::Gone) | (Presence::There, Presence::Moved) => true,
+        // Behind a failure.
+        (Presence::Failed, Presence::Gone | Presence::Moved) => last.content_at.is_some(),
+        _ => false,
+    }
+}
+
 /// Whether a URL had a content.
 #[derive(Clone, Copy)]
 enum Presence {

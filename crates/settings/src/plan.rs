@@ -160,6 +160,7 @@ impl Plan {
             sites_in_front_max: engine::settings::SITES_IN_FRONT_MAX,
             front_bytes_max,
             places_part: engine::settings::PLACES_PART,
+            pace: Duration::ZERO,
             turns_in_front_max: engine::settings::TURNS_IN_FRONT_MAX,
             windows_urls_max: engine::settings::WINDOWS_URLS_MAX,
             large_robots_bytes: engine::settings::LARGE_ROBOTS_BYTES,

@@ -274,7 +274,7 @@ impl Oracle {
     /// A request ends.
     pub fn ends(&mut self, scenario: &Scenario, request: &Request, ended: RequestEnd) {
         self.robots_txt.ends(request, ended);
-        self.once.ends(request, ended);
+        self.once.ends(&scenario.web, request, ended);
         self.fair.ends(request, ended);
         self.in_trouble.ends(ended);
         let crawl_delay = scenario.web.site_of(&request.url).and_then(|(_, site)| {

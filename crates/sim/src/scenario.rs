@@ -353,6 +353,7 @@ impl Scenario {
             head_first: false,
             sites_in_front_max: wishes.sites_in_front_max,
             front_bytes_max: wishes.front_bytes_max,
+            pace: Duration::ZERO,
             turns_in_front_max: wishes.turns_in_front_max,
             places_part: engine::settings::PLACES_PART,
             windows_urls_max: wishes.windows_urls_max,

@@ -146,6 +146,10 @@ pub fn crawl(served: &Served, dir: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(BINARY);
     let politeness = ["--delay", "0", "--ip-delay", "0", "--connections-per-site", "4"];
     command.args(["crawl", "--no-sitemaps", "--progress", "none"]).args(politeness);
+    if !more.contains(&"--backoff") {
+        // What has vanished waits for 8 and 64 times as long.
+        command.args(["--backoff", "5ms"]);
+    }
     command.args(served.flags()).args(more).arg("-o").arg(dir);
     command
 }
@@ -301,6 +305,49 @@ fn a_round_fetches_what_has_changed_and_says_what_it_was() {
         let first = if ["/moved", "/new", "/renamed"].iter().any(|path| url.ends_with(path)) { 3 } else { 1 };
         assert_eq!(rounds, (first..=4).collect::<Vec<_>>(), "{url}");
     }
+}
+
+#[test]
+fn a_page_that_is_missing_for_a_moment_is_not_gone() {
+    let site = Site::new(Says::Tag, 6);
+    // For how many requests a page is missing.
+    let missing: Arc<Mutex<BTreeMap<&str, (u32, u16)>>> = Arc::default();
+    let (behind, asked) = ((site.clone(), missing.clone()), Arc::new(Mutex::new(BTreeMap::<String, usize>::new())));
+    let noted = asked.clone();
+    let reply = move |request: &Request| {
+        *noted.lock().unwrap().entry(request.path().to_owned()).or_default() += 1;
+        match behind.1.lock().unwrap().get_mut(request.path()) {
+            Some((left, status)) if *left > 0 => {
+                *left -= 1;
+                if *status == 302 { Reply::redirect(302, "/") } else { Reply::error(*status, request.path()) }
+            }
+            _ => behind.0.reply(request),
+        }
+    };
+    let served = Served::start(Web::new().site("one.test", testweb::from_fn(reply)));
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    let requests = || {
+        let asked = std::mem::take(&mut *asked.lock().unwrap());
+        (0..6).map(|n| asked.get(&format!("/{n}")).copied().unwrap_or_default()).collect::<Vec<_>>()
+    };
+    run(&mut crawl(&served, &dir, &["http://one.test/"])).expect_code(0);
+    assert_eq!(requests(), [1; 6]);
+    *missing.lock().unwrap() =
+        [("/0", (1, 404)), ("/1", (3, 404)), ("/2", (2, 302)), ("/3", (2, 410)), ("/4", (3, 302))].into();
+    run(&mut crawl(&served, &dir, &["--again"])).expect_code(0);
+    assert_eq!(requests(), [2, 3, 3, 3, 3, 1]);
+    assert_eq!(kinds(&changes(&dir, &[])), [("/1", "gone"), ("/4", "moved")]);
+    for (url, visits) in visits(&dir) {
+        assert_eq!(visits.iter().map(|visit| visit.round).collect::<Vec<_>>(), [1, 2], "{url}");
+    }
+    ask("check", &dir, &[]);
+
+    // One answer is enough for those who want it so. What comes back is back at once.
+    *missing.lock().unwrap() = [("/3", (1, 404))].into();
+    run(&mut crawl(&served, &dir, &["--again", "--max-attempts", "1"])).expect_code(0);
+    assert_eq!(requests(), [1; 6]);
+    assert_eq!(kinds(&changes(&dir, &[])), [("/1", "back"), ("/3", "gone"), ("/4", "back")]);
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::{Announced, Timestamp};
+use testweb::{Reply, Request, Web};
 
 use crate::again::{Says, Site, ask, run, visits};
 use crate::binary::BINARY;
@@ -65,4 +67,45 @@ fn what_is_said_of_a_page_stays_with_the_visit_before() {
     run(&mut watch).expect_code(0);
     let asked: Vec<String> = site.asked().into_iter().map(|(path, ..)| path).collect();
     assert!(["/sitemap.xml", "/feed", "/1"].iter().all(|path| asked.iter().any(|asked| asked == path)), "{asked:?}");
+}
+
+/// A site whose feed names pages that no page links to.
+fn with_feed(entries: &'static str, is_followed: &'static AtomicBool) -> Served {
+    let reply = move |request: &Request| match request.path() {
+        "/" => Reply::html("<link rel=alternate type=application/rss+xml href=/feed><p>Hello."),
+        "/feed" => {
+            let feed = Reply::new(200).header("Content-Type", "application/rss+xml");
+            let feed = if is_followed.load(Ordering::Relaxed) { feed } else { feed.header("X-Robots-Tag", "nofollow") };
+            feed.body(format!("<rss><channel>{entries}</channel></rss>"))
+        }
+        path @ ("/1" | "/2") => Reply::html(format!("<p>Page {path}.")),
+        path => Reply::error(404, path),
+    };
+    Served::start(Web::new().site("one.test", testweb::from_fn(reply)))
+}
+
+#[test]
+fn pages_that_only_a_feed_names_are_found_in_any_round() {
+    static IS_FOLLOWED: AtomicBool = AtomicBool::new(false);
+    let served = with_feed("<item><link>/1</link></item><item><link>http://one.test/2</link></item>", &IS_FOLLOWED);
+    let dirs = tempfile::tempdir().unwrap();
+    let dir = dirs.path().join("crawl");
+    round(&served, &dir, &["http://one.test/", "--no-sitemaps"]);
+    let feed = visits(&dir)[FEED].clone();
+    assert_eq!((feed.len(), feed[0].reason.as_str()), (1, "links not followed: nofollow"));
+    assert!(!visits(&dir).contains_key("http://one.test/1"));
+    IS_FOLLOWED.store(true, Ordering::Relaxed);
+    round(&served, &dir, &["--again"]);
+    let found = visits(&dir);
+    for page in ["http://one.test/1", "http://one.test/2"] {
+        assert_eq!(
+            found[page].iter().map(|visit| (visit.status, visit.round)).collect::<Vec<_>>(),
+            [(200, 2)],
+            "{page}"
+        );
+    }
+    let new = ask("changes", &dir, &[]);
+    assert_eq!(new.matches("new      ").count(), 2, "{new}");
+    assert!(ask("explain", &dir, &["http://one.test/1"]).contains(FEED));
+    ask("check", &dir, &[]);
 }

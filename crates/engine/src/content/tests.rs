@@ -76,3 +76,40 @@ fn the_memory_of_a_content_is_that_of_its_texts_and_links() {
     let texts = 2 * words.len();
     assert!((url + texts..=url + texts + 200).contains(&all), "{all}");
 }
+
+#[test]
+fn the_entries_of_a_feed_are_links() {
+    const RSS: &str = "<rss><channel><link>/</link><item><link>/1</link></item>\
+        <item><link>http://b.test/2</link><pubDate>Sat, 21 Nov 2026 08:30:10 GMT</pubDate></item>\
+        <item><link>/3</link><pubDate>Sat, 21 Nov 2026 08:30:10 GMT</pubDate></item></channel></rss>";
+    const ATOM: &str = "<feed><link href='/'/><entry><link href='/4'/></entry></feed>";
+    const SITEMAP: &str = "<urlset><url><loc>http://a.test/5</loc></url></urlset>";
+    let here = |path: &str| format!("http://a.test/{path}");
+    for (body, content_type, more, expect) in [
+        (
+            RSS,
+            "application/rss+xml",
+            &[][..],
+            Some((vec![here("1"), "http://b.test/2".to_owned(), here("3")], 1, false)),
+        ),
+        (ATOM, "application/atom+xml; charset=utf-8", &[], Some((vec![here("4")], 0, false))),
+        (ATOM, "text/xml", &[("X-Robots-Tag", "nofollow")], Some((vec![here("4")], 0, true))),
+        (ATOM, "text/plain", &[], None),
+        // It is a sitemap only where the site says so.
+        (SITEMAP, "application/xml", &[], None),
+        ("<feed><entry>", "application/xml", &[], Some((Vec::new(), 0, false))),
+    ] {
+        let mut feed = page(body, None);
+        if let Fetched::Response(response) = &mut feed.fetched {
+            let fields = [("Content-Type", content_type)].into_iter().chain(more.iter().copied());
+            response.headers = Headers(fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect());
+        }
+        let found = match look_into_answer(&feed, Purpose::Page, &settings()).finding {
+            Finding::Feed { pages, nofollow, announced } => {
+                Some((pages.iter().map(ToString::to_string).collect::<Vec<_>>(), announced.len(), nofollow))
+            }
+            _ => None,
+        };
+        assert_eq!(found, expect, "{content_type}: {body}");
+    }
+}

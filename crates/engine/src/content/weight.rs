@@ -15,7 +15,9 @@ impl Content {
             Finding::Sitemap { pages, sitemaps, announced } => {
                 bytes_of_urls(pages) + bytes_of_urls(sitemaps) + announced.len() * size_of::<Announcement>()
             }
-            Finding::Feed(announced) => announced.len() * size_of::<Announcement>(),
+            Finding::Feed { pages, announced, .. } => {
+                bytes_of_urls(pages) + announced.len() * size_of::<Announcement>()
+            }
             Finding::Nothing | Finding::Part | Finding::Redirect(_) | Finding::Document | Finding::Unwanted(_) => 0,
         };
         let loaded: usize = self.loaded.iter().map(|image| image.content.bytes).sum();

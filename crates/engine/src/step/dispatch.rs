@@ -114,7 +114,7 @@ impl State {
         self.end_unreached(now);
         self.go_on_with_turns(now);
         let may_begin = !self.was_out_of_patience(now);
-        while may_begin && self.ending.is_none() && self.has_room() {
+        while may_begin && self.ending.is_none() && self.has_room() && self.paced_until <= now {
             if let Some((site, group)) = self.take_found(now) {
                 self.visit(now, site, group);
                 continue;
@@ -216,7 +216,7 @@ impl State {
     fn set_alarm(&mut self, now: Timestamp, has_patience: bool) {
         let may_begin = has_patience && self.has_room() && self.ending.is_none();
         // Where nothing is due, an end is waited for.
-        let due = self.next_turn().filter(|_| may_begin);
+        let due = self.next_turn().map(|due| due.max(self.paced_until)).filter(|_| may_begin);
         let back = self.asides.next_due().filter(|due| may_begin && *due > now);
         let probe = may_begin.then(|| self.last_probe_or_earlier(now)).flatten().filter(|at| *at > now);
         let has_end = self.ending.is_none() && self.start != Start::Shared;
@@ -499,6 +499,12 @@ impl State {
         self.in_flight.insert(id, Flight { site, group, share, asked, is_conditional, begun: now });
         let task = FetchTask { id, url, purpose, address, head_first, condition, for_page };
         self.commands.push(Command::Fetch(task));
+        self.keep_pace(now);
+    }
+
+    /// A request begins: the next one waits for the pace of all sites.
+    pub(super) fn keep_pace(&mut self, now: Timestamp) {
+        self.paced_until = self.paced_until.max(now) + self.settings.pace;
     }
 }
 

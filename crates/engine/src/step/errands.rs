@@ -331,6 +331,7 @@ impl State {
         let (purpose, head_first) = (Purpose::Robots, false);
         let task = FetchTask { id, url, purpose, address, head_first, condition, for_page: None };
         self.commands.push(Command::FetchTarget(task));
+        self.keep_pace(now);
     }
 
     /// Puts an errand back on the workbench that waited for a share. False where it has been answered meanwhile.

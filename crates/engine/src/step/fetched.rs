@@ -104,11 +104,14 @@ impl State {
         let attempts = queued.attempts;
         let is_head = ends_with_head(&outcome);
         let mut wait = front.state.delay(&politeness);
+        let vanishes = looks_vanished(&queued, &verdict, &outcome.fetched, &content);
         let (attempts, ending) = match verdict {
             Verdict::Final { outcome: ended, reason, reached } => {
                 if reached {
                     let (purpose, response_time) = (queued.candidate.purpose, outcome.response_time);
-                    front.state.reached((purpose, attempts), response_time, outcome.finished_at, &politeness);
+                    // That a page was requested again since it vanished says nothing of failures.
+                    let failures = if vanishes { 0 } else { attempts };
+                    front.state.reached((purpose, failures), response_time, outcome.finished_at, &politeness);
                     wait = front.state.delay(&politeness);
                     self.network.reached();
                     self.site_answered(now, site);
@@ -116,7 +119,9 @@ impl State {
                     // It fails for all of its URLs alike.
                     front.state.give_up(outcome.finished_at, failure_of(&outcome.fetched, &reason));
                 }
-                (attempts.saturating_add(1), Some((ended, reason)))
+                let attempts = attempts.saturating_add(1);
+                let is_end = !vanishes || attempts >= politeness.vanished_attempts();
+                (attempts, is_end.then_some((ended, reason)))
             }
             Verdict::Retry { trouble, retry_after, outcome: ended, reason } => {
                 let failure = failure_of(&outcome.fetched, &reason);
@@ -142,7 +147,15 @@ impl State {
                 let ended = TurnEnd { outcome: ended, reason, attempts };
                 self.end_url(now, site, (&queued, is_conditional), outcome, content, ended);
             }
-            None => self.try_again(site, &queued, outcome.exchanges, attempts),
+            None => {
+                let url = queued.candidate.url.key().url;
+                match self.front(site) {
+                    Some(front) if vanishes => front.state.leave_vanished(url, attempts, outcome.finished_at),
+                    Some(front) => front.state.leave_behind(url, attempts),
+                    None => {}
+                }
+                self.try_again(site, &queued, outcome.exchanges, attempts);
+            }
         }
     }
 
@@ -171,13 +184,9 @@ impl State {
 
     fn try_again(&mut self, site: SiteKey, queued: &Queued, exchanges: Vec<Exchange>, attempts: u8) {
         let mut record = Record::of(site);
-        let key = queued.candidate.url.key();
         record.exchanges = exchanges;
-        record.attempts = Some((key, queued.candidate.purpose, attempts));
-        if let Some(front) = self.front(site) {
-            front.state.leave_behind(key.url, attempts);
-            record.site_record = Some(front.state.record());
-        }
+        record.attempts = Some((queued.candidate.url.key(), queued.candidate.purpose, attempts));
+        record.site_record = self.front(site).map(|front| front.state.record());
         self.record(record);
     }
 
@@ -190,7 +199,7 @@ impl State {
         content: Content,
         ended: TurnEnd,
     ) {
-        let source = &queued.candidate;
+        let (source, is_of_application) = (&queued.candidate, content.has_text_of_application());
         let mut record = Record::of(site);
         record.ends = Some(source.url.key().url);
         let mut visit = Visit {
@@ -248,9 +257,7 @@ impl State {
             }
             Finding::Page(page) => {
                 // The server has no file for what an application shows under this URL.
-                let has_text =
-                    content.gained.is_some_and(|gained| gained.text_chars >= crate::browsing::TEXT_CHARS_MIN);
-                if visit.outcome == Outcome::HttpError && has_text {
+                if visit.outcome == Outcome::HttpError && is_of_application {
                     visit.outcome = Outcome::Html;
                 }
                 visit.title = page.title;
@@ -260,14 +267,18 @@ impl State {
                 let judged = self.judge_images(now, source, page.images, loaded, &mut record);
                 visit.limits = visit.limits.union(judged);
                 if page.nofollow {
-                    push_reason(&mut visit.reason, "links not followed: nofollow");
+                    push_reason(&mut visit.reason, NOFOLLOW);
                 }
                 let (targets, left) = (page.targets, 0..page.links);
                 rest = Some(Rest::Links { targets, left, is_followed: !page.nofollow });
             }
-            Finding::Feed(announced) => {
+            Finding::Feed { pages, nofollow, announced } => {
                 visit.outcome = Outcome::Binary;
                 record.announced = announced::news(announced, queued.again.as_deref(), visit.at);
+                if nofollow {
+                    push_reason(&mut visit.reason, NOFOLLOW);
+                }
+                rest = Some(Rest::Links { left: 0..pages.len(), targets: pages.into(), is_followed: !nofollow });
             }
             Finding::Sitemap { pages, sitemaps, announced } => {
                 visit.outcome = Outcome::Binary;
@@ -344,6 +355,9 @@ impl State {
 /// Why a visit has no content that was answered with a part of one.
 const PART: &str = "only a part was sent, although the whole was requested";
 
+/// Why the links of a page or feed are not taken up.
+const NOFOLLOW: &str = "links not followed: nofollow";
+
 /// What the server gave with a content to ask for it later.
 fn validators_of(fetch: &FetchOutcome, outcome: Outcome) -> Validators {
     match &fetch.fetched {
@@ -368,6 +382,19 @@ fn with_more(rest: Option<Rest>, more: Vec<CanonicalUrl>) -> Option<Rest> {
     let known: HashSet<UrlKey> = all.iter().map(CanonicalUrl::key).collect();
     all.extend(more.into_iter().filter(|url| !known.contains(&url.key())));
     Some(Rest::Links { left: 0..all.len(), targets: all.into(), is_followed })
+}
+
+/// Whether a page that is known looks as if it had vanished, by the end of a fetch.
+fn looks_vanished(queued: &Queued, verdict: &Verdict, fetched: &Fetched, content: &Content) -> bool {
+    let last = queued.again.as_deref().filter(|_| queued.candidate.purpose == Purpose::Page);
+    let (Some(last), Verdict::Final { outcome, reached: true, .. }) = (last, verdict) else { return false };
+    let (outcome, target) = match &content.finding {
+        Finding::Redirect(Ok(target)) => (Outcome::Redirect, Some(target.to_string())),
+        Finding::Page(_) if content.has_text_of_application() => (Outcome::Html, None),
+        _ => (*outcome, None),
+    };
+    let found = Visit::without_fetch(last.key, outcome, String::new(), last.at);
+    model::looks_vanished(last, &Visit { status: status_of(fetched), target, ..found })
 }
 
 fn push_reason(reason: &mut String, more: &str) {

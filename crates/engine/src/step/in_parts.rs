@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::vec::IntoIter;
 
 use frontier::Brought;
-use model::{Candidate, Purpose, Timestamp};
+use model::{Candidate, Outcome, Purpose, Timestamp};
 use weburl::CanonicalUrl;
 
 use super::State;
@@ -122,7 +122,10 @@ impl State {
                 left.start += links.len();
                 let out_degree = self.judge_links(now, source, links, *is_followed, part, brought.as_mut());
                 if let Some(visit) = &mut record.visit {
-                    visit.out_degree = Some(visit.out_degree.unwrap_or_default().saturating_add(out_degree));
+                    // That of a feed is not counted: it is no HTML page.
+                    if visit.outcome != Outcome::Binary {
+                        visit.out_degree = Some(visit.out_degree.unwrap_or_default().saturating_add(out_degree));
+                    }
                     if *is_followed && self.settings.depth_max.is_some() {
                         visit.outlinks.extend(links.iter().map(ToString::to_string));
                     }

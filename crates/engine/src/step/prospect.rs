@@ -313,6 +313,7 @@ impl State {
         let is_found = self.network.found() == Some(front.state.key);
         let waits = [
             (Reason::Network, self.network.quiet_until().filter(|_| !is_found)),
+            (Reason::Rate, Some(self.paced_until)),
             (Reason::AddressDelay, Some(waiting.group_due)),
             (front.state.waits_for(), Some(waiting.due)),
         ];

@@ -12,12 +12,14 @@ mod hanging;
 mod in_parts;
 mod names;
 mod network;
+mod pace;
 mod paces;
 mod patience;
 mod prospects;
 mod room;
 mod rules;
 mod steered;
+mod vanished;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -60,6 +62,7 @@ pub(crate) fn settings() -> Settings {
         sites_in_front_max: 10,
         front_bytes_max: crate::settings::FRONT_BYTES_MAX,
         places_part: crate::settings::PLACES_PART,
+        pace: Duration::ZERO,
         turns_in_front_max: crate::settings::TURNS_IN_FRONT_MAX,
         patience: crate::PATIENCE,
         windows_urls_max: 100,

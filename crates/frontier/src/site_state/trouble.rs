@@ -6,6 +6,7 @@ use foldhash::HashSet;
 use model::{Aside, Failure, FailureKind, Purpose, Timestamp};
 use robots::RobotsTxt;
 
+use super::left_behind::Vanished;
 use super::{RobotsState, SiteState};
 use crate::politeness::{ASIDE_WAITS, Trouble};
 use crate::span::span;
@@ -98,6 +99,8 @@ pub(super) struct Sweep {
     pub(super) is_aside_for_failure: bool,
     /// When a URL failed last.
     pub(super) failed_at: Timestamp,
+    /// Pages that were found vanished.
+    pub(super) vanished: Option<Vanished>,
 }
 
 /// The kinds of URLs that a site answered. Sitemaps, images and the like may be files of a server whose application for pages is down.
@@ -142,21 +145,6 @@ impl Chance {
         let wanted = (LOST_CHANCE.ln() / share.ln()).ceil();
         let max = setting.saturating_mul(ATTEMPTS_TIMES_MAX);
         (setting..max).find(|attempts| f64::from(*attempts) >= wanted).unwrap_or(max)
-    }
-}
-
-/// The URLs of a site that failed when their turn came.
-#[derive(Debug)]
-pub struct LeftBehind {
-    sweep: Sweep,
-    failing: Option<Failing>,
-}
-
-impl LeftBehind {
-    /// True if no URL has failed.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        !self.sweep.leaves_something() && !self.sweep.is_repeated
     }
 }
 
@@ -490,26 +478,6 @@ impl SiteState {
         }
     }
 
-    /// Leaves a failed URL behind that [`SiteState::next`] returned. It is in the store's queue, and its turn comes again after all
-    /// others.
-    pub fn leave_behind(&mut self, url: u64, attempts: u8) {
-        self.taken.remove(&url);
-        self.sweep.attempts = self.sweep.attempts.max(attempts);
-        self.sweep.left_since_page += 1;
-        self.sweep.leave(url);
-    }
-
-    /// The state of the failed URLs, for when the site comes back to the front.
-    #[must_use]
-    pub fn take_left_behind(&mut self) -> LeftBehind {
-        LeftBehind { sweep: std::mem::take(&mut self.sweep), failing: self.failing }
-    }
-
-    /// Continues where the site was when it left the front.
-    pub fn go_on_behind(&mut self, LeftBehind { sweep, failing }: LeftBehind) {
-        (self.sweep, self.failing) = (sweep, failing);
-    }
-
     /// Goes back to the start of the queue if only URLs that were put off or left behind remain. True if it did.
     pub fn begin_sweep(&mut self, now: Timestamp, politeness: &Politeness) -> bool {
         let is_through = self.all_loaded && self.queue.is_empty() && self.taken.is_empty() && !self.is_under_way();
@@ -535,6 +503,7 @@ impl SiteState {
             chance,
             pages_failed,
             is_aside_for_failure,
+            vanished,
             mut is_aside_for_page,
             ..
         } = std::mem::take(&mut self.sweep);
@@ -562,6 +531,7 @@ impl SiteState {
             None if attempts == 0 => {}
             None => self.wait_until(failed_at + politeness.wait_before_sweep(fruitless + 1), Reason::BackOff),
         }
+        vanished.into_iter().for_each(|vanished| self.wait_for_vanished(vanished, politeness));
         self.sweep.is_repeated = true;
         (self.sweep.answered_before, self.sweep.answered_ever) = (answered, answered_ever);
         self.sweep.left_before = left;

@@ -8,11 +8,14 @@ use weburl::UrlKey;
 
 use super::{Check, Findings, Request, RequestEnd};
 use crate::time::TrueTime;
-use crate::web::Reply;
+use crate::web::{Reply, Web};
 use crate::{Scenario, Served};
 
 /// How often a URL that never has an answer is asked for, at most, where its site has no other answers: in seven days of growing waits.
 const ASKED_IN_TROUBLE_MAX: u32 = 80;
+
+/// Requests that find a page vanished before it counts as gone, at most.
+const VANISHED_ATTEMPTS: u32 = 3;
 
 /// Of how many times the attempts a URL may have whose site fails by chance.
 const BY_CHANCE_TIMES_MAX: u32 = 6;
@@ -27,6 +30,8 @@ pub(super) struct Judge {
     asked: BTreeMap<UrlKey, (u32, String)>,
     /// How often it failed where its site could be reached.
     failed: BTreeMap<UrlKey, u32>,
+    /// How often a page that is gone was found so in this run of the crawler.
+    vanished: BTreeMap<UrlKey, u32>,
     /// URLs whose sites could not be reached once: that counts as one attempt, however often it was.
     unreached: BTreeSet<UrlKey>,
 }
@@ -39,6 +44,7 @@ impl Judge {
             answered: BTreeSet::new(),
             asked: BTreeMap::new(),
             failed: BTreeMap::new(),
+            vanished: BTreeMap::new(),
             unreached: BTreeSet::new(),
         }
     }
@@ -59,7 +65,7 @@ impl Judge {
         }
     }
 
-    pub(super) fn ends(&mut self, request: &Request, ended: RequestEnd) {
+    pub(super) fn ends(&mut self, web: &Web, request: &Request, ended: RequestEnd) {
         if ended.in_outage
             && let Some((asked, _)) = self.asked.get_mut(&request.key)
         {
@@ -71,9 +77,23 @@ impl Judge {
         if matches!(ended.served, Served::Busy { .. } | Served::Failed) {
             *self.failed.entry(request.key).or_default() += 1;
         }
-        if ended.served == Served::Final && request.purpose != Purpose::Robots {
-            self.answered.insert(request.key);
+        let is_gone = request.purpose == Purpose::Page && web.is_gone(&request.url);
+        match ended.served {
+            Served::Final if is_gone && self.is_vanishing(request.key) => {
+                *self.failed.entry(request.key).or_default() += 1;
+            }
+            Served::Final if request.purpose != Purpose::Robots => {
+                self.answered.insert(request.key);
+            }
+            _ => {}
         }
+    }
+
+    /// Whether a page that was found vanished once more may be asked for again.
+    fn is_vanishing(&mut self, key: UrlKey) -> bool {
+        let found = self.vanished.entry(key).or_default();
+        *found += 1;
+        *found < VANISHED_ATTEMPTS.min(self.attempts_max)
     }
 
     pub(super) fn acknowledged(&mut self, batch: &Batch, now: TrueTime, findings: &mut Findings) {
@@ -94,16 +114,18 @@ impl Judge {
 
     /// All that was recorded before may be visited once more.
     pub(super) fn round_begins(&mut self) {
-        let Judge { attempts_max: _, recorded, answered, asked, failed, unreached } = self;
+        let Judge { attempts_max: _, recorded, answered, asked, failed, vanished, unreached } = self;
         recorded.clear();
         answered.clear();
         asked.clear();
         failed.clear();
+        vanished.clear();
         unreached.clear();
     }
 
     pub(super) fn crawler_begins(&mut self, store: &dyn Store, now: TrueTime, findings: &mut Findings) {
         self.answered.clear();
+        self.vanished.clear();
         let visits: Vec<Visit> =
             store.scan(None, usize::MAX).unwrap_or_default().into_iter().filter_map(|entry| entry.visit).collect();
         let found: BTreeMap<UrlKey, Outcome> = visits.iter().map(|visit| (visit.key, visit.outcome)).collect();
@@ -138,6 +160,7 @@ impl Judge {
                 Some(Reply::AlwaysBusy(_) | Reply::AlwaysFails(_)) => self.attempts_max + ASKED_IN_TROUBLE_MAX,
                 _ => 1 + page.map_or(0, |page| u32::try_from(page.faults.len()).unwrap_or(u32::MAX)),
             };
+            let max = if scenario.web.is_gone(url) { max + VANISHED_ATTEMPTS - 1 } else { max };
             if *asked > max + self.attempts_max * interruptions {
                 findings.add(Check::FetchedOnce, now, format!("{url} was asked for {asked} times"));
             }

@@ -219,8 +219,10 @@ fn ends_with_events(reason: Reason) -> bool {
         | Reason::Paused
         | Reason::Aside
         | Reason::BackOff
+        | Reason::Vanished
         | Reason::Delay
         | Reason::AddressDelay
+        | Reason::Rate
         | Reason::Name
         | Reason::UnderWay
         | Reason::Busy => false,

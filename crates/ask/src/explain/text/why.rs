@@ -100,8 +100,12 @@ fn held(reason: Reason, at: At<'_>) -> String {
         Reason::Place => "other sites have their turns first: there is no place for it in memory".to_owned(),
         Reason::Aside => "the site is put aside".to_owned(),
         Reason::BackOff => "the site failed or asked to be left alone (back-off, Retry-After)".to_owned(),
+        Reason::Vanished => {
+            "pages of the site have vanished: they are requested again before they count as gone or moved".to_owned()
+        }
         Reason::Delay => "the site waits for its delay".to_owned(),
         Reason::AddressDelay => "its address waits for its delay (--ip-delay)".to_owned(),
+        Reason::Rate => "all sites together have as many requests as their rate allows (--rate)".to_owned(),
         Reason::Address => "other sites on its address come first".to_owned(),
         Reason::Network => "no site can be reached: this machine's network seems to be down".to_owned(),
         Reason::Name => "its name is being looked up".to_owned(),
@@ -179,6 +183,7 @@ mod tests {
             (Reason::Delay, Some(0.5), "the site waits for its delay: not before 2026-11-26T12:40:00.000Z, in 500ms"),
             (
                 Reason::AddressDelay,
+                Reason::Rate,
                 Some(0.25),
                 "its address waits for its delay (--ip-delay): not before 2026-11-26T12:40:00.000Z, in 250ms",
             ),
@@ -203,6 +208,7 @@ mod tests {
             Reason::Place,
             Reason::Aside,
             Reason::BackOff,
+            Reason::Vanished,
             Reason::Delay,
             Reason::AddressDelay,
             Reason::Address,

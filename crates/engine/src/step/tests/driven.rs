@@ -83,6 +83,16 @@ impl Driven {
         driven
     }
 
+    /// A run that finds these URLs of a site in the store.
+    pub fn of_queue(settings: Settings, site: Site, queue: Vec<Queued>) -> Self {
+        let mut driven = Driven::new(Start::Resumed, settings);
+        driven.finds.push_back(vec![site.key()]);
+        driven.queues.insert(site.key(), queue);
+        driven.records.insert(site.key(), SiteRecord::new(site));
+        driven.happen(begin(&[]));
+        driven
+    }
+
     /// The run after this one, a minute later: it knows what the store has.
     pub fn next_run(&self, settings: Settings) -> Self {
         let mut next = Driven::new(Start::Resumed, settings.clone());
