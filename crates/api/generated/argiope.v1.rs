@@ -1001,6 +1001,9 @@ pub struct StatsResponse {
     /// The budgets of the crawl that are spent, such as max-pages: the workers begin no further visit.
     #[prost(string, repeated, tag = "20")]
     pub budgets_spent: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// When the round began, in seconds since 1970; 0 of the first.
+    #[prost(double, tag = "21")]
+    pub round_began_at: f64,
 }
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]

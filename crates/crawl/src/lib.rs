@@ -75,7 +75,7 @@ pub use notice::Notice;
 pub use one_page::{OnePage, one_page};
 pub use outlook::Outlook;
 pub use ready::Begin;
-pub use schedule::Schedule;
+pub use schedule::{Planner, Schedule};
 pub use scheduler::{LATEST_MAX, RunningProcess, Scheduler};
 pub use seed_list::SeedList;
 pub use session::{Builder, Ended, Handle, Member, Running, Session};

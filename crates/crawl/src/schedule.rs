@@ -1,5 +1,7 @@
 //! Which pages of a crawl to visit next.
 
+mod planner;
+
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::ops::RangeInclusive;
@@ -22,6 +24,9 @@ use crate::again::{Beginning, going_on, is_passed_by, may_be_visited, next_round
 use crate::chosen::Chosen;
 use crate::importance::Important;
 use crate::{Notice, Waits};
+
+use planner::Pages;
+pub use planner::Planner;
 
 /// Entries read from the state at once.
 const ENTRIES_AT_ONCE: usize = 2_048;
@@ -62,8 +67,7 @@ pub struct Schedule {
 pub struct Picked {
     pages: BTreeSet<UrlKey>,
     waits: Waits,
-    sites: Unusual,
-    filter: Filter,
+    open: Open,
 }
 
 impl Picked {
@@ -95,13 +99,30 @@ impl Picked {
             let is_chosen = |entry: &&Entry| {
                 let is_of_page = page_of(entry).is_some_and(|page| self.pages.contains(&page))
                     && may_be_visited(entry, round)
-                    && self.may_be_asked(&entry.candidate.url);
+                    && self.open.may_be_asked(&entry.candidate.url);
                 is_of_page || self.pages.contains(&entry.candidate.url.key())
             };
             each(entries.iter().filter(is_chosen).map(|entry| entry.candidate.url.key()).collect())?;
         }
     }
+}
 
+/// What may be requested now.
+struct Open {
+    sites: Unusual,
+    filter: Filter,
+}
+
+impl Open {
+    /// How many pages may be chosen of the site of this one; none if it may not be requested itself.
+    fn share_of(&self, url: &CanonicalUrl) -> Share {
+        match self.filter.judge(url) {
+            Ok(_) => self.sites.share_of(url.key().site),
+            Err(_) => Share::None,
+        }
+    }
+
+    /// The same of what a page needs.
     fn may_be_asked(&self, url: &CanonicalUrl) -> bool {
         self.sites.share_of(url.key().site) != Share::None && self.filter.judge_seed(url).is_ok()
     }
@@ -125,6 +146,7 @@ struct Unusual {
 }
 
 /// What is believed of the pages of each site, and how often they are to be visited.
+#[derive(Debug)]
 struct Learned {
     of_sites: BTreeMap<SiteKey, LearnedSite>,
     of_others: Prior,
@@ -132,6 +154,7 @@ struct Learned {
 }
 
 /// What is believed of the pages of a site, and how they are visited.
+#[derive(Debug)]
 struct LearnedSite {
     beliefs: SiteBeliefs,
     /// How fast pages change by the shape of their path, where some pages of the sample have it.
@@ -286,17 +309,18 @@ impl Schedule {
     /// # Errors
     /// The state cannot be read.
     pub fn pick(&self, store: &dyn Store, settings: &Settings) -> Result<Picked, StoreError> {
+        let open = self.open(store, settings)?;
+        let (pages, waits) = self.choose(store, &|url| open.share_of(url))?;
+        Ok(Picked { pages: pages.into_iter().collect(), waits, open })
+    }
+
+    fn open(&self, store: &dyn Store, settings: &Settings) -> Result<Open, StoreError> {
         let sites = self.unusual_sites(store, &settings.held_sites)?;
         let mut filter = settings.filter.clone();
         for seed in store.seeds()? {
             filter.scope.add_seed(&seed);
         }
-        let share_of = |url: &CanonicalUrl| match filter.judge(url) {
-            Ok(_) => sites.share_of(url.key().site),
-            Err(_) => Share::None,
-        };
-        let (pages, waits) = self.choose(store, &share_of)?;
-        Ok(Picked { pages: pages.into_iter().collect(), waits, sites, filter })
+        Ok(Open { sites, filter })
     }
 
     /// Begins a round with these pages.
@@ -414,33 +438,43 @@ impl Schedule {
         view: &dyn CrawlView,
         share_of: &dyn Fn(&CanonicalUrl) -> Share,
     ) -> Result<(Vec<UrlKey>, Waits), StoreError> {
-        let mut waits = Waits::default();
-        if self.visits == 0 {
-            return Ok((Vec::new(), waits));
+        match self.visits {
+            0 => Ok((Vec::new(), Waits::default())),
+            _ => self.choose_by(view, &self.learn(view)?, share_of, None),
         }
-        let learned = self.learn(view)?;
+    }
+
+    /// The same by what was learned. If it is for later rounds too, all pages come into `pages`.
+    fn choose_by(
+        &self,
+        view: &dyn CrawlView,
+        learned: &Learned,
+        share_of: &dyn Fn(&CanonicalUrl) -> Share,
+        mut pages: Option<&mut Pages>,
+    ) -> Result<(Vec<UrlKey>, Waits), StoreError> {
+        let mut waits = Waits::default();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number of tests")]
         let tests_max = (self.visits as f64 / TEST_ONE_IN) as usize;
         let (mut due, mut tests) = (BinaryHeap::new(), BinaryHeap::new());
         let mut alone: BTreeMap<SiteKey, Candidate> = BTreeMap::new();
         each_page(view, &mut |entry, visits| {
             let Some(last) = visits.last() else { return };
+            // A date in the future says by how much the clock was set back. It counts as one in the past, so that the page does not wait for it.
+            let (age, rest) = (self.now.apart(last.at), self.rest(visits));
+            if let Some(pages) = &mut pages {
+                pages.plan(self, learned, entry, visits);
+            }
             // What lasts until somebody changes it comes before what passes.
             let share = share_of(&entry.candidate.url);
             if share == Share::None {
                 waits.closed += 1;
                 return;
             }
-            // A date in the future says by how much the clock was set back. It counts as one in the past, so that the page does not wait for it.
-            let (age, rest) = (self.now.apart(last.at), self.rest(visits));
             if age < rest {
                 return waits.rest(last.at + rest);
             }
             let age = age.as_secs_f64();
-            let (wait, test) = match is_listing(entry, last) {
-                true => (learned.listing_wait(last.key.site), None),
-                false => learned.wait_and_test(&entry.candidate.url, visits, self.important.of(entry), self.now),
-            };
+            let (wait, test) = self.turn(learned, entry, visits);
             // Where more is due than may be visited, all wait longer by the same factor.
             let candidate = Candidate(age / wait, last.key);
             if share == Share::One {
@@ -457,16 +491,11 @@ impl Schedule {
         let of = |heap: BinaryHeap<Reverse<Candidate>>| {
             heap.into_sorted_vec().into_iter().map(|Reverse(Candidate(_, key))| key).collect::<Vec<UrlKey>>()
         };
-        // More of a site would keep the round from its end for longer than it may take.
-        let of_site_max = match self.every.as_micros() {
-            0 => u128::MAX,
-            every => every.div_ceil(self.delay.as_micros().max(1)),
-        };
         let mut of_sites: BTreeMap<SiteKey, u128> = BTreeMap::new();
         let mut chosen = BTreeSet::new();
         for key in of(tests).into_iter().chain(of(due)) {
             let of_site = of_sites.entry(key.site).or_default();
-            if chosen.len() < self.visits && *of_site < of_site_max && chosen.insert(key) {
+            if chosen.len() < self.visits && *of_site < self.of_site_max() && chosen.insert(key) {
                 *of_site += 1;
             }
         }
@@ -527,6 +556,23 @@ impl Schedule {
         let (budget, budgets) = Budget::solve(&sites, self.visits as f64 / self.every.as_secs_f64().max(1e-6));
         of_sites.values_mut().zip(budgets.into_iter().skip(1)).for_each(|(site, budget)| site.budget = budget);
         Ok(Learned { of_sites, of_others, budget })
+    }
+
+    /// How long a page waits, and the best test until then.
+    fn turn(&self, learned: &Learned, entry: &Entry, visits: &[Visit]) -> (f64, Option<Test>) {
+        let listing = visits.last().filter(|last| is_listing(entry, last));
+        match listing {
+            Some(last) => (learned.listing_wait(last.key.site), None),
+            None => learned.wait_and_test(&entry.candidate.url, visits, self.important.of(entry), self.now),
+        }
+    }
+
+    /// Pages of a site in a round, at most: more would keep the round from its end for longer than it may take.
+    fn of_site_max(&self) -> u128 {
+        match self.every.as_micros() {
+            0 => u128::MAX,
+            every => every.div_ceil(self.delay.as_micros().max(1)),
+        }
     }
 
     /// How long a page is left alone after its last visit.
@@ -611,20 +657,27 @@ fn each_page(view: &dyn CrawlView, each: &mut dyn FnMut(&Entry, &[Visit])) -> Re
         let entries = view.scan(after, ENTRIES_AT_ONCE)?;
         let Some(last) = entries.last() else { return Ok(()) };
         after = Some(last.candidate.url.key());
-        for entry in entries.iter().filter(|entry| matches!(entry.candidate.purpose, Purpose::Page | Purpose::Sitemap))
-        {
-            let Some(last) = entry.visit.as_ref().filter(|last| last.attempts > 0 || last.content_at.is_some()) else {
-                continue;
-            };
-            if is_passed_by(entry, view)? {
-                continue;
+        for entry in &entries {
+            if let Some(visits) = visits_of(entry, view)? {
+                each(entry, &visits);
             }
-            let mut visits = if last.past.visits > 0 { view.earlier(last.key)? } else { Vec::new() };
-            visits.drain(..visits.len().saturating_sub(VISITS_MAX - 1));
-            visits.push(last.clone());
-            each(entry, &visits);
         }
     }
+}
+
+/// The last visits of a page or sitemap, the oldest first. `None` if it was not requested, or is passed by.
+fn visits_of(entry: &Entry, view: &dyn CrawlView) -> Result<Option<Vec<Visit>>, StoreError> {
+    let last = entry.visit.as_ref().filter(|last| last.attempts > 0 || last.content_at.is_some());
+    let Some(last) = last.filter(|_| matches!(entry.candidate.purpose, Purpose::Page | Purpose::Sitemap)) else {
+        return Ok(None);
+    };
+    if is_passed_by(entry, view)? {
+        return Ok(None);
+    }
+    let mut visits = if last.past.visits > 0 { view.earlier(last.key)? } else { Vec::new() };
+    visits.drain(..visits.len().saturating_sub(VISITS_MAX - 1));
+    visits.push(last.clone());
+    Ok(Some(visits))
 }
 
 #[cfg(test)]

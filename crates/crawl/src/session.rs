@@ -36,7 +36,7 @@ use crate::stream::{self, Stream, StreamTo};
 use crate::tables::{Deriver, Writer};
 use crate::tried::Tried;
 use crate::trouble::Troubled;
-use crate::watched::in_round;
+use crate::watched::Watched;
 use crate::{Begin, CrawlDir, Notice, Scheduler, SignIn, fill, jar, keyring, parts};
 
 /// What makes a session one of several workers on a crawl, whose shared state is the store of the session.
@@ -102,7 +102,8 @@ pub struct Builder {
     begin: Begin,
     member: Option<Member>,
     sign_in: Option<SignIn>,
-    is_watched: bool,
+    /// The run is a round of a watch, with this time between two requests.
+    watched: Option<Duration>,
 }
 
 /// Access to a crawl from outside, for any number of tasks and threads.
@@ -208,10 +209,10 @@ impl Builder {
         Builder { member: Some(member), ..self }
     }
 
-    /// The run is a round of a [watch](crate::watch).
+    /// The run is a round of a [watch](crate::watch), with this time between two requests at least.
     #[must_use]
-    pub fn watched(self) -> Self {
-        Builder { is_watched: true, ..self }
+    pub fn watched(self, pace: Duration) -> Self {
+        Builder { watched: Some(pace), ..self }
     }
 
     /// Assembles the crawl. The directory is made, its store and archive are opened, and its dataset is completed. This may take long and blocks
@@ -233,7 +234,7 @@ impl Builder {
             begin,
             member,
             sign_in,
-            is_watched,
+            watched,
         } = self;
         let names_stream = stream.is_some() || tried.as_ref().is_some_and(|tried| tried.stream.is_some());
         if !names_stream && !begin.forgets_stream {
@@ -285,9 +286,9 @@ impl Builder {
                 (Vec::new(), Totals::default())
             }
         };
-        let watched = is_watched.then(|| before.clone());
-        if let Some(totals) = &watched {
-            plan.settings = in_round(&plan.settings, totals);
+        let watched = watched.map(|pace| Watched { before: before.clone(), pace });
+        if let Some(watched) = &watched {
+            plan.settings = watched.settings(&plan.settings);
         }
         // Where visits are compared with those of another run, they are compared by all that an earlier program knew, too.
         let is_only_state =
@@ -410,7 +411,7 @@ impl Session {
     pub fn builder(dir: CrawlDir, plan: Plan) -> Builder {
         let (seeds, sinks, hooks, against) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (store, stream, tried, member, sign_in) = (None, None, None, None, None);
-        let is_watched = false;
+        let watched = None;
         Builder {
             dir,
             plan,
@@ -424,7 +425,7 @@ impl Session {
             begin: Begin::default(),
             member,
             sign_in,
-            is_watched,
+            watched,
         }
     }
 

@@ -29,7 +29,7 @@ use engine::{End, Recorder, Steered, Waiting, Work};
 use settings::options::Options;
 use settings::plan::Plan;
 use settings::usage;
-use store::{Store, Totals};
+use store::Store;
 use tokio::sync::{mpsc, oneshot, watch};
 use weburl::CanonicalUrl;
 
@@ -37,7 +37,7 @@ use crate::census::Census;
 use crate::held::Held;
 use crate::left::Rules;
 use crate::seeds::{add_seeds, fresh_seeds};
-use crate::watched::in_round;
+use crate::watched::Watched;
 use crate::{CrawlDir, Notice, Unready, fixed};
 
 pub use affected::Counting;
@@ -62,8 +62,8 @@ pub struct Steering {
     clock: Clock,
     /// Of a state in a database.
     census: Option<Census>,
-    /// The totals at the begin of the run, if it is a round of a watch.
-    watched: Option<Totals>,
+    /// The round of a watch that the run is, if it is one.
+    watched: Option<Watched>,
 }
 
 impl Steering {
@@ -93,8 +93,8 @@ impl Steering {
         )
     }
 
-    /// The run is a round of a watch, and began with these totals.
-    pub(crate) fn watched(self, watched: Option<Totals>) -> Self {
+    /// The run is this round of a watch.
+    pub(crate) fn watched(self, watched: Option<Watched>) -> Self {
         Steering { watched, ..self }
     }
 
@@ -157,7 +157,7 @@ impl Steering {
                     let changed = Changed::of((order, change), replaced, self.clock.date());
                     changed.write_settings(&self.dir, &plan.options)?;
                     let settings = match &self.watched {
-                        Some(totals) => in_round(&plan.settings, totals),
+                        Some(watched) => watched.settings(&plan.settings),
                         None => plan.settings,
                     };
                     let told = self.tell_engine(engine::Change::Settings(Box::new(settings)));

@@ -13,7 +13,7 @@ use store::Store;
 
 use crate::importance::Important;
 use crate::watched::in_round;
-use crate::{Ended, Notice, Schedule, Waits};
+use crate::{Ended, Notice, Planner, Schedule, Waits};
 
 /// The shortest time between two choices.
 pub const EVERY_MIN: Duration = Duration::from_secs(1);
@@ -25,6 +25,8 @@ pub const VISITS_MAX: f64 = 100_000.0;
 pub struct Budget {
     visits: f64,
     time: Duration,
+    /// What it allows is spent at this rate or never: nothing is saved up from round to round.
+    is_rate: bool,
 }
 
 impl FromStr for Budget {
@@ -37,12 +39,41 @@ impl FromStr for Budget {
         let time = Some(time.trim()).filter(|time| !time.is_empty()).ok_or_else(wrong)?;
         let time = if time.starts_with(|c: char| c.is_ascii_digit()) { time.to_owned() } else { format!("1{time}") };
         let Span(time) = time.parse().map_err(|error| format!("{}: {error}", wrong()))?;
-        let is_rate = visits.is_finite() && visits > 0.0 && !time.is_zero();
-        is_rate.then_some(Budget { visits, time }).ok_or_else(wrong)
+        let is_budget = visits.is_finite() && visits > 0.0 && !time.is_zero();
+        is_budget.then_some(Budget { visits, time, is_rate: false }).ok_or_else(wrong)
     }
 }
 
 impl Budget {
+    /// The same as a rate, of which nothing is saved up.
+    #[must_use]
+    pub fn as_rate(self) -> Self {
+        Budget { is_rate: true, ..self }
+    }
+
+    /// The visits that a watch has that begins now and chooses pages so often. They are for the time since the last round, so that a watch that is
+    /// begun often keeps to its budget, and one that never runs for long gets it all the same. A budget saves up what it is given for: of
+    /// `100/day` a day. A rate saves up no more than a round has, or one visit.
+    #[must_use]
+    pub fn first(self, last: &model::Round, every: Duration, now: Timestamp) -> f64 {
+        let since = now.apart(last.began_at).min(every.max(if self.is_rate { Duration::ZERO } else { self.time }));
+        self.in_time(if last.number > 1 { since } else { since.max(every) }).min(VISITS_MAX)
+    }
+
+    /// The visits of the next round, where so many are left of one before.
+    #[must_use]
+    pub fn next(self, left: f64, every: Duration) -> f64 {
+        let of_round = self.in_time(every);
+        let max = if self.is_rate { of_round.max(1.0) } else { f64::INFINITY };
+        (left + of_round).min(max).min(VISITS_MAX)
+    }
+
+    /// The time from one request to the next: that of a rate, and none of a budget.
+    #[must_use]
+    pub fn pace(self) -> Duration {
+        if self.is_rate { self.time_of(1.0) } else { Duration::ZERO }
+    }
+
     /// Visits in another time.
     #[must_use]
     pub fn in_time(self, time: Duration) -> f64 {
@@ -130,13 +161,14 @@ impl Watch {
         store: &dyn Store,
         plan: &Plan,
         before: Round,
+        planner: &mut Planner,
         mut log_in: impl FnMut() -> anyhow::Result<()>,
     ) -> anyhow::Result<Due> {
         let (now, totals) = (Clock::start().date(), store.totals()?);
         let settings = in_round(&plan.settings, &totals);
         let visits = match before.left {
             Some(left) => left,
-            None => self.budget.in_time(self.first(totals.round, now)).min(VISITS_MAX),
+            None => self.budget.first(&totals.round, self.every, now),
         };
         // What a watch gives as a reason, it gives once.
         let nothing = |waits: Option<Wait>| {
@@ -163,11 +195,13 @@ impl Watch {
         if Schedule::goes_on(store)? && !before.leaves_rest && schedule.can_go_on(store, &settings)? {
             return Ok(Due::Visits(visits));
         }
-        let picked = schedule.pick(store, &settings)?;
+        let picked = planner.pick(&schedule, store, &settings)?;
         if !picked.is_empty() {
             log_in()?;
         }
-        let waits = match schedule.begin_with(picked, store, &settings)? {
+        let begun = schedule.begin_with(picked, store, &settings)?;
+        planner.begun(store.totals()?.round.number);
+        let waits = match begun {
             _ if visits < 1.0 => Some(Wait::Budget),
             Notice::NothingDue(waits) => Some(Wait::Pages(waits)),
             _ => None,
@@ -184,16 +218,6 @@ impl Watch {
         };
         let waits_for_sites = left > 0 && !Schedule::is_spent(&settings, &totals);
         Ok(nothing(if waits_for_sites { Some(Wait::Sites) } else { waits }))
-    }
-
-    /// At first the budget is for the time since the last round, so that a watch that is begun often keeps to it, and one that never runs for long
-    /// gets it all the same. It saves up what it is given for: of `100/day` a day.
-    fn first(&self, last: model::Round, now: Timestamp) -> Duration {
-        let since = now.apart(last.began_at).min(self.every.max(self.budget.time));
-        match last.number {
-            1 => since.max(self.every),
-            _ => since,
-        }
     }
 
     /// What a round came to that had so many visits.
@@ -214,7 +238,7 @@ impl Watch {
     /// The round with what the budget adds until the next one.
     #[must_use]
     pub fn rested(&self, round: Round) -> Round {
-        let left = round.left.map(|left| (left + self.budget.in_time(self.every)).min(VISITS_MAX));
+        let left = round.left.map(|left| self.budget.next(left, self.every));
         Round { left, ..round }
     }
 }
@@ -238,16 +262,38 @@ mod tests {
             (2, day, "10/min", 10 * minute, 100.0),
             (2, 3 * minute, "60/h", minute, 3.0),
         ] {
-            let watch = Watch {
-                budget: budget.parse().expect("a budget"),
-                every,
-                important: Important::default(),
-                root: PathBuf::new(),
-            };
             let began_at = Timestamp(1_800_000_000_000_000);
             let last = model::Round { number, began_at, is_choosing: false };
-            let allowed = watch.budget.in_time(watch.first(last, began_at + since));
-            assert!((allowed - visits).abs() < 1e-9, "{number} {since:?} {budget}: {allowed}");
+            let budget: Budget = budget.parse().expect("a budget");
+            let allowed = budget.first(&last, every, began_at + since);
+            assert!((allowed - visits).abs() < 1e-9, "{number} {since:?} {budget:?}: {allowed}");
+            // At a rate it has no more than a round.
+            let allowed = budget.as_rate().first(&last, every, began_at + since);
+            assert!(
+                (allowed - visits.min(budget.in_time(every))).abs() < 1e-9,
+                "{number} {since:?} {budget:?}: {allowed}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_budget_is_saved_up_and_a_rate_is_not() {
+        let minute = Duration::from_secs(60);
+        for (budget, left, of_budget, of_rate) in [
+            ("2/s", 0.0, 120.0, 120.0),
+            ("2/s", 100.0, 220.0, 120.0),
+            ("2/s", VISITS_MAX, VISITS_MAX, 120.0),
+            // Less than one in a round: some rounds have one, and no round two.
+            ("1/2min", 0.0, 0.5, 0.5),
+            ("1/2min", 0.75, 1.25, 1.0),
+        ] {
+            let budget: Budget = budget.parse().expect("a budget");
+            assert_eq!(
+                (budget.next(left, minute), budget.as_rate().next(left, minute)),
+                (of_budget, of_rate),
+                "{left}"
+            );
+            assert_eq!((budget.pace(), budget.as_rate().pace()), (Duration::ZERO, budget.time_of(1.0)));
         }
     }
 

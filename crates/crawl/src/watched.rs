@@ -5,6 +5,22 @@ use std::time::Duration;
 use engine::Settings;
 use store::Totals;
 
+/// A round of a watch.
+#[derive(Clone, Debug)]
+pub(crate) struct Watched {
+    /// The totals when it began.
+    pub(crate) before: Totals,
+    /// The shortest time between two requests.
+    pub(crate) pace: Duration,
+}
+
+impl Watched {
+    /// The settings of a crawl as they are in the round.
+    pub(crate) fn settings(&self, settings: &Settings) -> Settings {
+        Settings { pace: self.pace, ..in_round(settings, &self.before) }
+    }
+}
+
 /// The settings of a round of a watch, where the crawl has these totals.
 ///
 /// A site in trouble has its turn in a later round; others do not wait for it. `--max-pages` and `--max-bytes` limit the whole crawl, since

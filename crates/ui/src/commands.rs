@@ -195,6 +195,7 @@ pub const OPTIONS: [(&str, &str, Given); 79] = [
     ("again", "--visits", Field("/steer/round", "visits")),
     ("again", "--dry-run", EFFECT_FIRST),
     ("watch", "--budget", Field("/steer/watch", "budget")),
+    ("watch", "--rate", Field("/steer/watch", "rate")),
     ("watch", "--every", Field("/steer/watch", "every")),
     ("watch", "--importance", Field("/steer/watch", "importance")),
     ("watch", "--rounds", Field("/steer/watch", "rounds")),

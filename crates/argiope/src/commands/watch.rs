@@ -16,7 +16,7 @@ use crawl::importance::{Importance, Important};
 use crawl::stream::Target;
 use crawl::watch::{Budget, Due, EVERY_MIN, Round, Watch};
 use crawl::watch_lock::WatchLock;
-use crawl::{Begin, CrawlDir, Session, SignIn, Tried};
+use crawl::{Begin, CrawlDir, Planner, Session, SignIn, Tried};
 use engine::End;
 use engine::clock::Clock;
 use model::Timestamp;
@@ -45,9 +45,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 pub struct WatchArgs {
     /// The directory of the crawl, which `argiope crawl` has made
     pub dir: PathBuf,
-    /// The budget of visits to known pages: 5000/day, 200/h, 10/min
-    #[arg(long, value_name = "N/TIME")]
-    pub budget: Budget,
+    /// How many visits.
+    #[command(flatten)]
+    pub amount: Amount,
     /// The time between rounds
     #[arg(long, value_name = "DURATION", default_value = "10m")]
     pub every: Span,
@@ -68,6 +68,28 @@ pub struct WatchArgs {
     pub streamed: StreamArgs,
 }
 
+/// How many visits of known pages are made: exactly one of these.
+#[derive(Args, Clone, Copy, Debug)]
+#[group(required = true, multiple = false)]
+pub struct Amount {
+    /// The budget of visits to known pages: 5000/day, 200/h, 10/min
+    #[arg(long, value_name = "N/TIME")]
+    pub budget: Option<Budget>,
+    /// The same at a steady rate: 2/s, 30/min. What a round does not use is not saved up
+    #[arg(long, value_name = "N/TIME")]
+    pub rate: Option<Budget>,
+}
+
+impl Amount {
+    /// The budget of a watch.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn budget(self) -> anyhow::Result<Budget> {
+        self.budget.or(self.rate.map(Budget::as_rate)).ok_or_else(|| usage("--budget or --rate is missing"))
+    }
+}
+
 /// Reads what makes a page important.
 pub(super) fn importance(these: &[Importance]) -> impl TypedValueParser<Value = Importance> {
     PossibleValuesParser::new(these.iter().map(|importance| importance.as_str()).collect::<Vec<_>>())
@@ -75,8 +97,8 @@ pub(super) fn importance(these: &[Importance]) -> impl TypedValueParser<Value = 
 }
 
 impl WatchArgs {
-    fn watch(&self, important: Important) -> Watch {
-        Watch { budget: self.budget, every: self.every.0, important, root: self.dir.clone() }
+    fn watch(&self, budget: Budget, important: Important) -> Watch {
+        Watch { budget, every: self.every.0, important, root: self.dir.clone() }
     }
 }
 
@@ -85,7 +107,7 @@ impl WatchArgs {
 /// # Errors
 /// The directory holds no crawl or cannot be used, or recording fails.
 pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
-    let dir = CrawlDir::existing(&args.dir)?;
+    let (dir, budget) = (CrawlDir::existing(&args.dir)?, args.amount.budget()?);
     dir.refuse_of_workers()?;
     if args.every.0 < EVERY_MIN {
         bail!(usage(format!("--every must be at least {}", Span(EVERY_MIN))));
@@ -119,12 +141,12 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     let mut last = Round::default();
     let mut rounds = 0;
     let clock = Clock::start();
-    let mut ranked = Ranked::new(args.importance);
+    let (mut ranked, mut planner) = (Ranked::new(args.importance), Planner::default());
     loop {
         let began = clock.now();
-        let watch = args.watch(ranked.now(&args.dir, clock.now()).map_err(explained)?);
+        let watch = args.watch(budget, ranked.now(&args.dir, clock.now()).map_err(explained)?);
         let shown = (args.progress, &args.streamed);
-        let round = round(&watch, shown, (&dir, &lock, metrics.as_ref()), &runtime, &stopped, last);
+        let round = round((&watch, &mut planner), shown, (&dir, &lock, metrics.as_ref()), &runtime, &stopped, last);
         let round = round.map_err(explained)?;
         last = watch.rested(round);
         rounds += 1;
@@ -152,7 +174,7 @@ async fn ordered_to_end(lock: &WatchLock) {
 /// Chooses pages, visits them, and says what has changed. `before` is the round before, with the budget. None is visited while another command
 /// uses the directory.
 fn round(
-    watch: &Watch,
+    (watch, planner): (&Watch, &mut Planner),
     (progress_as, streamed): (Show, &StreamArgs),
     (dir, lock, metrics): (&CrawlDir, &WatchLock, Option<&Metrics>),
     runtime: &tokio::runtime::Runtime,
@@ -179,7 +201,7 @@ fn round(
         tried = Some(new);
         Ok(())
     };
-    let visits = match watch.choose(store.as_ref(), &plan, before, ready)? {
+    let visits = match watch.choose(store.as_ref(), &plan, before, planner, ready)? {
         Due::Visits(visits) => visits,
         Due::Nothing(round, reason) => {
             reason.iter().for_each(|reason| console::say!("{reason}"));
@@ -188,7 +210,7 @@ fn round(
     };
     let tried = tried.map_or_else(|| Tried::new(dir, &plan, streamed.of_run(dir)?, Vec::new()), Ok)?;
     let begin = Begin { forgets_stream: streamed.no_stream, ..Begin::default() };
-    let session = Session::builder(dir.clone(), plan).store(store).signed_in(sign_in).watched();
+    let session = Session::builder(dir.clone(), plan).store(store).signed_in(sign_in).watched(watch.budget.pace());
     let session = session.tried(tried).begin(begin).open()?;
     // The others are about the beginning of a run, which each round is.
     session.notices().iter().filter(|notice| notice.is_problem()).for_each(|notice| tell_all(slice::from_ref(notice)));

@@ -8,12 +8,12 @@ use super::*;
 
 const HOUR: u64 = 3_600_000_000;
 
-fn url(path: &str) -> CanonicalUrl {
+pub(super) fn url(path: &str) -> CanonicalUrl {
     CanonicalUrl::from_canonical(&format!("http://a.test/{path}")).expect("a URL")
 }
 
 /// A store with pages and the contents that visits found, one an hour; 0 where it was gone.
-fn store(pages: &[(&str, &[u8])]) -> MemoryStore {
+pub(super) fn store(pages: &[(&str, &[u8])]) -> MemoryStore {
     let store = MemoryStore::new();
     for (path, contents) in pages {
         store.commit(&Batch { found: vec![model::Candidate::seed(url(path))], ..Batch::default() }).expect("a commit");
@@ -41,15 +41,16 @@ fn schedule(visits: usize, now: Timestamp, delay: Duration) -> Schedule {
 }
 
 fn choose(store: &MemoryStore, visits: usize, now: Timestamp, delay: Duration) -> Vec<String> {
-    let mut chosen: Vec<String> = schedule(visits, now, delay)
-        .choose(store, &|_| Share::All)
-        .expect("a state")
-        .0
-        .into_iter()
-        .map(|key| store.get(key).expect("a state").expect("known").candidate.url.path().to_owned())
-        .collect();
-    chosen.sort();
-    chosen
+    let chosen = schedule(visits, now, delay).choose(store, &|_| Share::All).expect("a state").0;
+    chosen_paths(store, &chosen.into_iter().collect())
+}
+
+/// The paths of pages, in order.
+pub(super) fn chosen_paths(store: &MemoryStore, chosen: &BTreeSet<UrlKey>) -> Vec<String> {
+    let path = |key: &UrlKey| store.get(*key).expect("a state").expect("known").candidate.url.path().to_owned();
+    let mut paths: Vec<String> = chosen.iter().map(path).collect();
+    paths.sort();
+    paths
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use api::{AgainRequest, AgainResponse};
+use api::{AgainRequest, AgainResponse, StatsRequest};
 use crawl::Importance;
-use crawl::watch::{Budget, EVERY_MIN, VISITS_MAX};
+use crawl::watch::{Budget, EVERY_MIN};
+use engine::clock::Clock;
+use model::{Round, Timestamp};
 use settings::units::Span;
 use settings::usage;
 
@@ -43,9 +45,11 @@ impl Watching {
         // A page is visited once in a round at most.
         let older_than = self.every.as_secs_f64();
         let importance = self.importance.as_str().to_owned();
-        let mut left = 0.0;
+        let stats = client.stats(StatsRequest {}).await?.into_inner();
+        let began_at = Timestamp::default() + Duration::try_from_secs_f64(stats.round_began_at).unwrap_or_default();
+        let last = Round { number: stats.round, began_at, is_choosing: false };
+        let mut left = self.budget.first(&last, self.every, Clock::start().date());
         loop {
-            left = (left + self.budget.in_time(self.every)).min(VISITS_MAX);
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to VISITS_MAX")]
             let visits = left as u64;
             let answer = if visits > 0 {
@@ -62,6 +66,7 @@ impl Watching {
                 return Ok(());
             }
             tokio::time::sleep(self.every).await;
+            left = self.budget.next(left, self.every);
         }
     }
 }

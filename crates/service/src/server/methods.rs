@@ -217,6 +217,7 @@ impl Crawler for Service {
             segments_open: counts.segments_open,
             paused: plan.settings.paused,
             round: totals.round.number,
+            round_began_at: seconds(totals.round.began_at),
             left_of_round: totals.again,
             hold: plan.options.hold.iter().map(ToString::to_string).collect(),
             sites_aside: counts.sites_aside,

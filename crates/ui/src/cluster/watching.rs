@@ -55,16 +55,22 @@ impl Watch {
             "" => default,
             given => given,
         };
-        let (budget, every) = (fields.get("budget"), or("every", "10m"));
+        let every = or("every", "10m");
+        let parse = |given: &str| given.parse::<Budget>().map_err(usage);
+        let (visits, budget) = match (fields.get("budget"), fields.get("rate")) {
+            (budget, "") => (budget.to_owned(), parse(budget)?),
+            ("", rate) => (format!("at most {rate}"), parse(rate)?.as_rate()),
+            _ => return Err(usage("a watch has a budget or a rate, not both")),
+        };
         let importance = or("importance", Importance::default().as_str());
         let watching = Watching::new(
-            budget.parse::<Budget>().map_err(usage)?,
+            budget,
             every.parse::<Span>().map_err(usage)?,
             Importance::among(&Importance::OF_STATE, importance).map_err(usage)?,
         )?;
         let rounds = number("number of rounds", fields.get("rounds"))?;
         let end = rounds.map(|rounds: u64| format!(", {}", counted(rounds, "round"))).unwrap_or_default();
-        let asked = format!("{budget} visits, chosen every {every}, importance {importance}{end}");
+        let asked = format!("{visits} visits, chosen every {every}, importance {importance}{end}");
         self.begin(client, watching, asked, rounds);
         Ok(())
     }
@@ -110,7 +116,8 @@ fn empty_form() -> Markup {
     html! {
         form method="post" action="/steer/watch" {
             h2 { "Rounds by a clock" }
-            label { "Visits of known pages" input name="budget" required placeholder="5000/day"; }
+            label { "Visits of known pages" input name="budget" placeholder="5000/day"; }
+            label { "Or at a steady rate, of which nothing is saved up" input name="rate" placeholder="30/min"; }
             label { "Pages are chosen every" input name="every" placeholder="10m"; }
             label { "Important are" select name="importance" {
                 @for importance in Importance::OF_STATE { option value=(importance.as_str()) { (importance.as_str()) } }

@@ -3,18 +3,17 @@
 use api::AgainResponse;
 use clap::Args;
 use crawl::Importance;
-use crawl::watch::Budget;
 use settings::units::Span;
 
 use super::Session;
-use crate::commands::watch::importance;
+use crate::commands::watch::{Amount, importance};
 
 /// What is watched, and how much.
 #[derive(Args, Debug)]
 pub(super) struct Watching {
-    /// Visits of known pages: 5000/day, 200/h, 10/min
-    #[arg(long, value_name = "N/TIME")]
-    budget: Budget,
+    /// How many visits.
+    #[command(flatten)]
+    amount: Amount,
     /// How often pages are chosen; each time is a round
     #[arg(long, value_name = "DURATION", default_value = "10m")]
     every: Span,
@@ -32,7 +31,7 @@ impl Watching {
     /// # Errors
     /// The server does not answer, or says no.
     pub(super) async fn watch(self, asked: &mut Session) -> anyhow::Result<()> {
-        let watching = service::client::Watching::new(self.budget, self.every, self.importance)?;
+        let watching = service::client::Watching::new(self.amount.budget()?, self.every, self.importance)?;
         let mut client = asked.client.clone();
         let mut begun = 0;
         let told = |answer: Option<AgainResponse>| {
