@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: whole crawls by the binary of the profile `dist`, some beside other crawlers. `docs/performance.md` tells what they showed.
 
+mod again;
 pub mod argiope;
 mod bodies;
 mod clone;
@@ -30,6 +31,7 @@ use anyhow::{Context, bail};
 pub const USAGE: &str = "usage: cargo xtask bench WHAT [OPTIONS]
 
   site               one large real site (10,137 pages), beside spider, wget2 and Scrapy
+  again              further rounds over the same site: unchanged, and with 300 pages edited, 50 removed, 20 added, 30 moved
   hosts              50 hosts with real pages, beside the same
   tls                1,000 hosts over TLS with pages of 240 kB, sent compressed, by HTTP/1.1 and HTTP/2
   in-flight          a slow site with few and with many requests at a time: what a page in flight takes in memory, beside Scrapy
@@ -117,6 +119,7 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<()> {
     let options = Options::read(arguments)?;
     match *what {
         "site" => compare::run("site", "One large site", &documentation::one()?, &options),
+        "again" => again::run(&options),
         "hosts" => compare::run("hosts", "Many hosts", &documentation::many(HOSTS)?, &options),
         "tls" => tls::run(&options),
         "in-flight" => in_flight::run(&options),

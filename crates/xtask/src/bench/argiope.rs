@@ -64,6 +64,11 @@ impl Summary {
         self.0["fetched"].as_u64().unwrap_or_default()
     }
 
+    /// Bytes of payload that the run received.
+    pub fn run_bytes(&self) -> u64 {
+        self.0["run_bytes"].as_u64().unwrap_or_default()
+    }
+
     /// URLs known at the end.
     pub fn known(&self) -> u64 {
         self.0["urls"].as_u64().unwrap_or_default()

@@ -17,8 +17,10 @@ use crate::needs;
 pub struct Site {
     /// The Debian package it comes with, and the version whose pages were counted.
     pub package: &'static str,
-    root: &'static str,
-    seed: &'static str,
+    /// Where that has its files.
+    pub root: &'static str,
+    /// The first page, below it.
+    pub seed: &'static str,
     /// Pages that links lead to from the seed.
     pub pages: u64,
     /// What links lead to besides: images, text.
