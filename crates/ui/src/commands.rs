@@ -120,7 +120,7 @@ const OF_A_VISIT: Given = Otherwise("each picture that a visit took is a link on
 
 /// The arguments and options of the commands of `argiope client`, those of all commands without a command, and where the interface has the same. A
 /// directory's interface has those of the commands that it has. A test of the command fails if one is not here.
-pub const OPTIONS: [(&str, &str, Given); 79] = [
+pub const OPTIONS: [(&str, &str, Given); 80] = [
     ("", "--server", OF_THE_INTERFACE),
     ("", "--json", Not("pages are for people; the table of URLs and those of the report are files")),
     ("", "--token-file", OF_THE_INTERFACE),

@@ -7,6 +7,7 @@ use super::shapes::{SHAPE_COUNT_KEPT_MIN, SHAPES_MAX};
 use super::*;
 use crate::politeness::Trouble;
 
+mod last_urls;
 mod trouble;
 
 #[test]

@@ -6,6 +6,7 @@ use foldhash::HashSet;
 use model::{Aside, Failure, FailureKind, Purpose, Timestamp};
 use robots::RobotsTxt;
 
+use super::chance::Chance;
 use super::left_behind::Vanished;
 use super::{RobotsState, SiteState};
 use crate::politeness::{ASIDE_WAITS, Trouble};
@@ -20,13 +21,6 @@ const URLS_TRIED_AFTER_ASIDE: u32 = 4;
 /// after which a site is put aside. With more, the failures are the site's.
 const FAIL_ALWAYS_MIN: u64 = 2;
 const PAGES_A_FAILING: u64 = 16;
-
-/// The largest probability of losing a good URL of a site that fails at random.
-const LOST_CHANCE: f64 = 1e-7;
-/// Assumed earlier answers of a site: a few failures of few URLs prove nothing.
-const ANSWERS_BEFORE: f64 = 128.0;
-/// The largest factor for the attempts of a URL of such a site.
-const ATTEMPTS_TIMES_MAX: u8 = 6;
 
 /// Failed URLs of a site in memory, which come after all others. With more, some come earlier.
 const LEFT_BEHIND_REMEMBERED_MAX: usize = 4_096;
@@ -101,6 +95,8 @@ pub(super) struct Sweep {
     pub(super) failed_at: Timestamp,
     /// Pages that were found vanished.
     pub(super) vanished: Option<Vanished>,
+    /// When URLs are requested for the last time that have failed as often as they may.
+    pub(super) last_try: Option<Timestamp>,
 }
 
 /// The kinds of URLs that a site answered. Sitemaps, images and the like may be files of a server whose application for pages is down.
@@ -119,32 +115,8 @@ impl Answered {
     }
 
     /// Whether it shows that the site works, as far as URLs for this purpose are concerned.
-    fn speaks_for(self, purpose: Purpose) -> bool {
+    pub(super) fn speaks_for(self, purpose: Purpose) -> bool {
         self.page || self.other && purpose != Purpose::Page
-    }
-}
-
-/// How often a site fails by chance: failures of URLs that it answered later.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Chance {
-    failures: u32,
-    answers: u32,
-}
-
-impl Chance {
-    /// Notes the answer to a URL that failed this often before.
-    fn answered(&mut self, failures: u8) {
-        self.failures = self.failures.saturating_add(failures.into());
-        self.answers = self.answers.saturating_add(1);
-    }
-
-    /// The number of requests of a URL before a failure counts as its own, from the setting for a site that does not fail by chance.
-    fn attempts_max(self, setting: u8) -> u8 {
-        let failures = f64::from(self.failures);
-        let share = failures / (failures + f64::from(self.answers) + ANSWERS_BEFORE);
-        let wanted = (LOST_CHANCE.ln() / share.ln()).ceil();
-        let max = setting.saturating_mul(ATTEMPTS_TIMES_MAX);
-        (setting..max).find(|attempts| f64::from(*attempts) >= wanted).unwrap_or(max)
     }
 }
 
@@ -505,6 +477,7 @@ impl SiteState {
             is_aside_for_failure,
             vanished,
             mut is_aside_for_page,
+            last_try,
             ..
         } = std::mem::take(&mut self.sweep);
         let fruitless = if succeeded { 0 } else { fruitless + 1 };
@@ -529,7 +502,10 @@ impl SiteState {
                 self.wait_until(failed_at + wait, Reason::BackOff);
             }
             None if attempts == 0 => {}
-            None => self.wait_until(failed_at + politeness.wait_before_sweep(fruitless + 1), Reason::BackOff),
+            None => {
+                let due = failed_at + politeness.wait_before_sweep(fruitless + 1);
+                self.wait_until(last_try.map_or(due, |last| due.min(last)), Reason::BackOff);
+            }
         }
         vanished.into_iter().for_each(|vanished| self.wait_for_vanished(vanished, politeness));
         self.sweep.is_repeated = true;
@@ -542,30 +518,5 @@ impl SiteState {
             (self.sweep.pages_failed_before, self.sweep.is_aside_for_page) = (pages_failing, is_aside_for_page);
         }
         true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Chance;
-
-    #[test]
-    fn a_url_of_a_site_that_fails_by_chance_has_more_attempts() {
-        for (failures, answers, setting, expect) in [
-            (0, 0, 4, 4),
-            (0, 1_000, 4, 4),
-            (10, 1_000, 4, 4),
-            (2, 3, 4, 4),
-            (11, 49, 4, 6),
-            (220, 1_000, 4, 9),
-            (2_200, 10_000, 4, 10),
-            (1_000, 1_000, 4, 22),
-            (5_000, 1_000, 4, 24),
-            (220, 1_000, 1, 6),
-            (220, 1_000, 12, 12),
-            (220, 1_000, 255, 255),
-        ] {
-            assert_eq!(Chance { failures, answers }.attempts_max(setting), expect, "{failures} {answers} {setting}");
-        }
     }
 }
