@@ -23,7 +23,7 @@ use weburl::{CanonicalUrl, UrlKey};
 
 use crate::cut;
 use crate::details::{self, Details, HtmlDetails, RenderedDetails};
-use crate::features;
+use crate::features::{self, PageText};
 use crate::part;
 use crate::references::{self, Resolver};
 use crate::requisites::{self, Needs};
@@ -393,11 +393,12 @@ fn look_into_document(
         text_bytes_max: settings.limits.text_bytes_max,
         ..extract::Limits::default()
     };
+    let is_counted = !settings.details && settings.site_rules.traps.counts_few(&outcome.url);
     if !settings.details {
         limits.link_text_bytes_max = 0;
-        let is_text_read = settings.render.is_some() || settings.changes_in_text;
+        let is_text_read = is_counted || settings.render.is_some() || settings.changes_in_text;
         limits.text_bytes_max = if is_text_read { limits.text_bytes_max } else { 0 };
-        limits.images_max = if settings.images { limits.images_max } else { 0 };
+        limits.images_max = if is_counted || settings.images { limits.images_max } else { 0 };
     }
     let rendered = rendered(outcome);
     let target =
@@ -469,10 +470,19 @@ fn look_into_document(
     if settings.changes_in_text && !broke_off {
         content.wording = wording::of_page(page.title.as_deref(), &html.text);
     }
+    let body = rendered.map_or(&response.body, |document| &document.html);
+    let (traps, digest) = (&settings.site_rules.traps, content.digest_of_content);
+    let digest = digest.as_ref();
+    if is_counted {
+        let (passages, _) = time(Stage::Describe, || passages::with_fingerprint(&html.text));
+        let page = PageText { url: &outcome.url, traps, html: &html, body, digest };
+        content.features = Some(Box::new(features::of_page(&page, passages, (&links[..], &images[..]), &targets)));
+    }
     if settings.details {
         let details = time(Stage::Describe, || {
             let (passages, simhash) = passages::with_fingerprint(&html.text);
-            content.features = Some(Box::new(features::of_page(passages, &html, &links, &images, &targets)));
+            let page = PageText { url: &outcome.url, traps, html: &html, body, digest };
+            content.features = Some(Box::new(features::of_page(&page, passages, (&links[..], &images[..]), &targets)));
             HtmlDetails::new(html, simhash, links, images, targets)
         });
         content.details = Some(Box::new(Details::new(response, media, Some(details))));

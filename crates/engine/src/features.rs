@@ -1,34 +1,108 @@
 //! The features that distinguish a page or document from others of its site.
 
+use extract::besides::Known;
+use extract::html::dom::Document;
 use extract::media_type::Kind;
 use extract::passages::Passages;
 use extract::{HtmlPage, LinkKind};
-use frontier::Features;
+use frontier::{Features, ShapeRule, TrapRules};
 use model::ContentDigest;
 use weburl::CanonicalUrl;
 
 /// Images and frames of a page that are looked at.
 const MEDIA_MAX: usize = 64;
 
+/// Elements that show what is no text, with the attribute that names it.
+const FILMS: [(&str, &str); 5] =
+    [("video", "src"), ("audio", "src"), ("source", "src"), ("embed", "src"), ("object", "data")];
+
+/// The longest text beside which films are looked for: a page that says more is judged by that.
+const FILM_TEXT_BYTES_MAX: usize = 8 << 10;
+
+/// Links to URLs of the shape of their page that are looked at.
+const ALIKE_MAX: usize = 256;
+
 /// The features of a document that is no page: itself.
 pub(crate) fn of_document(digest: &ContentDigest) -> Features {
-    let first = digest.as_bytes().first_chunk().copied().unwrap_or_default();
-    Features { media: vec![u32::from_be_bytes(first)], ..Features::default() }
+    let payload = mark_of(digest);
+    Features { media: vec![payload], payload: Some(payload), ..Features::default() }
+}
+
+/// A page whose features are wanted.
+pub(crate) struct PageText<'a> {
+    pub(crate) url: &'a CanonicalUrl,
+    pub(crate) traps: &'a TrapRules,
+    pub(crate) html: &'a HtmlPage,
+    pub(crate) body: &'a [u8],
+    pub(crate) digest: Option<&'a ContentDigest>,
 }
 
 /// The features of a page. `links` and `images` give the places of its links and images among the targets.
 pub(crate) fn of_page(
+    page: &PageText<'_>,
     passages: Passages,
-    page: &HtmlPage,
-    links: &[Option<usize>],
-    images: &[Option<usize>],
+    (links, images): (&[Option<usize>], &[Option<usize>]),
     targets: &[CanonicalUrl],
 ) -> Features {
     let is_frame = |kind| matches!(kind, LinkKind::Frame | LinkKind::Iframe);
-    let frames = page.links.iter().zip(links).filter_map(|(link, place)| place.filter(|_| is_frame(link.kind)));
+    let links_with_places = page.html.links.iter().zip(links);
+    let frames = links_with_places.filter_map(|(link, place)| place.filter(|_| is_frame(link.kind)));
     let shown = images.iter().flatten().copied().chain(frames);
-    let media = shown.take(MEDIA_MAX).map(|place| mark(&targets[place])).collect();
-    Features { passages: passages.sample, passages_count: passages.count, media }
+    let mut media: Vec<u32> = shown.take(MEDIA_MAX).map(|place| mark(&targets[place])).collect();
+    if page.html.text.len() <= FILM_TEXT_BYTES_MAX && has_films(page.body) {
+        media.extend(films(&String::from_utf8_lossy(page.body)));
+    }
+    let (leads_on, saying) = saying_besides_alike(page, targets);
+    Features {
+        words: (passages.count > 0).then_some(passages.words),
+        passages: passages.sample,
+        passages_count: passages.count,
+        saying,
+        media,
+        payload: page.digest.map(mark_of),
+        leads_on,
+    }
+}
+
+/// Whether a page links to others of its shape, and what it says besides the numbers of their URLs and its own.
+fn saying_besides_alike(page: &PageText<'_>, targets: &[CanonicalUrl]) -> (bool, Option<u32>) {
+    let PageText { url, traps, html, .. } = page;
+    let Some(own) = traps.shape(url) else { return (false, None) };
+    let is_alike = |target: &&CanonicalUrl| match own.1 {
+        ShapeRule::Queries | ShapeRule::SimpleQueries => target.path() == url.path() && target.query().is_some(),
+        ShapeRule::Calendar | ShapeRule::Session => traps.shape(target) == Some(own),
+    };
+    let others = targets.iter().filter(|target| target != url);
+    let mut alike = others.filter(is_alike).take(ALIKE_MAX).peekable();
+    if alike.peek().is_none() {
+        return (false, None);
+    }
+    let mut known = Known::default();
+    known.add_numbers(url.path_and_query());
+    alike.for_each(|target| known.add_numbers(target.path_and_query()));
+    (true, known.besides(&html.text))
+}
+
+fn mark_of(digest: &ContentDigest) -> u32 {
+    digest.as_bytes().first_chunk().copied().map(u32::from_be_bytes).unwrap_or_default()
+}
+
+/// Whether a page may have an element of [`FILMS`]. Only then its tree is made.
+fn has_films(body: &[u8]) -> bool {
+    let tags = body.split(|byte| *byte == b'<').skip(1);
+    let begins =
+        |tag: &[u8], name: &str| tag.get(..name.len()).is_some_and(|tag| tag.eq_ignore_ascii_case(name.as_bytes()));
+    tags.into_iter().any(|tag| FILMS.iter().any(|(name, _)| begins(tag, name)))
+}
+
+/// Numbers for the films, sounds and documents within a page.
+fn films(html: &str) -> Vec<u32> {
+    let document = Document::parse(html);
+    let files = document.elements().filter_map(|node| {
+        let (_, attribute) = FILMS.iter().find(|(name, _)| node.is(name))?;
+        node.attribute(attribute)
+    });
+    files.take(MEDIA_MAX).map(|file| (weburl::SiteKey::of(&file).0 >> u32::BITS) as u32).collect()
 }
 
 /// A number for an image. The query of an image file does not count: it is a random number where visits are counted by an image.
@@ -43,6 +117,15 @@ fn mark(image: &CanonicalUrl) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn films_and_sounds_are_found() {
+        let page =
+            "<title>A</title><VIDEO controls><source src=/a.mp4></video><object data=b.pdf></object><audio src=c>";
+        assert!(has_films(page.as_bytes()) && !has_films(b"<p>video src=/a.mp4 <vide"));
+        assert_eq!(films(page).len(), 3);
+        assert_ne!(films(page), films(&page.replace("a.mp4", "d.mp4")));
+    }
 
     #[test]
     fn the_query_of_an_image_file_does_not_count() {

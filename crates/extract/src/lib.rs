@@ -7,6 +7,7 @@
 //! *Invariant:* this crate knows no URLs, only `href` values as written (entities decoded, cleaned as
 //! [`href`] says) and the page's `base`. Joining and canonicalising belong to another crate.
 
+pub mod besides;
 pub mod charset;
 pub mod data_uri;
 pub mod href;

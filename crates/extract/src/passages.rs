@@ -18,6 +18,8 @@ pub struct Passages {
     pub sample: Vec<u32>,
     /// How many passages the text has, with repeats.
     pub count: u32,
+    /// All words of the text in their order, as a number.
+    pub words: u32,
 }
 
 /// Marks of the passages that a sample got last. Texts repeat phrases: without them a sample is sorted over and over for its repeats.
@@ -51,12 +53,14 @@ struct Sampler {
     /// The last words, numbers left out.
     words: [u64; WORDS_AT_ONCE],
     length: usize,
+    /// All words so far.
+    all: u64,
 }
 
 impl Default for Sampler {
     fn default() -> Self {
-        let passages = Passages { sample: Vec::with_capacity(SAMPLE_ROOM), count: 0 };
-        Sampler { passages, max: u32::MAX, marks: [u32::MAX; MARKS], words: [0; WORDS_AT_ONCE], length: 0 }
+        let passages = Passages { sample: Vec::with_capacity(SAMPLE_ROOM), count: 0, words: 0 };
+        Sampler { passages, max: u32::MAX, marks: [u32::MAX; MARKS], words: [0; WORDS_AT_ONCE], length: 0, all: 0 }
     }
 }
 
@@ -66,6 +70,8 @@ impl Sampler {
     fn push(&mut self, word: u64, is_number: bool) {
         self.words[self.length] = word;
         self.length += usize::from(!is_number);
+        let with_this = (self.all.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.all = if is_number { self.all } else { with_this };
         if self.length == WORDS_AT_ONCE {
             self.take();
         }
@@ -93,6 +99,7 @@ impl Sampler {
     fn finish(mut self) -> Passages {
         self.take();
         self.passages.shorten();
+        self.passages.words = (self.all >> u32::BITS) as u32;
         self.passages
     }
 }

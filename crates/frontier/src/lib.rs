@@ -42,7 +42,7 @@ pub mod yields;
 
 pub use filter::{Excluded, Filter};
 pub use held::{Held, Reason};
-pub use novelty::{Features, Novelty};
+pub use novelty::{Features, Novelty, Shows};
 pub use politeness::{ASIDE_WAITS, DelayRule, Politeness, Trouble, UNREACHED_IN_A_ROW_MAX};
 pub use site_state::{
     Counts, Failed, Failing, LeftBehind, Next, RobotsState, Settled, SiteRules, SiteState, window_urls,

@@ -1,11 +1,13 @@
-//! Does a page bring something new? Its text and images are compared with what other pages of its site had.
+//! What does a page bring? Its text, images and payload are compared with what other pages of its site had.
 //!
-//! A trap rule that counts URLs counts the pages that bring nothing new. A shop's lists show the same goods in ever new orders, and a
-//! calendar's months are alike; articles, topics and photos differ, whatever their URLs look like.
+//! A trap rule that counts URLs counts the pages that repeat others. A shop's lists show the same goods in ever new orders, and a
+//! calendar's months are alike; articles, topics and photos differ, whatever their URLs look like. A page counts only where something shows
+//! that it repeats others: that nothing new is seen on it is no proof.
 
 use foldhash::HashMap;
 use weburl::{CanonicalUrl, SiteKey};
 
+use crate::ShapeRule;
 use crate::hashing::mixed;
 
 /// What a page may bring.
@@ -15,14 +17,54 @@ pub struct Features {
     pub passages: Vec<u32>,
     /// How many passages the text has.
     pub passages_count: u32,
+    /// All words of its text without numbers, as a number.
+    pub words: Option<u32>,
+    /// The same without those words that are also in its URL and in the like ones that it links to. Of a page that leads on alone.
+    pub saying: Option<u32>,
     /// The images it shows, or the document that it is.
     pub media: Vec<u32>,
+    /// Its payload.
+    pub payload: Option<u32>,
+    /// It links to other URLs of its shape.
+    pub leads_on: bool,
+}
+
+/// What a page shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shows {
+    /// A text or an image that no page of its site had.
+    pub is_new: bool,
+    /// The payload of another page.
+    is_copy: bool,
+    /// The words of another page, and not too few of them to tell pages apart.
+    has_words: bool,
+    /// Mostly parts of other pages.
+    has_parts: bool,
+    /// The words of another page besides those that their URLs have.
+    has_saying: bool,
+    leads_on: bool,
+}
+
+impl Shows {
+    /// True if it says what another page says.
+    #[must_use]
+    pub fn repeats(self) -> bool {
+        !self.is_new && (self.is_copy || self.has_words)
+    }
+
+    /// True if it counts for a rule: it is a copy, or as other pages of its shape are and leads to more of them. A page of few or other words
+    /// that leads to no other is no part of a generator. Pages that differ in their session ids alone have the same words.
+    #[must_use]
+    pub fn counts_for(self, rule: ShapeRule) -> bool {
+        let has_parts = self.has_parts && rule != ShapeRule::Session;
+        !self.is_new && (self.is_copy || self.leads_on && (self.has_words || self.has_saying || has_parts))
+    }
 }
 
 /// Features remembered, of all sites together: of some forty thousand pages. Newer ones take the places of older ones.
 const REMEMBERED: usize = 1 << 20;
 
-/// Passages that a text has besides those of the page before, of which none was there earlier, at least.
+/// Passages that a text has besides those of the page before, of which none was there earlier, at least. Fewer prove nothing.
 const NEW_PASSAGES_MIN: usize = 8;
 /// The same in a sample of a text.
 const NEW_SAMPLED_MIN: usize = 3;
@@ -40,10 +82,9 @@ pub struct Novelty {
 }
 
 impl Novelty {
-    /// Takes in what a page of a site has, and tells whether it brings something new. What it shares with the page before belongs to the
-    /// frame of its site.
-    pub fn brings(&mut self, site: SiteKey, features: Features) -> bool {
-        let Features { passages, passages_count, media } = features;
+    /// Takes in what a page of a site has, and tells what it shows. What it shares with the page before belongs to the frame of its site.
+    pub fn shows(&mut self, site: SiteKey, features: Features) -> Shows {
+        let Features { passages, passages_count, words, saying, media, payload, leads_on } = features;
         // Apart from what follows, whose branches nobody can foresee: so the memory is asked for all marks at once.
         let are_new: Vec<bool> = passages.iter().map(|passage| self.remember(site, u64::from(*passage))).collect();
         let mut before = self.last.remove(&site).unwrap_or_default().into_iter().peekable();
@@ -54,15 +95,24 @@ impl Novelty {
             own += usize::from(is_own);
             new += usize::from(is_own && is_new);
         }
-        let mut has_new_media = false;
-        for medium in media {
-            has_new_media |= self.remember(site, 1 << 32 | u64::from(medium));
-        }
+        let has_new_media = media.into_iter().fold(false, |is_new, medium| self.is_new(site, 1, medium) | is_new);
+        let mut is_known = |kind, number: Option<u32>| number.is_some_and(|number| !self.is_new(site, kind, number));
+        let (is_copy, has_words, has_saying) = (is_known(2, payload), is_known(3, words), is_known(4, saying));
         // As many as the whole text has, by the sample.
-        let of_text = new * usize::try_from(passages_count).unwrap_or(usize::MAX) / passages.len().max(1);
+        let count = usize::try_from(passages_count).unwrap_or(usize::MAX);
+        let of_text = |sampled: usize| sampled * count / passages.len().max(1);
+        let is_mostly_new = new * 100 >= own * NEW_PERCENT;
+        let is_new_text = new >= NEW_SAMPLED_MIN && of_text(new) >= NEW_PASSAGES_MIN && is_mostly_new;
+        let shows = Shows {
+            is_new: !is_copy && (is_new_text || has_new_media),
+            is_copy,
+            has_words: has_words && count >= NEW_PASSAGES_MIN,
+            has_parts: of_text(own) >= NEW_PASSAGES_MIN && !is_mostly_new,
+            has_saying,
+            leads_on,
+        };
         self.last.insert(site, passages);
-        let is_new_text = new >= NEW_SAMPLED_MIN && of_text >= NEW_PASSAGES_MIN && new * 100 >= own * NEW_PERCENT;
-        is_new_text || has_new_media
+        shows
     }
 
     /// Takes in the parameters of a URL, and tells whether one of them has a value that no earlier URL of the path had.
@@ -75,6 +125,11 @@ impl Novelty {
     /// Forgets the last page of a site.
     pub fn end(&mut self, site: SiteKey) {
         self.last.remove(&site);
+    }
+
+    /// Remembers a feature of a kind. True if it is new.
+    fn is_new(&mut self, site: SiteKey, kind: u64, feature: u32) -> bool {
+        self.remember(site, kind << 32 | u64::from(feature))
     }
 
     /// Remembers a feature. True if it is new.
@@ -98,18 +153,22 @@ mod tests {
     /// A page that has these passages, all of them.
     fn text(passages: impl Iterator<Item = u32>) -> Features {
         let passages: Vec<u32> = passages.collect();
-        Features { passages_count: u32::try_from(passages.len()).unwrap(), passages, media: Vec::new() }
+        Features { passages_count: u32::try_from(passages.len()).unwrap(), passages, ..Features::default() }
+    }
+
+    fn brings(novelty: &mut Novelty, site: SiteKey, features: Features) -> bool {
+        novelty.shows(site, features).is_new
     }
 
     #[test]
     fn what_the_page_before_has_too_does_not_count() {
         let mut novelty = Novelty::default();
         let page = |n: u32| text((0..50).chain(1_000 * n..1_000 * n + 10));
-        assert!((1..100).all(|n| novelty.brings(SITE, page(n))), "ten new ones in a large frame");
-        assert!(!novelty.brings(SITE, page(50)), "not for the second time");
-        assert!(novelty.brings(SiteKey(8), page(50)), "but on another site");
-        assert!(!novelty.brings(SITE, text(0..50)), "the frame alone");
-        assert!(!novelty.brings(SITE, text((0..50).chain(1_000_000..1_000_007))), "a title alone");
+        assert!((1..100).all(|n| brings(&mut novelty, SITE, page(n))), "ten new ones in a large frame");
+        assert!(!brings(&mut novelty, SITE, page(50)), "not for the second time");
+        assert!(brings(&mut novelty, SiteKey(8), page(50)), "but on another site");
+        assert!(!brings(&mut novelty, SITE, text(0..50)), "the frame alone");
+        assert!(!brings(&mut novelty, SITE, text((0..50).chain(1_000_000..1_000_007))), "a title alone");
     }
 
     #[test]
@@ -123,18 +182,18 @@ mod tests {
                 things.into_iter().flat_map(|thing| thing * 6..thing * 6 + 6).chain(meetings).collect();
             all.sort_unstable();
             all.dedup();
-            text(all.into_iter())
+            Features { leads_on: true, ..text(all.into_iter()) }
         };
-        let brings: Vec<bool> = (0..200).map(|n| novelty.brings(SITE, list(n))).collect();
-        assert!(brings[0] && brings[20..].iter().all(|brings| !brings), "{brings:?}");
+        let shows: Vec<Shows> = (0..200).map(|n| novelty.shows(SITE, list(n))).collect();
+        assert!(shows[0].is_new && shows[20..].iter().all(|shows| shows.counts_for(ShapeRule::Queries)), "{shows:?}");
     }
 
     #[test]
     fn few_of_a_sample_stand_for_many() {
         let mut novelty = Novelty::default();
         let page = |new: std::ops::Range<u32>| Features { passages_count: 800, ..text((0..60).chain(new)) };
-        novelty.brings(SITE, page(100..104));
-        assert!(novelty.brings(SITE, page(200..204)) && !novelty.brings(SITE, page(300..302)));
+        brings(&mut novelty, SITE, page(100..104));
+        assert!(brings(&mut novelty, SITE, page(200..204)) && !brings(&mut novelty, SITE, page(300..302)));
     }
 
     #[test]
@@ -142,7 +201,38 @@ mod tests {
         let mut novelty = Novelty::default();
         let page = |images: &[u32]| Features { media: images.to_vec(), ..Features::default() };
         for (images, expect) in [(&[1, 2][..], true), (&[2, 1], false), (&[1, 3], true), (&[3], false), (&[], false)] {
-            assert_eq!(novelty.brings(SITE, page(images)), expect, "{images:?}");
+            assert_eq!(brings(&mut novelty, SITE, page(images)), expect, "{images:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_repeats_others_only_where_something_shows_that() {
+        const RULES: [ShapeRule; 2] = [ShapeRule::Session, ShapeRule::Queries];
+        let long = |words| Features { words: Some(words), ..text(0..20) };
+        let short = |words| Features { words: Some(words), ..text(0..5) };
+        let leads_on = |features| Features { leads_on: true, ..features };
+        for (features, name, repeats, counts) in [
+            (Features::default(), "nothing is known", false, [false; 2]),
+            (short(1), "few words", false, [false; 2]),
+            (leads_on(short(1)), "few words, and it leads on", false, [false; 2]),
+            (
+                Features { saying: Some(1), ..leads_on(short(1)) },
+                "few words, like others but for the URL",
+                false,
+                [true; 2],
+            ),
+            (Features { payload: Some(1), ..short(1) }, "a copy", true, [true; 2]),
+            (long(1), "the words of another", true, [false; 2]),
+            (leads_on(long(1)), "the words of another, and it leads on", true, [true; 2]),
+            (leads_on(Features { words: Some(2), ..text(50..62) }), "the frame and two words", false, [false; 2]),
+            (leads_on(text(10..30)), "two halves of others", false, [false, true]),
+        ] {
+            let mut novelty = Novelty::default();
+            for known in [long(1), short(1), text(20..40), text(50..60)] {
+                novelty.shows(SITE, Features { saying: Some(1), payload: Some(1), ..known });
+            }
+            let shows = novelty.shows(SITE, features);
+            assert_eq!((shows.repeats(), RULES.map(|rule| shows.counts_for(rule))), (repeats, counts), "{name}");
         }
     }
 
@@ -150,9 +240,9 @@ mod tests {
     fn what_is_shown_again_and_again_stays_remembered() {
         let mut novelty = Novelty::default();
         for n in 0..100_000 {
-            novelty.brings(SiteKey(1 + u64::from(n % 500)), text(n * 30..n * 30 + 30));
+            brings(&mut novelty, SiteKey(1 + u64::from(n % 500)), text(n * 30..n * 30 + 30));
             if n % 100 == 0 {
-                assert_eq!(novelty.brings(SITE, text(0..40)), n == 0);
+                assert_eq!(brings(&mut novelty, SITE, text(0..40)), n == 0);
             }
         }
     }

@@ -1,9 +1,10 @@
 //! Traps: URLs that a server generates without end. Each rule bounds them, and names itself in the outcome.
 //!
 //! There are three kinds of rules. By its form alone, a URL can be too deep or repeat itself. Many URLs share a *shape*: a calendar's pages,
-//! the facets of a shop, the same page under ever new session ids. The number of pages of a shape that bring nothing new is limited
+//! the facets of a shop, the same page under ever new session ids. The number of pages of a shape that repeat others is limited
 //! ([`crate::novelty`]). Facets combine a few values in many ways. So a URL with a value that its path has not had yet counts as one with few
-//! parameters: an article by its id. The third rule needs no pattern: it judges where the pages lead ([`crate::yields`]).
+//! parameters: an article by its id. The third rule needs no pattern: it judges where the pages lead ([`crate::yields`]). No rule that counts
+//! refuses what the site itself lists in a sitemap.
 
 use model::Limit;
 use weburl::CanonicalUrl;
@@ -17,13 +18,13 @@ pub struct TrapRules {
     pub path_depth_max: usize,
     /// How often a run of segments may repeat, as in `/a/b/a/b/a/b`.
     pub repeated_segments_max: usize,
-    /// URLs fetched of a path with three or more parameters (facets, filters, sort orders) that bring nothing new, not even a value.
+    /// URLs fetched of a path with three or more parameters (facets, filters, sort orders) that repeat others and have no new value.
     pub queries_per_path_max: u32,
     /// The same of a path with one or two parameters, or with a new value of one.
     pub simple_queries_per_path_max: u32,
-    /// URLs fetched that differ only in their dates and bring nothing new.
+    /// URLs fetched that differ only in their dates and repeat others.
     pub calendar_pages_max: u32,
-    /// URLs fetched that differ only in what looks like a session id and bring nothing new.
+    /// URLs fetched that differ only in what looks like a session id and repeat others.
     pub session_pages_max: u32,
     /// URLs of a group that brings only more of itself, counted from when the rule notices it.
     pub low_yield_pages_max: u32,
@@ -133,6 +134,13 @@ impl TrapRules {
         Some((shape, rule))
     }
 
+    /// True if a rule counts pages like this one whose limit is soon reached: what they say is read for that alone.
+    #[must_use]
+    pub fn counts_few(&self, url: &CanonicalUrl) -> bool {
+        let rule = self.shape(url).map(|(_, rule)| rule).filter(|rule| *rule != ShapeRule::SimpleQueries);
+        rule.is_some_and(|rule| self.fetched_max(rule).is_some())
+    }
+
     /// These rules without those that count pages.
     #[must_use]
     pub fn without_counts(&self) -> Self {
@@ -159,7 +167,7 @@ impl TrapRules {
         ShapeRule::SimpleQueries.shape_of(url.path())
     }
 
-    /// The largest number of URLs of one shape that bring nothing new; `None` if the rule is switched off.
+    /// The largest number of URLs of one shape that repeat others; `None` if the rule is switched off.
     #[must_use]
     pub fn fetched_max(&self, rule: ShapeRule) -> Option<u32> {
         let max = match rule {

@@ -2,10 +2,15 @@
 //!
 //! Real sites end. Several pages link to most of their pages. A generator brings URLs that no other page knows, generation after
 //! generation. The rule judges windows of pages. A group that looks like a generator is *low*: most of its URLs wait behind all others of the
-//! site. A group that stays low for generations is *endless*, and ends: soon where nearly every page leads on, or shows nothing new
-//! ([`crate::novelty`]); else only after very many pages, since lists of leaves look so too.
+//! site. Some *lines* of links are followed into the depth, to see whether they end. A group that stays low for generations is *endless*, and
+//! ends: soon where its pages repeat others ([`crate::novelty`]), or where it would be larger than any site; else only after very many pages,
+//! since stories in chapters and lists of leaves look so too.
+//!
+//! Pages beside each other in a chain link to the same ones, as those with a link to the next page and to the one after. So in a group with few
+//! pages to a generation of links, and in one whose pages repeat others, only links from outside the group count.
 
 mod group;
+mod lines;
 mod sample;
 
 #[cfg(test)]
@@ -17,7 +22,8 @@ use weburl::CanonicalUrl;
 
 use self::group::{GROUPS_OF_URL, TREES, directory, ends_of_trees};
 pub use self::group::{Group, groups_of, is_key_of_group};
-use self::sample::Sample;
+pub use self::lines::Lines;
+use self::sample::{Linked, Sample};
 use crate::TrapRules;
 
 /// Groups watched in a site, at most.
@@ -38,10 +44,12 @@ const BRINGING_PERCENT: u32 = 90;
 const ELSEWHERE_PERCENT: u32 = 2;
 /// Percentage of its sampled URLs to which another page links, at most.
 const LINKED_PERCENT: u32 = 1;
-/// The same if nearly all of its pages show nothing new.
-const LINKED_NOTHING_NEW_PERCENT: u32 = 25;
-/// Percentage of pages that show nothing new, from which nearly all do.
-const NOTHING_NEW_PERCENT: u32 = 95;
+/// The same if nearly all of its pages repeat others.
+const LINKED_REPEATS_PERCENT: u32 = 25;
+/// Percentage of pages that repeat others, from which nearly all do.
+const REPEATS_PERCENT: u32 = 95;
+/// Pages to a generation of links in a chain, at most: it leads from each page to the next ones.
+const CHAIN_PAGES_A_GENERATION: u32 = 32;
 /// Sampled URLs of a group that a verdict needs, at least.
 const SAMPLED_MIN: u32 = 12;
 /// Sampled URLs of a window in which each page brings one URL, at least.
@@ -51,18 +59,17 @@ const SAMPLED_A_WINDOW: u32 = 128;
 const GENERATIONS_MIN: u32 = 4;
 /// New URLs that each page of a growing group brings, in tenths, at least. A story in chapters brings fewer.
 const GROWING_TENTHS: u32 = 15;
-/// Factor for the pages of an endless group that neither grows by nearly each page nor shows the same again.
+/// Pages of a site, at most. A growing group that would have more by its last generation has no end.
+const PAGES_OF_SITE_MAX: f64 = 1e7;
+/// Factor for the pages of an endless group that neither grows by nearly each page nor repeats itself.
 const CHAIN_TIMES: u32 = 10;
+/// Percentage of pages that bring new URLs of the group, [`GROWING_TENTHS`] each, from which it may be a real tree.
+const TREE_PERCENT: u32 = 40;
+/// Generations of links in which no real tree ends.
+const TREE_GENERATIONS_MAX: u32 = 24;
 
 /// Windows for which a URL stays in the sample.
 const SAMPLE_WINDOWS: u32 = 6;
-
-/// One URL of a low group in 2^n keeps its place; n grows by one with each half window taken. So the crawl soon reaches the depth, where the
-/// lists of a real site have their leaves.
-const KEPT_BITS_MIN: u32 = 4;
-const KEPT_BITS_MAX: u32 = 20;
-/// The deciding bits of a key differ from those of the sample.
-const KEPT_SHIFT: u32 = 24;
 
 /// What the groups of a site bring.
 #[derive(Debug)]
@@ -84,17 +91,17 @@ pub struct Brought {
     all: u32,
     /// Where the directories end whose trees the page lies in.
     trees: [usize; TREES],
-    /// The page shows nothing new.
-    shows_nothing_new: bool,
+    /// The page repeats others.
+    repeats: bool,
 }
 
 /// The verdict on a group of URLs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Yield {
     /// Its pages are useful.
     Fair,
-    /// Its last pages brought only more of itself.
-    Low,
+    /// Its last pages brought only more of itself. These lines of it are followed.
+    Low(Lines),
     /// It stays low for generations.
     Endless,
 }
@@ -149,8 +156,8 @@ struct Tally {
     all: u32,
     /// For a tree: its pages in busy directories or parameter groups.
     in_busy: u32,
-    /// Pages that show nothing new.
-    nothing_new: u32,
+    /// Pages that repeat others.
+    repeats: u32,
     depth_min: u32,
     depth_max: u32,
 }
@@ -158,10 +165,10 @@ struct Tally {
 impl Brought {
     /// No URL yet.
     #[must_use]
-    pub fn nothing(page: &CanonicalUrl, shows_nothing_new: bool) -> Self {
+    pub fn nothing(page: &CanonicalUrl, repeats: bool) -> Self {
         let trees = ends_of_trees(page.path());
         let (groups, within) = ([0; GROUPS_OF_URL], [0; GROUPS_OF_URL]);
-        let mut brought = Brought { groups, within, all: 0, trees, shows_nothing_new };
+        let mut brought = Brought { groups, within, all: 0, trees, repeats };
         brought.groups.iter_mut().zip(groups_of(page)).for_each(|(key, group)| *key = group.key());
         brought
     }
@@ -263,14 +270,15 @@ impl Watched {
             return None;
         }
         // A window alone may have too few of the sample.
-        let sampled = sample.count(key, self.low.map_or(window.since, |low| low.since));
-        let is_low = |tally: &Tally| tally.is_low(sampled);
+        let linked = sample.count(key, self.low.map_or(window.since, |low| low.since));
+        let is_low = |tally: &Tally| tally.is_low(linked);
         if !is_low(&window) {
             self.low = None;
             return Some(Yield::Fair);
         }
         let low = self.low.get_or_insert(window);
-        Some(if is_low(low) && low.is_endless(rules) { Yield::Endless } else { Yield::Low })
+        let is_endless = is_low(low) && low.is_endless(rules);
+        Some(if is_endless { Yield::Endless } else { Yield::Low(Lines::from(&window, rules)) })
     }
 }
 
@@ -284,31 +292,50 @@ impl Tally {
         self.bringing += u32::from(within > 0);
         self.within = self.within.saturating_add(within);
         self.all = self.all.saturating_add(brought.all);
-        self.nothing_new += u32::from(brought.shows_nothing_new);
+        self.repeats += u32::from(brought.repeats);
         self.depth_min = self.depth_min.min(depth);
         self.depth_max = self.depth_max.max(depth);
     }
 
-    fn shows_nothing_new(&self) -> bool {
-        is_at_least(self.nothing_new, self.pages, NOTHING_NEW_PERCENT)
+    fn is_of_repeats(&self) -> bool {
+        is_at_least(self.repeats, self.pages, REPEATS_PERCENT)
     }
 
-    /// True if the pages brought only more of the group, to which nothing else links. Other pages link to `linked` of `sampled` URLs.
-    fn is_low(&self, (sampled, linked): (u32, u32)) -> bool {
-        let linked_max = if self.shows_nothing_new() { LINKED_NOTHING_NEW_PERCENT } else { LINKED_PERCENT };
+    /// Generations of links between its first pages and its last.
+    fn generations(&self) -> u32 {
+        self.depth_max.saturating_sub(self.depth_min)
+    }
+
+    fn is_chain(&self) -> bool {
+        self.pages / (self.generations() + 1) <= CHAIN_PAGES_A_GENERATION
+    }
+
+    /// New URLs of the group that a page brings.
+    fn growth(&self) -> f64 {
+        f64::from(self.within) / f64::from(self.pages.max(1))
+    }
+
+    /// True if the pages brought only more of the group, to which nothing else links.
+    fn is_low(&self, Linked { sampled, by_any, from_outside }: Linked) -> bool {
+        let linked = if self.is_of_repeats() || self.is_chain() { from_outside } else { by_any };
+        let linked_max = if self.is_of_repeats() { LINKED_REPEATS_PERCENT } else { LINKED_PERCENT };
         is_at_least(self.within, self.pages, WITHIN_PERCENT)
             && is_at_least(self.within, self.all, 100 - ELSEWHERE_PERCENT)
             && sampled >= SAMPLED_MIN
             && is_at_least(sampled - linked, sampled, 100 - linked_max)
     }
 
-    /// True if that went on for generations, and the group grew by nearly each page, showed nothing new, or lasted very long.
+    /// True if that went on for generations, and the group repeats itself, grew beyond the size of a site, or lasted very long.
     fn is_endless(&self, rules: &TrapRules) -> bool {
-        let grows = is_at_least(self.bringing, self.pages, BRINGING_PERCENT)
-            && is_at_least(self.within, self.bringing, GROWING_TENTHS * 10);
-        let is_long = self.pages >= rules.low_yield_pages_max.saturating_mul(CHAIN_TIMES);
-        self.depth_max.saturating_sub(self.depth_min) >= GENERATIONS_MIN
-            && (grows || self.shows_nothing_new() || is_long)
+        let brings = |percent| {
+            is_at_least(self.bringing, self.pages, percent)
+                && is_at_least(self.within, self.bringing, GROWING_TENTHS * 10)
+        };
+        let size = f64::from(rules.low_yield_window) * self.growth().powf(self.generations().into());
+        let is_too_large = brings(BRINGING_PERCENT) && size > PAGES_OF_SITE_MAX;
+        let is_long = self.pages >= rules.low_yield_pages_max.saturating_mul(CHAIN_TIMES)
+            && (!brings(TREE_PERCENT) || self.generations() >= TREE_GENERATIONS_MAX);
+        self.generations() >= GENERATIONS_MIN && (self.is_of_repeats() || is_too_large || is_long)
     }
 }
 
@@ -334,11 +361,4 @@ fn is_at_least(part: u32, whole: u32, percent: u32) -> bool {
 #[must_use]
 pub fn sample_mask(rules: &TrapRules) -> u64 {
     u64::from((rules.low_yield_window / SAMPLED_A_WINDOW).max(1).next_power_of_two() - 1)
-}
-
-/// True if a URL of a low group keeps its place in the queue of its site, after `taken` URLs of the group.
-#[must_use]
-pub fn keeps_its_place(url: u64, taken: u32, rules: &TrapRules) -> bool {
-    let bits = KEPT_BITS_MIN.saturating_add(taken / (rules.low_yield_window / 2).max(1)).min(KEPT_BITS_MAX);
-    (url >> KEPT_SHIFT).trailing_zeros() >= bits
 }

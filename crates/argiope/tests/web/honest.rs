@@ -47,6 +47,86 @@ async fn comics_without_text() {
     loses_nothing("/comic/", &[]).await;
 }
 
+/// Documents of a store, more than pages with session ids may repeat others.
+const DOCUMENTS: u64 = 120;
+
+fn key_of(n: u64) -> String {
+    format!("/show?id={:016x}", 0x8f14_e45f_ceea_167a_u64.wrapping_mul(2 * n + 1))
+}
+
+/// A store of documents by ids that look like those of sessions. A first page links to all, and each to the next, if it is a page.
+fn store_of(document: fn(u64, &str) -> Reply, request: &Request) -> Reply {
+    let link = |n: u64| format!("<a href={}>Next</a>", key_of(n));
+    if request.path() == "/" {
+        return Reply::html((0..DOCUMENTS).map(link).collect::<String>());
+    }
+    match (0..DOCUMENTS).find(|n| key_of(*n) == request.target) {
+        Some(n) => document(n, &if n + 1 < DOCUMENTS { link(n + 1) } else { String::new() }),
+        None => Reply::error(404, "none"),
+    }
+}
+
+fn of_type(content_type: &'static str, body: String) -> Reply {
+    Reply::new(200).header("Content-Type", content_type).body(body)
+}
+
+/// The words that all pages of a site have.
+const MENU: &str =
+    "<nav>Home News Articles Documents Films About us Contact Imprint Privacy Search the whole site</nav>";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_few_words_or_none_repeats_nothing() {
+    let kinds: [(&str, fn(u64, &str) -> Reply, &str); 5] = [
+        ("documents", |n, _| of_type("application/pdf", format!("%PDF-1.4 {n}")), "binary"),
+        ("pages of few words", |n, next| Reply::html(format!("<h1>Stone {n}</h1>{next}")), "html"),
+        ("pages that lead to no other", |n, _| Reply::html(format!("{MENU}<h1>Stone</h1><!-- {n} -->")), "html"),
+        ("films", |n, next| Reply::html(format!("{MENU}<video src=/films/{n}.mp4></video>{next}")), "html"),
+        (
+            "words in a frame",
+            |n, next| {
+                let name: String = n.to_string().bytes().map(|digit| char::from(digit + b'a' - b'0')).collect();
+                Reply::html(format!("{MENU}<h1>{name}</h1>{next}"))
+            },
+            "html",
+        ),
+    ];
+    for (name, document, expect) in kinds {
+        for options in [&[][..], &["--no-dataset"]] {
+            let web = Web::new().site("store.test", from_fn(move |request| store_of(document, request)));
+            let found = crawl(web, "http://store.test/", &[&["--robots", "ignore"], options].concat()).await;
+            let had =
+                found.pages.values().filter(|entry| outcome(entry) == expect && entry.candidate.depth > 0).count();
+            assert_eq!(had as u64, DOCUMENTS, "{name} {options:?}: {:?}", found.outcomes());
+        }
+    }
+}
+
+/// What the site itself lists is no trap, though all of it is alike.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_sitemap_lists_is_fetched() {
+    let site = from_fn(|request| match request.path() {
+        "/robots.txt" => Reply::text("Sitemap: http://store.test/sitemap.xml\n"),
+        "/sitemap.xml" => {
+            let urls = (0..DOCUMENTS).map(|n| format!("<url><loc>http://store.test{}</loc></url>", key_of(n)));
+            let urls: String = urls.collect();
+            let xmlns = "http://www.sitemaps.org/schemas/sitemap/0.9";
+            of_type("application/xml", format!("<?xml version=\"1.0\"?><urlset xmlns=\"{xmlns}\">{urls}</urlset>"))
+        }
+        _ => Reply::html("<p>A page like all others"),
+    });
+    let server = serve(Web::new().site("store.test", site)).await;
+    let crawl = Crawl::of(&server, &["http://store.test/"]).at_once();
+    crawl.run().await;
+    let outcomes = crawl.found();
+    assert_eq!(
+        outcomes.pages.values().filter(|entry| outcome(entry) == "trap").count(),
+        0,
+        "{:?}",
+        outcomes.outcomes()
+    );
+    assert_eq!(outcomes.pages.values().filter(|entry| entry.candidate.url.query().is_some()).count() as u64, DOCUMENTS);
+}
+
 /// The counts that a run leaves behind do not refuse what the next one finds.
 #[tokio::test(flavor = "multi_thread")]
 async fn articles_in_several_runs() {

@@ -25,8 +25,8 @@ const TRAP_LIMITS: [&str; 10] = [
 
 /// The same for the log: the most requests that may begin with each prefix. Some of the facets have a value that is new.
 const TRAP_REQUESTS: [(&str, usize); 6] = [
-    ("/traps/calendar", 9),
-    ("/traps/session", 8),
+    ("/traps/calendar", 10),
+    ("/traps/session", 9),
     ("/traps/facets", 26),
     ("/traps/random/", 600),
     ("/traps/nest/", 800),

@@ -56,7 +56,7 @@ fn watched_from(rules: &TrapRules) -> Option<u64> {
 }
 
 impl State {
-    /// Looks whether a page shows something new, where a trap rule asks for that, and begins to count what it brings, if its site is watched.
+    /// Takes in what a page shows, where a trap rule needs that, and begins to count what it brings, if its site is watched.
     pub(super) fn brings_no_url_yet(&mut self, page: &Candidate, features: Option<Box<Features>>) -> Option<Brought> {
         let site = page.url.key().site;
         let rules = &self.settings.site_rules.traps;
@@ -64,13 +64,13 @@ impl State {
             return None;
         };
         let is_watched = self.watch.watches(site, front.state.pages_fetched(), rules);
-        let shape = front.state.counted_shape(&page.url, rules);
+        let shape = rules.shape(&page.url).filter(|(_, rule)| rules.fetched_max(*rule).is_some());
         if !is_watched && shape.is_none() {
             return None;
         }
         let features = features.map(|features| *features);
-        let shows_new = front.state.judge_novelty(&page.url, shape, features, &mut self.novelty, rules);
-        is_watched.then(|| Brought::nothing(&page.url, shows_new == Some(false)))
+        let shows = front.state.judge_novelty(page, shape, features, &mut self.novelty, rules);
+        is_watched.then(|| Brought::nothing(&page.url, shows.repeats()))
     }
 
     /// Notes what a page brought, and applies the verdicts on its groups to its site.

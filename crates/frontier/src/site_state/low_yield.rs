@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::{Limit, Outcome, Purpose, Queued, Via};
+use model::{Candidate, Limit, Outcome, Purpose, Queued, Via};
 
 use super::{Settled, SiteState};
-use crate::yields::{Group, Share, Yield, groups_of, is_key_of_group, keeps_its_place};
+use crate::yields::{Group, Lines, Share, Yield, groups_of, is_key_of_group};
 use crate::{ShapeRule, TrapRules};
 
 /// How often the count of a group is written to the store: each time that so many more of its URLs were fetched.
@@ -31,6 +31,13 @@ struct Low {
     windows: u32,
     /// URLs of it that were taken since most of them are put off.
     taken: u32,
+    /// Which are not.
+    lines: Lines,
+}
+
+/// True if the site itself names a URL, in a sitemap, or the user does.
+pub(super) fn is_listed(candidate: &Candidate) -> bool {
+    matches!(candidate.via, Via::Seed | Via::Sitemap)
 }
 
 impl LowGroups {
@@ -53,15 +60,22 @@ impl SiteState {
     /// whether the group is endless; the URLs that were put off come later in their order, breadth first.
     pub fn heed_yield(&mut self, group: u64, turns_out: Yield) {
         let groups = &mut self.low_groups.0;
-        if turns_out == Yield::Fair {
-            if groups.remove(&group).is_some() {
-                self.set_share(group, Share::default());
+        let lines = match turns_out {
+            Yield::Low(lines) => Some(lines),
+            Yield::Endless => None,
+            Yield::Fair => {
+                if groups.remove(&group).is_some() {
+                    self.set_share(group, Share::default());
+                }
+                return;
             }
-            return;
-        }
-        let is_endless = turns_out == Yield::Endless;
+        };
+        let is_endless = lines.is_none();
         let low = groups.entry(group).or_default();
         low.windows += 1;
+        if let Some(lines) = lines.filter(|_| low.windows == 1) {
+            low.lines = lines;
+        }
         if !is_endless && low.windows.is_power_of_two() {
             low.taken = 0;
             self.sweep.takes_put_off = false;
@@ -88,8 +102,7 @@ impl SiteState {
 
     /// The narrowest low group of a URL, and its share so far. URLs that a seed or a sitemap names belong to none.
     fn low_group<'u>(&self, waiting: &'u Queued, traps: &TrapRules) -> Option<(Group<'u>, Low, Share)> {
-        let is_listed = matches!(waiting.candidate.via, Via::Seed | Via::Sitemap);
-        if self.low_groups.0.is_empty() || is_listed || traps.low_yield_pages_max == 0 {
+        if self.low_groups.0.is_empty() || is_listed(&waiting.candidate) || traps.low_yield_pages_max == 0 {
             return None;
         }
         let is_page =
@@ -106,8 +119,7 @@ impl SiteState {
             return false;
         }
         self.low_group(waiting, traps).is_some_and(|(_, low, share)| {
-            share.fetched < traps.low_yield_pages_max
-                && !keeps_its_place(waiting.candidate.url.key().url, low.taken, traps)
+            share.fetched < traps.low_yield_pages_max && !low.lines.keep(&waiting.candidate, low.taken, traps)
         })
     }
 

@@ -1,11 +1,11 @@
 //! The counters of URL shapes, which the trap rules judge by, and when they are written.
 
-use model::{Outcome, Queued};
-use weburl::CanonicalUrl;
+use model::{Candidate, Outcome, Queued};
 
+use super::low_yield::is_listed;
 use super::{Settled, SiteState};
 use crate::traps::ShapeRule;
-use crate::{Features, Novelty, TrapRules};
+use crate::{Features, Novelty, Shows, TrapRules};
 
 /// Shapes counted a site.
 pub(super) const SHAPES_MAX: usize = 10_000;
@@ -14,11 +14,11 @@ pub(super) const SHAPES_MAX: usize = 10_000;
 /// after which the site may leave the front. So after a crash a count is more than half of what it was; a smaller one begins again at 0.
 pub(super) const SHAPE_COUNT_KEPT_MIN: u32 = 8;
 
-/// A page that brings something new subtracts this from the count of its shape: itself, and four that brought nothing. So if one in five brings
-/// something, the shape never reaches its limit.
-const TAKEN_OFF_BY_NEW: u32 = 5;
+/// A page that brings something new subtracts this from the count of its shape. So if one in five brings something, the shape never reaches its
+/// limit.
+const TAKEN_OFF_BY_NEW: u32 = 4;
 
-/// How often URLs of a shape were fetched without bringing anything new.
+/// How often pages of a shape repeated others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
     pub(super) count: u32,
@@ -57,38 +57,35 @@ impl SiteState {
         to_write.collect()
     }
 
-    /// How often URLs of a shape were fetched without bringing anything new.
+    /// How often pages of a shape repeated others.
     #[must_use]
     pub fn shape_count(&self, shape: u64) -> u32 {
         self.shapes.get(&shape).map_or(0, |counted| counted.count)
     }
 
-    /// The shape of a URL and the rule that counts it, if it is counted.
-    #[must_use]
-    pub fn counted_shape(&self, url: &CanonicalUrl, traps: &TrapRules) -> Option<(u64, ShapeRule)> {
-        let shapes = Some(&self.shapes).filter(|shapes| !shapes.is_empty())?;
-        traps.shape(url).filter(|(shape, _)| shapes.contains_key(shape))
-    }
-
-    /// Does a page bring something new? Corrects the count of its shape if so. `None`: there are no features to judge by.
+    /// Takes in what a page shows, and counts it for its shape if it repeats others. What its site lists does not count.
     pub fn judge_novelty(
         &mut self,
-        url: &CanonicalUrl,
+        page: &Candidate,
         shape: Option<(u64, ShapeRule)>,
         features: Option<Features>,
         novelty: &mut Novelty,
         traps: &TrapRules,
-    ) -> Option<bool> {
-        let shows_new = features.map(|features| novelty.brings(url.key().site, features));
-        let Some((shape, rule)) = shape else { return shows_new };
-        let has_new_value = rule == ShapeRule::Queries && novelty.has_new_value(url);
-        if shows_new == Some(true) {
-            self.take_off(shape, TAKEN_OFF_BY_NEW);
-        } else if has_new_value {
-            self.take_off(shape, 1);
-            self.count_shape(traps.simple_shape(url), ShapeRule::SimpleQueries, traps);
+    ) -> Shows {
+        let shows = features.map(|features| novelty.shows(page.url.key().site, features)).unwrap_or_default();
+        let Some((shape, rule)) = shape else { return shows };
+        let has_new_value = rule == ShapeRule::Queries && novelty.has_new_value(&page.url);
+        if is_listed(page) {
+            return shows;
         }
-        shows_new
+        if shows.is_new {
+            self.take_off(shape, TAKEN_OFF_BY_NEW);
+        } else if shows.counts_for(rule) && has_new_value {
+            self.count_shape(traps.simple_shape(&page.url), ShapeRule::SimpleQueries, traps);
+        } else if shows.counts_for(rule) {
+            self.count_shape(shape, rule, traps);
+        }
+        shows
     }
 
     fn take_off(&mut self, shape: u64, by: u32) {
@@ -97,11 +94,12 @@ impl SiteState {
         }
     }
 
-    /// The shape for which a fetch of a URL counts, with its rule; or the end of the URL if a shape of it has reached its limit. A further attempt
-    /// does not count again.
+    /// The shape of a URL, with its rule; or the end of the URL if a shape of it has reached its limit. What its site lists, and a further attempt,
+    /// have none.
     pub(super) fn judge_shape(&self, waiting: &Queued, traps: &TrapRules) -> Result<Option<(u64, ShapeRule)>, Settled> {
         let url = &waiting.candidate.url;
-        let Some(own) = traps.shape(url).filter(|_| waiting.attempts == 0) else { return Ok(None) };
+        let is_judged = waiting.attempts == 0 && !is_listed(&waiting.candidate);
+        let Some(own) = traps.shape(url).filter(|_| is_judged) else { return Ok(None) };
         let is_reached = |(shape, rule): &(u64, ShapeRule)| {
             traps.fetched_max(*rule).is_some_and(|max| self.shape_count(*shape) >= max)
         };
@@ -112,7 +110,7 @@ impl SiteState {
     }
 
     /// Counts a shape, unless its rule is switched off.
-    pub(super) fn count_shape(&mut self, shape: u64, rule: ShapeRule, traps: &TrapRules) {
+    fn count_shape(&mut self, shape: u64, rule: ShapeRule, traps: &TrapRules) {
         let has_room = self.shapes.len() < SHAPES_MAX || self.shapes.contains_key(&shape);
         if traps.fetched_max(rule).is_none() || !has_room {
             return;

@@ -6,6 +6,7 @@ use weburl::{CanonicalRules, CanonicalUrl, Site};
 use super::shapes::{SHAPE_COUNT_KEPT_MIN, SHAPES_MAX};
 use super::*;
 use crate::politeness::Trouble;
+use crate::{Features, Novelty};
 
 mod last_urls;
 mod trouble;
@@ -120,13 +121,65 @@ fn the_budget_counts_what_is_in_flight() {
     assert_eq!(site.next(&rules, Timestamp(0)), Next::Held(Reason::SiteBudget));
 }
 
+/// A URL found on a page.
+fn linked(path: &str, depth: u32) -> Queued {
+    let mut queued = waiting(path, depth);
+    queued.candidate.via = model::Via::Link;
+    queued
+}
+
+/// What is next, and a fetch of it: a copy of another page.
+fn fetch_copy(site: &mut SiteState, rules: &SiteRules) -> Next {
+    thread_local!(static NOVELTY: std::cell::RefCell<Novelty> = std::cell::RefCell::default());
+    let copy = || Features { payload: Some(1), ..Features::default() };
+    let mut novelty = NOVELTY.take();
+    novelty.shows(site.key, copy());
+    let next = site.next(rules, Timestamp(0));
+    if let Next::Fetch(Queued { candidate, .. }) = &next {
+        site.judge_novelty(candidate, rules.traps.shape(&candidate.url), Some(copy()), &mut novelty, &rules.traps);
+    }
+    NOVELTY.set(novelty);
+    next
+}
+
+/// Of ten months that wait, how many are fetched, where three that repeat others may be.
+fn months_fetched(month: impl Fn(&str, u32) -> Queued, features: Option<Features>) -> usize {
+    let mut site = state();
+    site.set_robots(known(""));
+    let rules = SiteRules { traps: TrapRules { calendar_pages_max: 3, ..TrapRules::default() }, ..rules() };
+    site.loaded((2000..2010).map(|year| month(&format!("/cal/{year}/1/"), 0)).collect(), true);
+    let mut novelty = Novelty::default();
+    let mut fetched = 0;
+    while let Next::Fetch(Queued { candidate, .. }) = site.next(&rules, Timestamp(0)) {
+        let shape = rules.traps.shape(&candidate.url);
+        site.judge_novelty(&candidate, shape, features.clone(), &mut novelty, &rules.traps);
+        fetched += 1;
+    }
+    fetched
+}
+
+#[test]
+fn only_what_repeats_others_and_no_list_of_the_site_names_is_counted() {
+    let copy = || Some(Features { payload: Some(1), ..Features::default() });
+    assert_eq!(months_fetched(linked, copy()), 4, "the first, and three that repeat it");
+    assert_eq!(months_fetched(linked, None), 10, "as without a dataset");
+    assert_eq!(months_fetched(linked, Some(Features::default())), 10, "pages without text");
+    assert_eq!(months_fetched(waiting, copy()), 10, "seeds");
+    let in_sitemap = |path: &str, depth| {
+        let mut queued = waiting(path, depth);
+        queued.candidate.via = model::Via::Sitemap;
+        queued
+    };
+    assert_eq!(months_fetched(in_sitemap, copy()), 10, "URLs of a sitemap");
+}
+
 #[test]
 fn a_shape_has_its_share_and_no_more() {
     let mut site = state();
     site.set_robots(known(""));
     let rules = SiteRules { traps: TrapRules { calendar_pages_max: 3, ..TrapRules::default() }, ..rules() };
-    site.loaded((2000..2010).map(|year| waiting(&format!("/cal/{year}/1/"), 0)).collect(), true);
-    let ends: Vec<Next> = (0..10).map(|_| site.next(&rules, Timestamp(0))).collect();
+    site.loaded((2000..2010).map(|year| linked(&format!("/cal/{year}/1/"), 0)).collect(), true);
+    let ends: Vec<Next> = (0..10).map(|_| fetch_copy(&mut site, &rules)).collect();
     assert_eq!(ends.iter().filter(|next| matches!(next, Next::Fetch(_))).count(), 3);
     let is_trap = |next: &&Next| {
         let Next::Settle(_, settled) = next else { return false };
@@ -140,11 +193,11 @@ fn counted(shapes: usize, urls: u32) -> SiteState {
     let mut site = state();
     site.set_robots(known(""));
     let path = |shape: usize, n: u32| format!("/{}?n={n}", letters(shape));
-    let all = (0..urls).flat_map(|n| (0..shapes).map(move |shape| waiting(&path(shape, n), n)));
+    let all = (0..urls).flat_map(|n| (0..shapes).map(move |shape| linked(&path(shape, n), n)));
     site.loaded(all.collect(), true);
     site.insert(waiting("/last", u32::MAX - 1), usize::MAX / 4);
     for _ in 0..shapes * urls as usize {
-        assert!(matches!(site.next(&rules(), Timestamp(0)), Next::Fetch(_)));
+        assert!(matches!(fetch_copy(&mut site, &rules()), Next::Fetch(_)));
     }
     site
 }
@@ -160,9 +213,9 @@ fn a_restart_keeps_the_counters_of_shapes_to_within_a_factor_of_two() {
         let mut site = state();
         site.set_robots(known(""));
         let mut kept = std::collections::BTreeMap::new();
-        site.loaded((0..=urls).map(|n| waiting(&format!("/page?n={n}"), n)).collect(), true);
+        site.loaded((0..=urls).map(|n| linked(&format!("/page?n={n}"), n)).collect(), true);
         for _ in 0..urls {
-            assert!(matches!(site.next(&rules(), Timestamp(0)), Next::Fetch(_)));
+            assert!(matches!(fetch_copy(&mut site, &rules()), Next::Fetch(_)));
             kept.extend(site.record().shapes);
         }
         let after_crash = kept.values().sum::<u32>();
@@ -171,7 +224,7 @@ fn a_restart_keeps_the_counters_of_shapes_to_within_a_factor_of_two() {
             "{after_crash} of {urls}"
         );
         // It may leave the front: the count is written as it is.
-        assert!(matches!(site.next(&rules(), Timestamp(0)), Next::Fetch(_)));
+        assert!(matches!(fetch_copy(&mut site, &rules()), Next::Fetch(_)));
         kept.extend(site.record().shapes);
         let after_leaving = if urls + 1 < SHAPE_COUNT_KEPT_MIN { 0 } else { urls + 1 };
         assert_eq!(kept.values().sum::<u32>(), after_leaving);
@@ -189,8 +242,8 @@ fn a_record_has_only_the_counters_of_shapes_that_are_to_be_written() {
     assert_eq!((first.len(), first.iter().all(|(_, count)| *count == 9)), (SHAPES_MAX, true));
     assert_eq!(site.record().shapes, []);
     // No more of them are counted than there may be.
-    site.insert(waiting("/another?n=1", 0), usize::MAX / 4);
-    assert!(matches!(site.next(&rules(), Timestamp(0)), Next::Fetch(_)));
+    site.insert(linked("/another?n=1", 0), usize::MAX / 4);
+    assert!(matches!(fetch_copy(&mut site, &rules()), Next::Fetch(_)));
     assert_eq!(site.shapes.len(), SHAPES_MAX);
 }
 
@@ -349,7 +402,7 @@ fn what_brings_only_more_of_itself_comes_behind_the_others_and_before_what_faile
     queue.extend([waiting("/other", 2), waiting("/fails", 3)]);
     let mut site = state();
     site.robots = known("");
-    site.heed_yield(group, crate::Yield::Low);
+    site.heed_yield(group, crate::Yield::Low(crate::yields::Lines::default()));
     site.loaded(queue.clone(), true);
     let mut order = Vec::new();
     while !site.is_finished() && order.len() < 50 {

@@ -21,7 +21,9 @@ impl SiteState {
         match self.judge(&waiting, rules) {
             Err(settled) => Next::Settle(waiting, settled),
             Ok(counts) => {
-                self.count(counts, &rules.traps);
+                if let Some((group, share)) = counts.group {
+                    self.count_yield(group, share, &rules.traps);
+                }
                 Next::Fetch(waiting)
             }
         }
@@ -150,16 +152,6 @@ impl SiteState {
         let group = self.judge_yield(waiting, traps)?;
         let shape = self.judge_shape(waiting, traps)?;
         Ok(Counts { group, shape })
-    }
-
-    /// Counts a URL that is fetched.
-    fn count(&mut self, Counts { group, shape }: Counts, traps: &TrapRules) {
-        if let Some((group, share)) = group {
-            self.count_yield(group, share, traps);
-        }
-        if let Some((shape, rule)) = shape {
-            self.count_shape(shape, rule, traps);
-        }
     }
 }
 

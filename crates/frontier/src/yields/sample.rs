@@ -1,4 +1,4 @@
-//! Some of the URLs found on a site, chosen by their keys, and whether another page links to them too.
+//! Some of the URLs found on a site, chosen by their keys, and whether other pages link to them too.
 
 use foldhash::HashMap;
 use model::Candidate;
@@ -26,6 +26,18 @@ struct Sampled {
     groups: [u64; GROUPS_OF_URL],
     /// Another page links to it.
     is_linked: bool,
+    /// The same for each of its groups: a page that is not in the group does.
+    is_linked_from_outside: [bool; GROUPS_OF_URL],
+}
+
+/// URLs of a group in the sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Linked {
+    pub(super) sampled: u32,
+    /// Those to which another page links than the one on which they were found.
+    pub(super) by_any: u32,
+    /// The same of pages that are not in the group.
+    pub(super) from_outside: u32,
 }
 
 impl Sample {
@@ -41,7 +53,14 @@ impl Sample {
             return;
         }
         match self.urls.get_mut(&key.url) {
-            Some(sampled) => sampled.is_linked |= sampled.found_on != by.url.key().url && is_from_elsewhere(by, to),
+            Some(sampled) if sampled.found_on != by.url.key().url && is_from_elsewhere(by, to) => {
+                sampled.is_linked = true;
+                let is_of_site = by.url.key().site == key.site;
+                for (is_linked, group) in sampled.is_linked_from_outside.iter_mut().zip(groups_of(to)) {
+                    *is_linked |= !(is_of_site && group.contains(&by.url));
+                }
+            }
+            Some(_) => {}
             None if is_fresh => self.take(by, to, pages),
             None => {}
         }
@@ -58,15 +77,22 @@ impl Sample {
         }
         let mut groups = [0; GROUPS_OF_URL];
         groups.iter_mut().zip(groups_of(to)).for_each(|(key, group)| *key = group.key());
-        let sampled = Sampled { found_on: by.url.key().url, found_at: pages, groups, is_linked: false };
+        let is_linked_from_outside = [false; GROUPS_OF_URL];
+        let found_on = by.url.key().url;
+        let sampled = Sampled { found_on, found_at: pages, groups, is_linked: false, is_linked_from_outside };
         self.urls.insert(to.key().url, sampled);
     }
 
-    /// How many URLs of a group that were found since so many pages had ended are in the sample, and to how many of those another page links.
-    pub(super) fn count(&self, group: u64, since: u32) -> (u32, u32) {
-        let of_group =
-            self.urls.values().filter(|sampled| sampled.found_at >= since && sampled.groups.contains(&group));
-        of_group.fold((0, 0), |(all, linked), sampled| (all + 1, linked + u32::from(sampled.is_linked)))
+    /// The URLs of a group in the sample that were found since so many pages had ended.
+    pub(super) fn count(&self, group: u64, since: u32) -> Linked {
+        let mut linked = Linked::default();
+        for url in self.urls.values().filter(|url| url.found_at >= since) {
+            let Some(place) = url.groups.iter().position(|key| *key == group) else { continue };
+            linked.sampled += 1;
+            linked.by_any += u32::from(url.is_linked);
+            linked.from_outside += u32::from(url.is_linked_from_outside[place]);
+        }
+        linked
     }
 
     /// Forgets what was found before so many pages had ended, and takes more of what comes where that leaves room.

@@ -8,7 +8,14 @@ use model::{Outcome, Position, Queued, SiteRecord, Timestamp, Via};
 use robots::RobotsTxt;
 use weburl::{CanonicalRules, Site};
 
+mod sites;
+
+use self::sites::{
+    articles, binary_tree, chapters, documentation, documents, forum, gallery, listing, newspaper, pager, stories,
+    ternary_tree, tree, wide, wiki,
+};
 use super::*;
+use crate::hashing::mixed;
 use crate::{Features, Next, Novelty, Politeness, RobotsState, SiteRules, SiteState};
 
 /// URLs read of the queue at once.
@@ -109,11 +116,16 @@ impl Crawl<'_> {
         assert!(self.crawled.fetched.insert(path.to_owned()), "{path} is fetched again");
         let (links, text) = (self.page)(path);
         let is_watched = self.crawled.fetched.len() > self.rules.traps.low_yield_window as usize / 2;
-        let shape = self.site.counted_shape(&candidate.url, &self.rules.traps);
-        let features = (is_watched || shape.is_some()).then(|| features(text));
         let (novelty, traps) = (&mut self.novelty, &self.rules.traps);
-        let is_new = self.site.judge_novelty(&candidate.url, shape, features, novelty, traps) == Some(true);
-        let mut brought = Brought::nothing(&candidate.url, is_watched && !is_new);
+        let shape = traps.shape(&candidate.url);
+        let leads_on = shape.is_some() && links.iter().any(|link| traps.shape(&url(link)) == shape);
+        let features = (is_watched || shape.is_some()).then(|| Features {
+            leads_on,
+            payload: payload(&links, text),
+            ..features(text)
+        });
+        let shows = self.site.judge_novelty(candidate, shape, features, novelty, traps);
+        let mut brought = Brought::nothing(&candidate.url, shows.repeats());
         let mut seen = HashSet::default();
         for link in links.iter().map(|link| url(link)).filter(|link| seen.insert(link.key())) {
             let (depth, found_on) = (candidate.depth + 1, Some(candidate.url.key()));
@@ -159,12 +171,21 @@ fn number(path: &str, before: &str) -> Option<usize> {
     path.strip_prefix(before)?.parse().ok()
 }
 
-/// What is in a text of that number.
+/// What is in a text of that number. A page of few words has 0.
 fn features(text: u64) -> Features {
     const PASSAGES: u32 = 20;
+    if text == 0 {
+        return Features { passages: vec![1, 2], passages_count: 2, words: Some(1), ..Features::default() };
+    }
     let mut passages: Vec<u32> = (0..PASSAGES).map(|n| (text >> 32) as u32 ^ (text as u32).wrapping_add(n)).collect();
     passages.sort_unstable();
-    Features { passages, passages_count: PASSAGES, media: Vec::new() }
+    let words = Some((mixed(text) >> 32) as u32);
+    Features { passages, passages_count: PASSAGES, words, ..Features::default() }
+}
+
+/// The mark of a page with these links and this text. Pages of few words have numbers besides.
+fn payload(links: &[String], text: u64) -> Option<u32> {
+    (text > 0).then(|| (links.iter().fold(text, |mark, link| mixed(mark ^ drawn(link, 0))) >> 32) as u32)
 }
 
 /// So many links to ever new pages.
@@ -240,6 +261,35 @@ fn endless_nested_below(path: &str) -> Page {
 fn endless_calendar(path: &str) -> Page {
     let day = number(path, "/day/").unwrap_or(1 << 40);
     (vec![format!("/day/{}", day - 1), format!("/day/{}", day + 1)], 7 << (day % 3))
+}
+
+/// A pager whose pages all say the same: each links to the pages at these distances from it.
+fn endless_pager(path: &str, distances: &[i64]) -> Page {
+    let n = number(path, "/page/").map_or(1 << 30, |n| i64::try_from(n).expect("a number"));
+    (distances.iter().map(|distance| format!("/page/{}", n + distance)).collect(), 1)
+}
+
+#[test]
+fn a_pager_whose_pages_link_to_several_of_the_next_ends() {
+    for distances in [
+        &[1, 2][..],
+        &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+        &[10],
+        &[1, 10],
+        &[-1, 1, 2],
+        &[-3, -2, -1, 1, 2, 3],
+        &[1, 2, -(1 << 30)],
+    ] {
+        let crawled = crawl(&TrapRules::default(), 20_000, &|path| endless_pager(path, distances));
+        let fetched = crawled.fetched.len();
+        println!("{distances:?}: {fetched} fetched, {} trapped", crawled.trapped.len());
+        assert!(!crawled.is_cut && fetched <= 6_500, "{distances:?}: {fetched} {}", crawled.reason);
+        assert!(crawled.reason.starts_with("/page/ brings"), "{distances:?}: {}", crawled.reason);
+    }
+    // One with texts of its own ends as a story in chapters does.
+    let traps = TrapRules { low_yield_pages_max: 400, low_yield_window: 100, ..TrapRules::default() };
+    let crawled = crawl(&traps, 10_000, &|path| page(path, endless_pager(path, &[1, 2]).0));
+    assert!(!crawled.is_cut && (4_000..4_600).contains(&crawled.fetched.len()), "{}", crawled.fetched.len());
 }
 
 #[test]
@@ -353,150 +403,6 @@ fn a_group_that_had_its_share_gets_no_other_after_a_restart() {
     assert!(!crawled.is_cut && (1_000..3_500).contains(&crawled.fetched.len()), "{}", crawled.fetched.len());
 }
 
-/// Documentation: an index of chapters with sections, each with the next, the one before, and what it is part of.
-fn documentation(path: &str) -> Page {
-    let section = |n: usize| format!("/docs/{}/{n}.html", n / 40);
-    if is_navigation(path) {
-        return page(path, navigation().collect());
-    }
-    let mut links: Vec<String> = match path.strip_prefix("/docs/").and_then(|rest| rest.strip_suffix(".html")) {
-        None if path == "/" => (0..100).map(|chapter| format!("/docs/{chapter}/")).collect(),
-        None => {
-            let chapter = number(path.trim_end_matches('/'), "/docs/").expect("a chapter");
-            (0..40).map(|n| section(chapter * 40 + n)).chain(["/".to_owned()]).collect()
-        }
-        Some(rest) => {
-            let n: usize = rest.split_once('/').expect("a section").1.parse().expect("a number");
-            let beside = [n.saturating_sub(1), (n + 1).min(3_999)].map(section);
-            beside.into_iter().chain([format!("/docs/{}/", n / 40), "/".to_owned()]).collect()
-        }
-    };
-    links.extend(navigation());
-    page(path, links)
-}
-
-/// A wiki, whose links lead to few pages often and to many seldom.
-fn wiki(path: &str) -> Page {
-    const PAGES: usize = 6_000;
-    let target = |n: usize| {
-        let uniform = drawn(path, n) as f64 / u64::MAX as f64;
-        (uniform.powi(3) * PAGES as f64) as usize
-    };
-    let own = number(path, "/wiki/").unwrap_or(0);
-    let links = (0..15).map(target).chain([(own * 7 + 1) % PAGES]).map(|n| format!("/wiki/{n}"));
-    page(path, links.collect())
-}
-
-/// A forum: lists of topics one after the other. Nothing else links to a topic, nor to the page to reply to it.
-fn forum(path: &str) -> Page {
-    let list = number(path, "/list?page=").or((path == "/").then_some(0));
-    let links = match (list, number(path, "/topic?id=")) {
-        (Some(list), _) => {
-            let next = (list < 150).then(|| format!("/list?page={}", list + 1));
-            (0..30).map(|n| format!("/topic?id={}", list * 30 + n)).chain(next).collect()
-        }
-        (None, Some(topic)) => vec![format!("/reply?id={topic}"), "/".to_owned()],
-        (None, None) => vec![],
-    };
-    page(path, links)
-}
-
-/// Years and months, seventy each, and what happened in them.
-fn tree(path: &str) -> Page {
-    let links = match path.matches('/').count() {
-        _ if !path.ends_with('/') => vec![],
-        1 => (0..70).map(|n| format!("/{n}/")).collect(),
-        2 => (0..70).map(|n| format!("{path}{n}/")).collect(),
-        3 => (0..3).map(|n| format!("{path}{n}.html")).collect(),
-        _ => vec![],
-    };
-    page(path, links)
-}
-
-/// A list of very many topics. Each links to pages to which nothing else links.
-fn wide(path: &str) -> Page {
-    let links = match (path, number(path, "/t/")) {
-        ("/", _) => (0..10).map(|n| format!("/l/{n}")).collect(),
-        (_, Some(topic)) => (0..2).map(|n| format!("/p/{topic}.{n}")).collect(),
-        _ => {
-            number(path, "/l/").map_or(vec![], |list| (0..1_000).map(|n| format!("/t/{}", list * 1_000 + n)).collect())
-        }
-    };
-    page(path, links)
-}
-
-/// Directories in directories, and files in them.
-fn listing(path: &str) -> Page {
-    if !path.ends_with('/') {
-        return page(path, vec![]);
-    }
-    let depth = path.matches('/').count();
-    let directories = if depth < 9 { 1 + below(3, path, 0) } else { 0 };
-    let files = below(5, path, 1);
-    let links = (0..directories).map(|n| format!("{path}d{n}/")).chain((0..files).map(|n| format!("{path}f{n}.txt")));
-    page(path, links.collect())
-}
-
-/// Images one after the other, with next to no text, and the file of each.
-fn gallery(path: &str) -> Page {
-    const IMAGES: usize = 3_000;
-    let links = match number(path, "/image/") {
-        None if path == "/" => vec!["/image/0".to_owned()],
-        None => vec![],
-        Some(n) => {
-            let next = (n + 1 < IMAGES).then(|| format!("/image/{}", n + 1));
-            [format!("/image/{}", n.saturating_sub(1)), format!("/files/{n}.jpg")].into_iter().chain(next).collect()
-        }
-    };
-    (links, 1)
-}
-
-/// A story in chapters. Each links to the next and the one before.
-fn chapters(path: &str) -> Page {
-    let n = number(path, "/chapter/").unwrap_or(0);
-    let next = (n < 20_000).then(|| format!("/chapter/{}", n + 1));
-    page(path, next.into_iter().chain([format!("/chapter/{}", n.saturating_sub(1))]).collect())
-}
-
-/// Articles by their numbers, in lists one after the other, and each once more for printing.
-fn articles(path: &str) -> Page {
-    const ARTICLES: usize = 3_000;
-    let list = number(path, "/index.php?option=content&view=list&start=").or((path == "/").then_some(0));
-    let links = list.map_or(vec!["/".to_owned()], |start| {
-        let numbers = start..(start + 20).min(ARTICLES);
-        let articles = numbers.flat_map(|n| {
-            ["", "&print=1"].map(|print| format!("/index.php?option=content&view=article&id={n}{print}"))
-        });
-        let next = (start + 20 < ARTICLES).then(|| format!("/index.php?option=content&view=list&start={}", start + 20));
-        articles.chain(next).collect()
-    });
-    page(path.trim_end_matches("&print=1"), links)
-}
-
-/// A newspaper of ten years with a page for each day.
-fn newspaper(path: &str) -> Page {
-    let links = match (path.matches('/').count(), path.ends_with('/')) {
-        (_, false) => vec!["/".to_owned()],
-        (1, _) => (2010..2020).map(|year| format!("/{year}/")).collect(),
-        (2, _) => (1..=12).map(|month| format!("{path}{month:02}/")).collect(),
-        (3, _) => (1..=28).map(|day| format!("{path}{day:02}/")).collect(),
-        _ => (0..2).map(|n| format!("{path}article-{n}")).collect(),
-    };
-    page(path, links)
-}
-
-/// Many stories of that kind.
-fn stories(path: &str) -> Page {
-    let links = match path.strip_prefix("/story/").and_then(|rest| rest.split_once('/')) {
-        None => (0..150).map(|story| format!("/story/{story}/0")).collect(),
-        Some((story, chapter)) => {
-            let next = chapter.parse::<usize>().expect("a chapter") + 1;
-            if next < 100 { vec![format!("/story/{story}/{next}")] } else { vec![] }
-        }
-    };
-    page(path, links)
-}
-
 /// A small site where three things lead on and on.
 fn documentation_beside_traps(path: &str) -> Page {
     match path {
@@ -540,6 +446,10 @@ fn no_page_of_a_real_site_is_lost() {
         (&gallery, "gallery", true),
         (&articles, "articles", true),
         (&newspaper, "newspaper", true),
+        (&documents, "documents", false),
+        (&binary_tree, "binary tree", true),
+        (&ternary_tree, "ternary tree", true),
+        (&pager, "pager", false),
         (&chapters, "chapters", false),
         (&stories, "stories", false),
     ] {

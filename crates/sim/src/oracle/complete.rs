@@ -13,8 +13,9 @@ use crate::server::body_of;
 use crate::time::TrueTime;
 use crate::web::{AlwaysFails, Reply, site_text};
 
-/// A page of a trap that was fetched is counted from this count on across restarts; below, counting begins again.
-const COUNTS_LOST_MAX: u32 = 8;
+/// A page of a trap that was fetched is counted from this count on across restarts; below, counting begins again. The first page after each is
+/// not counted, since nothing is remembered that it could repeat.
+const COUNTS_LOST_MAX: u32 = 8 + 1;
 
 /// URLs of a site that an outage may cost, where they are all that is left of it.
 const LOST_OF_A_SITE_MAX: usize = 2;
@@ -124,7 +125,7 @@ impl AtEnd<'_> {
         matches!(reply, Some(Reply::AlwaysBusy(_) | Reply::AlwaysFails(AlwaysFails::Lost | AlwaysFails::Broken)))
     }
 
-    /// Of a calendar so many pages are fetched as asked for, and the next one says why no more.
+    /// Of a calendar the first page is fetched and so many that repeat it as asked for, and the next one says why no more.
     fn judge_calendar(
         &self,
         expected: &BTreeMap<String, Expected>,
@@ -133,7 +134,7 @@ impl AtEnd<'_> {
     ) {
         let reachable = expected.values().filter(|expected| expected.is_calendar);
         let reachable = u32::try_from(reachable.filter(|expected| expected.outcome == Outcome::Html).count());
-        let max = self.scenario.wishes.calendar_pages_max.min(reachable.unwrap_or(u32::MAX));
+        let max = (1 + self.scenario.wishes.calendar_pages_max).min(reachable.unwrap_or(u32::MAX));
         let calendar = found.iter().filter(|(url, _)| expected.get(**url).is_some_and(|expected| expected.is_calendar));
         let fetched = calendar.filter(|(_, entry)| entry.visit.as_ref().is_some_and(|visit| visit.status == 200));
         let fetched = u32::try_from(fetched.count()).unwrap_or(u32::MAX);

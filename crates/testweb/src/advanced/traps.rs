@@ -17,9 +17,9 @@ pub struct Trap {
 /// All of them.
 pub const TRAPS: &[Trap] = &[
     trap("/redirects/long/", 16, "fifteen redirects in a row, then a page: past the limit of redirects"),
-    trap("/traps/calendar", 1_000, "a page for each month, back and forth without end"),
+    trap("/traps/calendar", 1_001, "a page for each month, back and forth without end"),
     trap("/traps/maze/", 25, "directories a and b that contain each other"),
-    trap("/traps/session", 50, "the same page, whose link has another session id each time"),
+    trap("/traps/session", 51, "the same page, whose link has another session id each time"),
     trap("/traps/facets", 1_080, "filters of a shop, and pages of results without end"),
     trap("/traps/append/", 25, "a relative link that makes the path longer each time"),
     trap("/traps/random/", 8_000, "links to ever new pages, each with its own text: nothing in their URLs tells"),

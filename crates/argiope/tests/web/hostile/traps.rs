@@ -32,16 +32,28 @@ async fn trapped(path: &str, options: &[&str], reason: &str) -> Vec<String> {
     fetched.iter().map(|entry| entry.candidate.url.to_string()).collect()
 }
 
+/// Of a calendar and of pages with session ids, the first repeats no other.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_calendar() {
-    let reason = "more than 30 pages that bring nothing new and differ only in their dates";
-    check("/traps/calendar?month=2026-11", &["--max-calendar-pages", "30"], 30, reason).await;
+    let reason = "more than 1000 pages that bring nothing new and differ only in their dates";
+    check("/traps/calendar?month=2026-11", &[], 1_001, reason).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn session_ids() {
     let reason = "more than 50 pages that bring nothing new and differ only in a session id";
-    check("/traps/session?sid=8f14e45fceea167a", &[], 50, reason).await;
+    check("/traps/session?sid=8f14e45fceea167a", &[], 51, reason).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_dataset() {
+    let reason = "more than 30 pages that bring nothing new and differ only in their dates";
+    check("/traps/calendar?month=2026-11", &["--max-calendar-pages", "30", "--no-dataset"], 31, reason).await;
+    let reason = "more than 50 pages that bring nothing new and differ only in a session id";
+    check("/traps/session?sid=8f14e45fceea167a", &["--no-dataset"], 51, reason).await;
+    let reason = "more than 40 queries of three or more parameters on one path that bring nothing new";
+    let options = ["--max-queries-per-path", "40", "--no-dataset"];
+    trapped("/traps/facets?color=black&size=1&page=1", &options, reason).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -57,12 +69,21 @@ async fn facets() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn facets_by_default() {
+    let reason = "more than 1000 queries of three or more parameters on one path that bring nothing new";
+    let fetched = trapped("/traps/facets?color=black&size=1&page=1", &[], reason).await.len();
+    let max = TRAPS.iter().find(|trap| trap.prefix == "/traps/facets").map_or(0, |trap| trap.fetched_max);
+    assert!((1_001..=max).contains(&fetched), "{fetched}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn directories_that_contain_each_other() {
     check("/traps/maze/", &[], 8, "segments of the path repeat more than 3 times").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn paths_that_grow() {
+    check("/traps/append/", &[], 4, "segments of the path repeat more than 3 times").await;
     check("/traps/append/", &["--max-repeated-segments", "0"], 24, "path deeper than 25 segments").await;
 }
 
