@@ -15,6 +15,7 @@ mod pages;
 mod published;
 mod pulse;
 mod recorded;
+mod recording;
 mod remote;
 mod reporting;
 mod rounds;

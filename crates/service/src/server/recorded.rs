@@ -2,24 +2,13 @@
 //!
 //! Several servers add to one file. What each of them has not yet written is lost if it is killed.
 
-use std::time::{Duration, Instant};
-
 use anyhow::Context;
 use crawl::dir::HISTORY;
-use crawl::history::{BYTES_MAX, EVERY, Moment};
-use engine::clock::Clock;
+use crawl::history::{BYTES_MAX, Moment};
 use shared_archive::SharedArchive;
-use store::CrawlView;
-use tokio::time::sleep;
-use tonic::Status;
-
-use super::service::Service;
 
 /// Moments between two writes of the file: storage takes it as a whole.
 const WRITTEN_EVERY: usize = 5;
-/// A moment is taken at most a tenth of the time: the totals of a large crawl take seconds.
-const PAUSE_TIMES: u32 = 10;
-
 /// The moments so far.
 #[derive(Default)]
 pub(super) struct Recorded {
@@ -37,7 +26,7 @@ impl Recorded {
     }
 
     /// Takes in a moment. While no worker is there and nothing changes, the first one says it.
-    fn add(&mut self, moment: Moment) {
+    pub(super) fn add(&mut self, moment: Moment) {
         let is_at_rest = |last: &Moment| {
             (last.pages, last.bytes, last.workers, moment.workers) == (moment.pages, moment.bytes, Some(0), Some(0))
         };
@@ -48,7 +37,7 @@ impl Recorded {
     }
 
     /// Whether the file is to be written. The first moment of a server is written at once.
-    fn is_due(&self) -> bool {
+    pub(super) fn is_due(&self) -> bool {
         self.unwritten >= WRITTEN_EVERY || !self.is_read
     }
 
@@ -65,7 +54,7 @@ impl Recorded {
     ///
     /// # Errors
     /// The archive cannot be read or written. It is tried again with the next moment that is due.
-    fn write(&mut self, archive: &SharedArchive) -> anyhow::Result<()> {
+    pub(super) fn write(&mut self, archive: &SharedArchive) -> anyhow::Result<()> {
         let bytes_max = usize::try_from(BYTES_MAX).unwrap_or(usize::MAX);
         let text = archive.whole_text(HISTORY, bytes_max).context(HISTORY)?.unwrap_or_default();
         self.join(&text);
@@ -73,54 +62,6 @@ impl Recorded {
         self.unwritten = 0;
         Ok(())
     }
-}
-
-/// Records how the crawl goes, for ever. While the database does not answer, there is nothing to record.
-pub(super) async fn record(service: Service) {
-    loop {
-        #[expect(clippy::disallowed_methods, reason = "how long the database takes is no part of the crawl")]
-        let began = Instant::now();
-        if let Ok(moment) = moment(&service).await {
-            let recording = service.clone();
-            let note = move |_: &_| {
-                note(&recording, moment);
-                Ok(())
-            };
-            let _ = service.ask(note).await;
-        }
-        sleep(pause(began.elapsed())).await;
-    }
-}
-
-/// The pause after a moment that took so long.
-fn pause(took: Duration) -> Duration {
-    EVERY.max(took * PAUSE_TIMES)
-}
-
-fn note(service: &Service, moment: Moment) {
-    let mut recorded = service.recorded();
-    recorded.add(moment);
-    if recorded.is_due() {
-        // It is tried again with the next moment. Nothing depends on the file.
-        let _ = recorded.write(&service.archive());
-    }
-}
-
-/// The crawl now.
-async fn moment(service: &Service) -> Result<Moment, Status> {
-    let paused = service.plan().await?.settings.paused;
-    let read = service.ask(move |control| Ok((control.totals()?, control.counts()?, control.members()?)));
-    let (totals, counts, members) = read.await?;
-    Ok(Moment {
-        at: Clock::start().date().0 / 1_000_000,
-        pages: totals.fetched(),
-        bytes: totals.bytes,
-        in_flight: None,
-        sites_waiting: None,
-        sites_aside: usize::try_from(counts.sites_aside).unwrap_or(usize::MAX),
-        workers: Some(members.len()),
-        paused,
-    })
 }
 
 #[cfg(test)]
@@ -160,11 +101,5 @@ mod tests {
         assert_eq!(moments.iter().map(|moment| moment.at).collect::<Vec<_>>(), (1..=7).collect::<Vec<_>>());
         assert_eq!(moments, one.moments());
         Ok(())
-    }
-
-    #[test]
-    fn a_slow_database_is_asked_less_often() {
-        assert_eq!(pause(Duration::ZERO), EVERY);
-        assert_eq!(pause(2 * EVERY), 20 * EVERY);
     }
 }

@@ -16,7 +16,7 @@ use tonic::{Response, Status};
 use weburl::{CanonicalRules, CanonicalUrl, SiteKey, UserInfo};
 
 use super::pulse::{Pulse, SILENCE_MAX};
-use super::recorded::{Recorded, record};
+use super::recorded::Recorded;
 use crate::changes::Changes;
 use crate::queries::{self, Coordinator, Members, QueryError};
 use crate::reach::tell_of_database;
@@ -126,11 +126,6 @@ impl Service {
     pub fn watch_database(&self) {
         tell_of_database();
         self.pulse.feel();
-    }
-
-    /// Records from now on how the crawl goes; to be called within the runtime.
-    pub fn record_history(&self) {
-        tokio::spawn(record(self.clone()));
     }
 
     /// How the crawl went so far. It is held while storage takes it: wait for it on a thread on which one may wait.
