@@ -4,7 +4,7 @@
 use model::Timestamp;
 
 use super::SiteState;
-use super::trouble::{Failing, Sweep};
+use super::trouble::{Failing, Sweep, Vanished};
 use crate::{Politeness, Reason};
 
 /// The URLs of a site that failed when their turn came.
@@ -20,15 +20,6 @@ impl LeftBehind {
     pub fn is_empty(&self) -> bool {
         !self.sweep.leaves_something() && !self.sweep.is_repeated
     }
-}
-
-/// The pages of a site that were found vanished in a sweep.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Vanished {
-    /// When the last one was.
-    at: Timestamp,
-    /// The largest number of requests that found one so.
-    attempts: u8,
 }
 
 impl SiteState {

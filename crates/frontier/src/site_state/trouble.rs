@@ -7,7 +7,6 @@ use model::{Aside, Failure, FailureKind, Purpose, Timestamp};
 use robots::RobotsTxt;
 
 use super::chance::Chance;
-use super::left_behind::Vanished;
 use super::{RobotsState, SiteState};
 use crate::politeness::{ASIDE_WAITS, Trouble};
 use crate::span::span;
@@ -97,6 +96,15 @@ pub(super) struct Sweep {
     pub(super) vanished: Option<Vanished>,
     /// When URLs are requested for the last time that have failed as often as they may.
     pub(super) last_try: Option<Timestamp>,
+}
+
+/// The pages of a site that were found vanished in a sweep.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Vanished {
+    /// When the last one was.
+    pub(super) at: Timestamp,
+    /// The largest number of requests that found one so.
+    pub(super) attempts: u8,
 }
 
 /// The kinds of URLs that a site answered. Sitemaps, images and the like may be files of a server whose application for pages is down.
