@@ -10,8 +10,10 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use api::{
-    AddSeedsRequest, AgainRequest, ChangesRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainHostRequest, ExplainRequest, FreshnessRequest, GetWorkersRequest, HistoryRequest, JournalRequest, LinksRequest, OverlapRequest, PageRankRequest,
-    PathRequest, PauseRequest, PictureRequest, ResumeRequest, SearchRequest, StatsRequest, SteerRequest,
+    AddSeedsRequest, AgainRequest, ChangesRequest, CrawlRequest, DomainsRequest, DrainRequest, ExplainHostRequest,
+    ExplainRequest, FreshnessRequest, GetWorkersRequest, HistoryRequest, JournalRequest, LinksRequest, OverlapRequest,
+    PageRankRequest, PathRequest, PauseRequest, PictureRequest, ResumeRequest, SearchRequest, StatsRequest,
+    SteerRequest,
 };
 use ask::since::time;
 use clap::{Args, Subcommand};

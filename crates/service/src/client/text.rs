@@ -4,9 +4,11 @@ use std::io::{Result, Write};
 
 use api::{
     AddSeedsResponse, AgainResponse, ChangeRate, Changed, ChangesResponse, CrawlResponse, Domain, DomainsResponse,
-    DrainResponse, ExplainHostResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, HistoryResponse, InOrder, InTrouble, JournalResponse, Journaled, Link, LinksResponse, Moment, OverlapResponse, PageChange, PageRankResponse, PastVisit,
-    PathResponse, PauseResponse, PictureResponse, ResumeResponse, SearchResponse, SiteState, SiteUrls, StatsResponse,
-    SteerCount, SteerResponse, SteeredSite, UndoResponse, Unowned, Url, UrlsResponse, Wait, Worker,
+    DrainResponse, ExplainHostResponse, ExplainResponse, FreshnessResponse, GetWorkersResponse, HistoryResponse,
+    InOrder, InTrouble, JournalResponse, Journaled, Link, LinksResponse, Moment, OverlapResponse, PageChange,
+    PageRankResponse, PastVisit, PathResponse, PauseResponse, PictureResponse, ResumeResponse, SearchResponse,
+    SiteState, SiteUrls, StatsResponse, SteerCount, SteerResponse, SteeredSite, UndoResponse, Unowned, Url,
+    UrlsResponse, Wait, Worker,
 };
 use ask::changes::NO_PLACE;
 use ask::freshness::{Freshness, Rate};

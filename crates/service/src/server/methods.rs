@@ -7,7 +7,14 @@ use api::crawler_server::Crawler;
 use api::{
     AddSeedsRequest, AddSeedsResponse, AgainRequest, AgainResponse, ChangesRequest, ChangesResponse, CopiesRequest,
     CopiesResponse, CrawlProgressResponse, CrawlRequest, CrawlResponse, DomainsRequest, DomainsResponse, DrainRequest,
-    DrainResponse, ExplainHostRequest, ExplainHostResponse, ExplainRequest, ExplainResponse, FreshnessRequest, FreshnessResponse, GetWorkersRequest, GetWorkersResponse, HistoryRequest, HistoryResponse, JournalRequest, JournalResponse, LinkingRequest, LinkingResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse, PagePictureRequest, PagePictureResponse, PageRankRequest, PageRankResponse, PathRequest, PathResponse, PauseRequest, PauseResponse, PictureRequest, PictureResponse, RecordRequest, RecordResponse, ReportRequest, ReportResponse, ResumeRequest, ResumeResponse, RowRequest, RowResponse, SearchRequest, SearchResponse, StatsRequest, StatsResponse, SteerRequest, SteerResponse, UndoRequest, UndoResponse, Unowned, UrlsRequest, UrlsResponse,
+    DrainResponse, ExplainHostRequest, ExplainHostResponse, ExplainRequest, ExplainResponse, FreshnessRequest,
+    FreshnessResponse, GetWorkersRequest, GetWorkersResponse, HistoryRequest, HistoryResponse, JournalRequest,
+    JournalResponse, LinkingRequest, LinkingResponse, LinksRequest, LinksResponse, OverlapRequest, OverlapResponse,
+    PagePictureRequest, PagePictureResponse, PageRankRequest, PageRankResponse, PathRequest, PathResponse,
+    PauseRequest, PauseResponse, PictureRequest, PictureResponse, RecordRequest, RecordResponse, ReportRequest,
+    ReportResponse, ResumeRequest, ResumeResponse, RowRequest, RowResponse, SearchRequest, SearchResponse,
+    StatsRequest, StatsResponse, SteerRequest, SteerResponse, UndoRequest, UndoResponse, Unowned, UrlsRequest,
+    UrlsResponse,
 };
 use coordination::Member;
 use crawl::history::Moment;
