@@ -4,6 +4,7 @@ use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 
@@ -15,6 +16,8 @@ const LOCK: &str = "watch.lock";
 const STOP: &str = "stop";
 /// Bytes of an order, at most.
 const ORDER_BYTES_MAX: u64 = 64;
+/// How often a watch looks for an order.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// The lock, held until it is dropped or the process ends.
 #[derive(Debug)]
@@ -69,6 +72,13 @@ impl WatchLock {
         let read =
             fresh::open_to_read(&self.path).and_then(|file| file.take(ORDER_BYTES_MAX).read_to_string(&mut order));
         read.is_ok() && order == STOP
+    }
+
+    /// Ends when somebody has ordered the watch to end.
+    pub async fn stopped(&self) {
+        while !self.is_stopped() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
     }
 }
 

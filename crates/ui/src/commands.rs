@@ -120,7 +120,7 @@ const OF_A_VISIT: Given = Otherwise("each picture that a visit took is a link on
 
 /// The arguments and options of the commands of `argiope client`, those of all commands without a command, and where the interface has the same. A
 /// directory's interface has those of the commands that it has. A test of the command fails if one is not here.
-pub const OPTIONS: [(&str, &str, Given); 80] = [
+pub const OPTIONS: [(&str, &str, Given); 84] = [
     ("", "--server", OF_THE_INTERFACE),
     ("", "--json", Not("pages are for people; the table of URLs and those of the report are files")),
     ("", "--token-file", OF_THE_INTERFACE),
@@ -144,6 +144,7 @@ pub const OPTIONS: [(&str, &str, Given); 80] = [
     ),
     ("rank", "URL", Field("/graph/rank", "u")),
     ("rank", "--top", MORE),
+    ("rank", "--by", Field("/graph/rank", "by")),
     ("rank", "--normalized", Field("/graph/rank", "normalized")),
     ("search", "TEXT", Field("/search", "q")),
     ("search", "--ignore-case", Field("/search", "case")),
@@ -158,7 +159,12 @@ pub const OPTIONS: [(&str, &str, Given); 80] = [
     ("picture", "--of", Field("/graph", "of")),
     ("picture", "--max", Otherwise("the picture has as many points as a server tells, or the 100 most popular pages")),
     ("report", "--html", Otherwise("the page has a link to the file")),
-    ("explain", "URL", Field("/url", "u")),
+    ("explain", "URL|HOST", Field("/url", "u")),
+    (
+        "explain",
+        "--host",
+        Otherwise("the page of a URL says what holds its site up, and the list of sites has the state of each"),
+    ),
     ("row", "URL", Field("/url/row", "u")),
     ("record", "URL", Field("/url/record", "u")),
     ("record", "--at", Field("/url/record", "at")),
@@ -190,6 +196,8 @@ pub const OPTIONS: [(&str, &str, Given); 80] = [
     ("changes", "--since", Field("/changes", "since")),
     ("changes", "--site", Field("/changes", "site")),
     ("changes", "--limit", MORE),
+    ("changes", "--feed", Not("readers of feeds read the file that the command writes")),
+    ("changes", "--html", Otherwise("the page has the same changes")),
     ("again", "--older-than", Field("/steer/round", "older")),
     ("again", "--only", Field("/steer/round", "only")),
     ("again", "--visits", Field("/steer/round", "visits")),

@@ -52,6 +52,9 @@ impl Shown {
         (Shown::Popular, "popular", "The 100 most popular pages"),
     ];
 
+    /// What has ranks, pages first: a page alone is asked for by its URL.
+    const RANKED: [(Shown, &'static str, &'static str); 3] = [Shown::ALL[2], Shown::ALL[0], Shown::ALL[1]];
+
     /// What a request asks for.
     pub(crate) fn asked(query: Option<String>) -> anyhow::Result<Self> {
         Fields::parse(&query.unwrap_or_default()).get("of").parse()
@@ -59,6 +62,10 @@ impl Shown {
 
     fn word(self) -> &'static str {
         Shown::ALL.iter().find(|(shown, ..)| *shown == self).map_or("", |(_, word, _)| word)
+    }
+
+    fn name(self) -> &'static str {
+        Shown::ALL.iter().find(|(shown, ..)| *shown == self).map_or("", |(_, _, name)| name)
     }
 
     fn grouping(self) -> Option<Grouping> {
@@ -212,6 +219,9 @@ pub(crate) fn forms(start: &str, end: &str, one: &str, other: &str) -> Markup {
             form action=(to("/graph/rank")) {
                 h2 { "PageRank" }
                 label { "Page; without one, those with the highest ranks" input name="u" placeholder="https://example.org/"; }
+                label { "Of" select name="by" {
+                    @for (_, word, name) in &Shown::RANKED { option value=(word) { (name) } }
+                } }
                 label.tick { input type="checkbox" name="normalized" value="yes"; "ranks that sum to 1" }
                 button { "Show it" }
             }
@@ -278,16 +288,31 @@ pub(crate) struct AskedRanks {
     pub(crate) url: Option<String>,
     /// So many of those.
     pub(crate) top: usize,
+    /// Pages, or sites or domains by the links between them.
+    pub(crate) by: Shown,
     pub(crate) is_normalized: bool,
 }
 
 impl AskedRanks {
-    pub(crate) fn of(query: Option<String>) -> Self {
+    pub(crate) fn of(query: Option<String>) -> anyhow::Result<Self> {
         let fields = Fields::parse(&query.unwrap_or_default());
-        AskedRanks {
-            url: Some(fields.get("u").to_owned()).filter(|url| !url.is_empty()),
-            top: fields.limit(RANKED_SHOWN, RANKED_MAX),
-            is_normalized: !fields.get("normalized").is_empty(),
+        let url = Some(fields.get("u").to_owned()).filter(|url| !url.is_empty());
+        let word = Some(fields.get("by")).filter(|word| !word.is_empty()).unwrap_or(Shown::Pages.word());
+        let by = Shown::RANKED.iter().find(|(_, other, _)| *other == word).map(|(by, ..)| *by);
+        let by = by.ok_or_else(|| usage(format!("`{word}` has no ranks; possible are pages, sites, domains")))?;
+        if url.is_some() && by != Shown::Pages {
+            return Err(usage("the rank of one URL is that of a page"));
+        }
+        let (top, is_normalized) = (fields.limit(RANKED_SHOWN, RANKED_MAX), !fields.get("normalized").is_empty());
+        Ok(AskedRanks { url, top, by, is_normalized })
+    }
+
+    /// One of what has ranks.
+    fn noun(&self) -> &'static str {
+        match self.by {
+            Shown::Sites => "site",
+            Shown::Domains => "domain",
+            Shown::Pages | Shown::Popular => "URL",
         }
     }
 
@@ -298,25 +323,25 @@ impl AskedRanks {
         let body = html! {
             (forms("", "", "", ""))
             p role="status" {
-                "PageRank of " (counted(pages, "URL")) " by " (counted(edges, "link"))
+                "PageRank of " (counted(pages, self.noun())) " by " (counted(edges, "link"))
                 @if self.is_normalized { ". The ranks of all sum to 1" }
                 "."
             }
             div.rows role="region" aria-label="By PageRank" tabindex="0" {
                 table {
-                    thead { tr { th.number { "Place" } th { "URL" } th.number { "PageRank" } } }
+                    thead { tr { th.number { "Place" } th { @if self.by == Shown::Pages { "URL" } @else { (self.by.name()) } } th.number { "PageRank" } } }
                     tbody {
                         @for (place, rank, url) in rows {
                             tr {
                                 td.number { @if let Some(place) = place { (place) } @else { "not visited" } }
-                                td { (links::story(url)) }
+                                td { @if self.by == Shown::Pages { (links::story(url)) } @else { (Printable(url)) } }
                                 td.number { (digits(*rank)) }
                             }
                         }
                     }
                 }
             }
-            (links::more("/graph/rank", &[("normalized", normalized)], rows.len(), all, RANKED_MAX))
+            (links::more("/graph/rank", &[("by", self.by.word()), ("normalized", normalized)], rows.len(), all, RANKED_MAX))
         };
         frame::page("PageRank", "/graph", &body)
     }
@@ -330,12 +355,12 @@ enum Found {
 
 /// Answers with the rank of a page among the visited pages, or with the pages of the highest ranks.
 pub(crate) async fn rank(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let asked = AskedRanks::of(query);
-    let AskedRanks { url, top, is_normalized } = asked.clone();
+    let asked = AskedRanks::of(query)?;
+    let AskedRanks { url, top, by, is_normalized } = asked.clone();
     let definition = if is_normalized { Definition::Normalized } else { Definition::Original };
     let find = move |crawl: &Standing| {
         let crawl = QueriedCrawl::of(crawl.now()?.as_ref())?;
-        let ranked = Ranked::of(&crawl, crawl.graph_of_visited()?, None, definition, Crew::threads(1))?;
+        let ranked = Ranked::of(&crawl, crawl.graph_of_visited()?, by.grouping(), definition, Crew::threads(1))?;
         Ok(match &url {
             Some(url) => Found::Of(ranked.rank_of(url).map_err(|error| usage(format!("{error:#}")))?),
             None => Found::Highest(ranked.top(top)?),

@@ -12,7 +12,11 @@ use ask::freshness::Freshness;
 use ask::importance::Ranked;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use console::progress::{Printer, Show};
+use console::{message::tell_all, printed, stopping::stop_signal};
 use crawl::importance::{Importance, Important};
+use crawl::opened::is_in_use;
+use crawl::resume::{resumed, resumed_plan};
 use crawl::stream::Target;
 use crawl::watch::{Budget, Due, EVERY_MIN, Round, Watch};
 use crawl::watch_lock::WatchLock;
@@ -30,15 +34,6 @@ use tokio::sync::watch;
 use super::crawl::Sandbox;
 use super::streamed::StreamArgs;
 use crate::exit;
-use console::message::tell_all;
-use console::printed;
-use console::progress::{Printer, Show};
-use console::stopping::stop_signal;
-use crawl::opened::is_in_use;
-use crawl::resume::{resumed, resumed_plan};
-
-/// How often a watch looks whether it is to end.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// The arguments of `argiope watch`.
 #[derive(Args, Debug)]
@@ -132,15 +127,13 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
     runtime.spawn(async move {
         tokio::select! {
             () = interrupted => {}
-            () = ordered_to_end(&ordered) => {}
+            () = ordered.stopped() => {}
         }
         stop.send_replace(true);
         // The lock is held as long as the command runs.
         std::future::pending::<()>().await;
     });
-    let mut last = Round::default();
-    let mut rounds = 0;
-    let clock = Clock::start();
+    let (mut last, mut rounds, clock) = (Round::default(), 0, Clock::start());
     let (mut ranked, mut planner) = (Ranked::new(args.importance), Planner::default());
     loop {
         let began = clock.now();
@@ -153,21 +146,14 @@ pub fn run(args: WatchArgs) -> anyhow::Result<ExitCode> {
         if !round.is_stopped && args.rounds.is_some_and(|max| rounds >= max) {
             return Ok(ExitCode::from(exit::DONE));
         }
-        let rest = args.every.0.saturating_sub(clock.now().since(began));
-        let rest = if round.is_stopped { Duration::ZERO } else { rest };
+        let rest =
+            if round.is_stopped { Duration::ZERO } else { args.every.0.saturating_sub(clock.now().since(began)) };
         // Where the sender is gone, the runtime ends.
         let _ = runtime.block_on(async { tokio::time::timeout(rest, stopped.wait_for(|stopped| *stopped)).await });
         if round.is_stopped || *stopped.borrow() {
             console::say!("stopped; the same command goes on where this one ended");
             return Ok(ExitCode::from(exit::STOPPED));
         }
-    }
-}
-
-/// Ends when `argiope steer DIR stop` was given between two rounds.
-async fn ordered_to_end(lock: &WatchLock) {
-    while !lock.is_stopped() {
-        tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 

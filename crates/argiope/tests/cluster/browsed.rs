@@ -12,7 +12,7 @@ use ui::commands::{FIELDS_ALONE, OF_SERVER, fields, is_listed};
 use crate::lab::{Lab, Laid, Worker};
 
 /// All screens, with and without something to show.
-const SCREENS: [&str; 36] = [
+const SCREENS: [&str; 37] = [
     "/",
     "/workers",
     "/sites",
@@ -46,6 +46,7 @@ const SCREENS: [&str; 36] = [
     "/graph/path?from=ui.test%2F&to=http%3A%2F%2Fui.test%2Fa",
     "/graph/rank",
     "/graph/rank?normalized=yes&limit=2",
+    "/graph/rank?by=domains",
     "/graph/rank?u=http%3A%2F%2Fui.test%2F",
     "/report",
     "/steer",

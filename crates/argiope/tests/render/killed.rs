@@ -105,7 +105,8 @@ fn no_browser_is_left_and_the_crawl_goes_on() {
     let without = without.expect("it starts");
     assert!(left().is_empty(), "the next run has removed it: {:?}, {without:?}", left());
     let more = ["--max-pages", "1000"];
-    let again = command().args(&begun.arguments).args(more).env("TMPDIR", begun.temporary()).output().expect("it starts");
+    let again =
+        command().args(&begun.arguments).args(more).env("TMPDIR", begun.temporary()).output().expect("it starts");
     assert!(again.status.success(), "{again:?}");
     assert!(left().is_empty(), "{:?}", left());
     let rows = argiope(&["export", &begun.dir(), "jsonl", "--outcome", "html"]).stdout;

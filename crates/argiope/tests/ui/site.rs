@@ -41,7 +41,7 @@ pub fn screens(ui: &Ui) -> Vec<String> {
 
 /// The screens that have their addresses from the beginning, with and without something to show. They are of two sites that link to each
 /// other.
-pub const SCREENS: [&str; 38] = [
+pub const SCREENS: [&str; 39] = [
     "/",
     "/sites",
     "/sites?sort=state",
@@ -77,6 +77,7 @@ pub const SCREENS: [&str; 38] = [
     "/graph/path?from=ui.test%2F&to=http%3A%2F%2Fui.test%2Fgone",
     "/graph/rank",
     "/graph/rank?normalized=yes&limit=2",
+    "/graph/rank?by=domains",
     "/graph/rank?u=http%3A%2F%2Fui.test%2F",
     "/report",
     "/steer",

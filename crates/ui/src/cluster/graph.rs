@@ -26,9 +26,9 @@ pub(super) async fn data(State(server): State<Server>, RawQuery(query): RawQuery
 
 /// Answers with the rank of a page, or with the pages of the highest ranks.
 pub(super) async fn rank(State(server): State<Server>, RawQuery(query): RawQuery) -> Result<Html<String>, Failure> {
-    let asked = AskedRanks::of(query);
-    let AskedRanks { url, top, is_normalized: normalized } = asked.clone();
-    let request = PageRankRequest { url, top: top as u32, normalized, ..PageRankRequest::default() };
+    let asked = AskedRanks::of(query)?;
+    let AskedRanks { url, top, by, is_normalized: normalized } = asked.clone();
+    let request = PageRankRequest { url, top: top as u32, normalized, by: by.vertices().to_owned() };
     let answer = server.ask_all(async |mut client| client.page_rank(request).await).await?;
     let place = |place: u64| Some(place).filter(|place| *place > 0);
     let rows: Vec<_> = answer.ranked.into_iter().map(|row| (place(row.place), row.rank, row.url)).collect();
