@@ -30,7 +30,7 @@ pub fn hold(input: &[u8]) {
     lasts(&jar);
 
     let mut jar = Jar::default();
-    for cookie in from_text(&text).unwrap_or_default() {
+    for cookie in from_text(&text).unwrap_or_default().cookies {
         let _ = jar.put(cookie, NOW);
     }
     lasts(&jar);

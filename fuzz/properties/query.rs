@@ -137,6 +137,10 @@ fn named_in(query: &Query) -> Vec<&Named> {
         Query::PageRank { url, .. } => url.iter().collect(),
         Query::Overlap { urls, .. } | Query::Path { ends: urls } => urls.iter().collect(),
         Query::Links { url } | Query::Row { url } => vec![url],
-        Query::Search { .. } | Query::Picture { .. } | Query::Contents { .. } | Query::Piece { .. } => Vec::new(),
+        Query::Search { .. }
+        | Query::Picture { .. }
+        | Query::Linking { .. }
+        | Query::Contents { .. }
+        | Query::Piece { .. } => Vec::new(),
     }
 }

@@ -554,6 +554,7 @@ fn brief(event: &Event) -> String {
         Event::SitesWaiting(sites) => format!("{} sites waiting", sites.len()),
         Event::SeedsAdded(seeds) => format!("{} seeds added", seeds.len()),
         Event::RoundBegan(round) => format!("round {round} began"),
+        Event::SpentElsewhere(spent) => format!("others have spent {spent:?}"),
         Event::Release(sites) => format!("release {} sites", sites.len()),
         Event::RobotsRead { url, record } => format!("read the site of {url:?}: {}", record.is_some()),
         Event::TargetResolved { url, addresses } => format!("resolved target {url:?}: {addresses:?}"),

@@ -14,8 +14,10 @@ const HOSTS: [&str; 4] = ["a.test", "b.test", "c.test", "d.test"];
 /// Pages of a site, its root among them.
 const PAGES: u64 = 25;
 const ALL: u64 = HOSTS.len() as u64 * PAGES;
-/// A worker may begin a visit of each of its sites before it learns what the others have fetched.
-const UNDER_WAY: u64 = HOSTS.len() as u64;
+/// Between the visits of a site.
+const DELAY: Duration = Duration::from_millis(300);
+/// What the sites give within a second and a half: workers know that much later what others have fetched, at most.
+const UNDER_WAY: u64 = 5 * HOSTS.len() as u64;
 
 fn web() -> Web {
     let links: String = (1..PAGES).map(|n| format!("<a href=/{n}>page {n}</a> ")).collect();
@@ -24,7 +26,7 @@ fn web() -> Web {
         web.site(
             host,
             from_fn(move |request| match request.path() {
-                "/" => Reply::new(200).header("Content-Type", "text/html").body(links.clone()),
+                "/" => Reply::new(200).header("Content-Type", "text/html").body(format!("<p>{host} {links}")),
                 "/robots.txt" => Reply::new(404),
                 path => Reply::new(200).header("Content-Type", "text/html").body(format!("<p>{path} of {host}")),
             }),
@@ -58,7 +60,7 @@ fn spent(lab: &Lab, budget: &str) -> u64 {
 
 #[test]
 fn a_budget_counts_for_all_workers_and_is_changed_while_they_crawl() {
-    let mut lab = Lab::new(Laid::apart(web(), &HOSTS), &["--max-pages", "20"]);
+    let mut lab = Lab::new(Laid::apart(web(), &HOSTS).every(DELAY), &["--max-pages", "20"]);
     let _workers = [lab.worker(), lab.worker()];
     let seeds = HOSTS.map(|host| format!("http://{host}/"));
     steer(&lab, &["seeds", &seeds[0], &seeds[1], &seeds[2], &seeds[3]]);
@@ -116,7 +118,7 @@ fn a_budget_counts_for_all_workers_and_is_changed_while_they_crawl() {
 
 #[test]
 fn a_round_has_the_budget_once_more_and_what_a_lost_worker_had_is_fetched_again() {
-    let lab = Lab::new(Laid::apart(web(), &HOSTS), &["--max-pages", "30"]);
+    let lab = Lab::new(Laid::apart(web(), &HOSTS).every(DELAY), &["--max-pages", "30"]);
     let workers = [lab.worker(), lab.worker()];
     let seeds = HOSTS.map(|host| format!("http://{host}/"));
     steer(&lab, &["seeds", &seeds[0], &seeds[1], &seeds[2], &seeds[3]]);

@@ -155,7 +155,7 @@ fn a_server_answers_as_the_command_of_the_archive_does() {
     assert_eq!((&site["outcomes"], &site["pages_fetched"]), (&json!({"html": 1}), &json!(1)), "{site}");
     assert!(site["changes"].to_string().contains("delay b.test=3s"), "{site}");
     let text = lab.served.client(&["explain", "--host", "b.test"]).stdout;
-    assert!(text.starts_with("site") && text.contains("3 s (delay_for)") && text.contains("steered"), "{text}");
+    assert!(text.starts_with("site") && text.contains("3s (--delay-for)") && text.contains("steered"), "{text}");
     let (status, told) = lab.served.post("ExplainHost", &json!({"host": "b.test"}));
     assert_eq!((status, told["text"].as_str()), (200, Some(text.as_str())));
     let unknown = lab.served.client(&["explain", "--host", "nobody.test"]);

@@ -426,6 +426,9 @@ fn the_journal_of_a_server_takes_changes_back() {
     assert_eq!(journal.as_array().expect("changes").last().expect("the undo")["change"], back);
 
     // Others may change the crawl before it is confirmed: then nothing is done.
+    until("a page to lead to the other site", || {
+        lab.served.asked(&["urls", "--site", "b.test"])["urls"].as_array().is_some_and(|urls| !urls.is_empty())
+    });
     assert_eq!(steer(&ui, "hold", "a.test%0Ab.test").status, 303);
     let held = lab.served.asked(&["journal"])["changes"].as_array().expect("changes").last().expect("it").clone();
     let at = held["at"].as_str().expect("a time");

@@ -31,6 +31,7 @@ mod stages;
 mod steered;
 mod steered_killed;
 mod streamed;
+mod suspended;
 mod threads;
 mod told;
 mod ui;

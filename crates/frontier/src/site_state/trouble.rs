@@ -80,7 +80,7 @@ pub(super) struct Sweep {
     pub(super) left_before: u64,
     /// How many pages failed since the site answered one in this sweep.
     pub(super) left_since_page: u64,
-    /// How many the last sweep with an answer left behind before that answer: the site worked while they failed.
+    /// How many the last sweep with an answer left behind that had failed before that answer: the site worked while they failed.
     pub(super) failed_alone: u64,
     /// How many sweeps in a row before had no success.
     pub(super) fruitless: u32,
@@ -479,6 +479,7 @@ impl SiteState {
             left,
             left_since_page,
             failed_alone,
+            is_repeated,
             fruitless,
             chance,
             pages_failed,
@@ -519,7 +520,9 @@ impl SiteState {
         self.sweep.is_repeated = true;
         (self.sweep.answered_before, self.sweep.answered_ever) = (answered, answered_ever);
         self.sweep.left_before = left;
-        self.sweep.failed_alone = if answered.page { left.saturating_sub(left_since_page) } else { failed_alone };
+        // Where the sweep began with failed URLs, those that are left had failed before the answer, too.
+        let left_since_failure = if is_repeated { 0 } else { left_since_page };
+        self.sweep.failed_alone = if answered.page { left.saturating_sub(left_since_failure) } else { failed_alone };
         (self.sweep.fruitless, self.sweep.chance) = (fruitless, chance);
         // Where no page failed in a whole sweep, none is left that does.
         if pages_failed > 0 && !failed_by_themselves {

@@ -248,7 +248,9 @@ impl Crawler for Service {
 
     async fn history(&self, _: Request<HistoryRequest>) -> Result<Response<HistoryResponse>, Status> {
         let recorded = self.clone();
-        let moments = self.ask(move |_| Ok(recorded.recorded().moments())).await?;
+        // It may wait for the storage that a moment is written to, and not for the database.
+        let moments = tokio::task::spawn_blocking(move || recorded.recorded().moments()).await;
+        let moments = moments.map_err(|error| Status::internal(error.to_string()))?;
         let told = |Moment { at, pages, bytes, sites_aside, workers, paused, .. }| api::Moment {
             at,
             pages,

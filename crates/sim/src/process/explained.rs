@@ -254,6 +254,7 @@ fn sites_of(event: &Event) -> Option<BTreeSet<SiteKey>> {
         | Event::SitesFound { .. }
         | Event::SeedsAdded(_)
         | Event::RoundBegan(_)
+        | Event::SpentElsewhere(_)
         | Event::SettingsChanged(_)
         | Event::NewSeeds(_)
         | Event::NotAsked(_)

@@ -183,9 +183,14 @@ mod tests {
             (Reason::Delay, Some(0.5), "the site waits for its delay: not before 2026-11-26T12:40:00.000Z, in 500ms"),
             (
                 Reason::AddressDelay,
-                Reason::Rate,
                 Some(0.25),
                 "its address waits for its delay (--ip-delay): not before 2026-11-26T12:40:00.000Z, in 250ms",
+            ),
+            (
+                Reason::Rate,
+                Some(0.25),
+                "all sites together have as many requests as their rate allows (--rate): not before \
+                 2026-11-26T12:40:00.000Z, in 250ms",
             ),
             (Reason::Aside, Some(60.0), "the site is put aside: not before 2026-11-26T12:40:00.000Z, in 1m"),
             (Reason::Paused, None, "the crawl is paused: `argiope steer web resume` lets it go on"),
@@ -211,6 +216,7 @@ mod tests {
             Reason::Vanished,
             Reason::Delay,
             Reason::AddressDelay,
+            Reason::Rate,
             Reason::Address,
             Reason::Network,
             Reason::Name,
