@@ -151,7 +151,7 @@ impl State {
     }
 
     fn return_to_front(&mut self, site: SiteKey, is_last_probe: bool) {
-        let left_behind = self.asides.remove(site);
+        let left_behind = self.asides.remove(site).map(Box::new);
         self.bring_to_front(site);
         if let Some(Slot::Loading(loading)) = self.sites.get_mut(&site) {
             loading.left_behind = left_behind.or(loading.left_behind.take());

@@ -51,7 +51,7 @@ impl State {
             return self.wait_outside(site, its);
         }
         self.first_sites.remove(&site);
-        let left_behind = self.gone.take(site);
+        let left_behind = self.gone.take(site).map(Box::new);
         self.sites.insert(site, Slot::Loading(Loading { left_behind, ..Loading::default() }));
         self.room.coming += 1;
         self.asked += 1;
@@ -145,7 +145,7 @@ impl State {
             self.room.coming -= 1;
             let left_behind = match left_behind {
                 Some(left_behind) if leaving || changed => {
-                    self.gone.insert(site, left_behind);
+                    self.gone.insert(site, *left_behind);
                     None
                 }
                 left_behind => left_behind,
@@ -164,7 +164,7 @@ impl State {
             }
             let Some(mut front) = self.new_front(now, site, record, url) else { return };
             if let Some(left_behind) = left_behind {
-                front.state.go_on_behind(left_behind);
+                front.state.go_on_behind(*left_behind);
             }
             if is_last_probe {
                 front.state.end_wait(now);

@@ -26,7 +26,7 @@ pub(super) struct Loading {
     /// It is to be let go of.
     pub(super) leaving: bool,
     /// What is known of its URLs that failed.
-    pub(super) left_behind: Option<LeftBehind>,
+    pub(super) left_behind: Option<Box<LeftBehind>>,
     /// It is in trouble, and asked once more since patience ends.
     pub(super) is_last_probe: bool,
 }
