@@ -1,7 +1,6 @@
 //! One site in front: the head of its queue, its robots rules, its counters, and what it wants next.
 
 mod chance;
-mod last_urls;
 mod left_behind;
 mod low_yield;
 mod memory;

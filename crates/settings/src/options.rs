@@ -169,7 +169,7 @@ pub struct Options {
     /// The longest wait after failures
     #[arg(long, value_name = "D", hide_short_help = true, help_heading = "Politeness")]
     pub max_backoff: Option<Span>,
-    /// Requests of a URL before a temporary failure counts as final; up to six times as many if its site fails by chance, and within --patience for the last of a site
+    /// Requests of a URL before a temporary failure counts as final; up to six times as many if its site fails by chance
     #[arg(long, value_name = "N", value_parser = whole::<u8>, hide_short_help = true, help_heading = "Politeness")]
     pub max_attempts: Option<u8>,
     /// Failures in a row, of different URLs, after which a site is put aside for 1, 5, 30 minutes, 2, 6, 24 hours

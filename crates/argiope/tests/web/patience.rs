@@ -50,16 +50,6 @@ async fn a_site_that_is_down_for_some_requests_loses_nothing() {
     }
 }
 
-/// Too few are left to tell a site in trouble by, and each fails more often than `--max-attempts`.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_last_pages_of_a_site_that_is_down_for_long_are_had() {
-    let server = serve(Web::new().site("small.test", site(|n, _| (59..100).contains(&n)))).await;
-    let options = ["--delay", "0", "--ip-delay", "0", "--backoff", "5ms", "--max-backoff", "20ms", "--no-sitemaps"];
-    let crawl = Crawl::of(&server, &["http://small.test/"]).with(&options);
-    assert_eq!(crawl.run().await.code, Some(0), "{}", crawl.said());
-    assert_eq!(count(&crawl.found().outcomes()), [("html", 61)].into(), "{}", crawl.said());
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn of_a_site_that_fails_every_fifth_page_all_others_are_had() {
     let is_well = Arc::new(AtomicU32::new(0));

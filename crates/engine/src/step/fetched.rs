@@ -90,7 +90,7 @@ impl State {
     fn url_fetched(&mut self, now: Timestamp, site: SiteKey, (queued, is_conditional): (Queued, bool), fetch: Fetch) {
         let Fetch { outcome, content } = fetch;
         let politeness = self.settings.site_rules.politeness.clone();
-        let (shares_addresses, patience) = (self.shares_addresses(), self.patience());
+        let shares_addresses = self.shares_addresses();
         let verdict = verdict::judge(&outcome.fetched, is_conditional, self.dates.of(outcome.finished_at));
         let Some(front) = self.front(site) else { return };
         let verdict = match (verdict, &outcome.fetched) {
@@ -137,9 +137,7 @@ impl State {
                 let max = front.state.attempts_max(&politeness);
                 // What HEAD alone was answered with is for GET to confirm, also where one attempt is all there is.
                 let is_spent = attempts >= max && !is_head;
-                let purpose = queued.candidate.purpose;
-                let tries_on = is_spent && trouble != Trouble::Own && front.state.tries_on(purpose, at, patience);
-                (attempts, (is_spent && !tries_on).then(|| (ended, with_attempts(reason, attempts))))
+                (attempts, is_spent.then(|| (ended, with_attempts(reason, attempts))))
             }
         };
         if let Some(front) = self.front(site) {

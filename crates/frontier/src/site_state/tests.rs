@@ -8,7 +8,6 @@ use super::*;
 use crate::politeness::Trouble;
 use crate::{Features, Novelty};
 
-mod last_urls;
 mod trouble;
 
 #[test]

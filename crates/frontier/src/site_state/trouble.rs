@@ -80,7 +80,7 @@ pub(super) struct Sweep {
     pub(super) left_before: u64,
     /// How many pages failed since the site answered one in this sweep.
     pub(super) left_since_page: u64,
-    /// How many the last sweep with an answer left behind that had failed before that answer: the site worked while they failed.
+    /// How many the last sweep with an answer left behind before that answer: the site worked while they failed.
     pub(super) failed_alone: u64,
     /// How many sweeps in a row before had no success.
     pub(super) fruitless: u32,
@@ -94,8 +94,6 @@ pub(super) struct Sweep {
     pub(super) failed_at: Timestamp,
     /// Pages that were found vanished.
     pub(super) vanished: Option<Vanished>,
-    /// When URLs are requested for the last time that have failed as often as they may.
-    pub(super) last_try: Option<Timestamp>,
 }
 
 /// The pages of a site that were found vanished in a sweep.
@@ -123,7 +121,7 @@ impl Answered {
     }
 
     /// Whether it shows that the site works, as far as URLs for this purpose are concerned.
-    pub(super) fn speaks_for(self, purpose: Purpose) -> bool {
+    fn speaks_for(self, purpose: Purpose) -> bool {
         self.page || self.other && purpose != Purpose::Page
     }
 }
@@ -479,14 +477,12 @@ impl SiteState {
             left,
             left_since_page,
             failed_alone,
-            is_repeated,
             fruitless,
             chance,
             pages_failed,
             is_aside_for_failure,
             vanished,
             mut is_aside_for_page,
-            last_try,
             ..
         } = std::mem::take(&mut self.sweep);
         let fruitless = if succeeded { 0 } else { fruitless + 1 };
@@ -511,18 +507,13 @@ impl SiteState {
                 self.wait_until(failed_at + wait, Reason::BackOff);
             }
             None if attempts == 0 => {}
-            None => {
-                let due = failed_at + politeness.wait_before_sweep(fruitless + 1);
-                self.wait_until(last_try.map_or(due, |last| due.min(last)), Reason::BackOff);
-            }
+            None => self.wait_until(failed_at + politeness.wait_before_sweep(fruitless + 1), Reason::BackOff),
         }
         vanished.into_iter().for_each(|vanished| self.wait_for_vanished(vanished, politeness));
         self.sweep.is_repeated = true;
         (self.sweep.answered_before, self.sweep.answered_ever) = (answered, answered_ever);
         self.sweep.left_before = left;
-        // Where the sweep began with failed URLs, those that are left had failed before the answer, too.
-        let left_since_failure = if is_repeated { 0 } else { left_since_page };
-        self.sweep.failed_alone = if answered.page { left.saturating_sub(left_since_failure) } else { failed_alone };
+        self.sweep.failed_alone = if answered.page { left.saturating_sub(left_since_page) } else { failed_alone };
         (self.sweep.fruitless, self.sweep.chance) = (fruitless, chance);
         // Where no page failed in a whole sweep, none is left that does.
         if pages_failed > 0 && !failed_by_themselves {
