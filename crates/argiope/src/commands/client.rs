@@ -166,7 +166,7 @@ enum Method {
     #[command(flatten)]
     OfPage(OfPage),
     /// List the URLs of the crawl
-    Urls(Listing),
+    Urls(Box<Listing>),
     /// List what visits found changed
     Changes {
         /// Since this time: a date, a time in UTC, or how long ago (7d) [default: the begin of the last round]

@@ -173,11 +173,11 @@ mod tests {
         let changed = Changed::of((&order, &release), None, at);
         changed.write_settings(&dir, &Options::default()).expect("written");
         assert!(!dir.changes().exists());
-        assert_eq!(Changed::all_of(&dir).expect("read"), [changed.clone()], "it is in force");
+        assert_eq!(Changed::all_of(&dir).expect("read"), std::slice::from_ref(&changed), "it is in force");
         // The command gives the order again, to a crawl that rests.
         assert_eq!(steer_stopped(&dir, &order, &release).expect("made"), AtRest::DoneBefore);
         for _ in 0..2 {
-            assert_eq!(Changed::written(&dir).expect("read"), [changed.clone()]);
+            assert_eq!(Changed::written(&dir).expect("read"), std::slice::from_ref(&changed));
             Changed::settle(&dir).expect("settled");
         }
         // Another order finds no site on hold, and says so.
