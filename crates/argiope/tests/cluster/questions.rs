@@ -17,9 +17,12 @@ const HERE: &[(&str, &str)] = &[
     ("visited", "the graph of a server has only visited pages"),
 ];
 
+/// Options, each with a reason.
+type Reasons = &'static [(&'static str, &'static str)];
+
 /// Questions: the command, that of `client`, the method of the API, and the options that `client` has not, with the reason or with what to do
 /// instead.
-const QUESTIONS: &[(&str, &str, &str, &[(&str, &str)])] = &[
+const QUESTIONS: &[(&str, &str, &str, Reasons)] = &[
     ("status", "stats", "Stats", &[]),
     ("explain", "explain", "Explain", &[]),
     ("explain", "explain", "ExplainHost", &[]),

@@ -74,9 +74,12 @@ fn of_type(content_type: &'static str, body: String) -> Reply {
 const MENU: &str =
     "<nav>Home News Articles Documents Films About us Contact Imprint Privacy Search the whole site</nav>";
 
+/// The page with a number, which may have such a link to the next.
+type PageOf = fn(u64, &str) -> Reply;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_few_words_or_none_repeats_nothing() {
-    let kinds: [(&str, fn(u64, &str) -> Reply, &str); 5] = [
+    let kinds: [(&str, PageOf, &str); 5] = [
         ("documents", |n, _| of_type("application/pdf", format!("%PDF-1.4 {n}")), "binary"),
         ("pages of few words", |n, next| Reply::html(format!("<h1>Stone {n}</h1>{next}")), "html"),
         ("pages that lead to no other", |n, _| Reply::html(format!("{MENU}<h1>Stone</h1><!-- {n} -->")), "html"),
