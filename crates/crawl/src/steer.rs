@@ -2,7 +2,7 @@
 //!
 //! A change is written into `crawl.toml` or committed to the state; then it is in force; then `changes.jsonl` has it with its date; then
 //! it is confirmed. So a confirmed change survives any kill. An unconfirmed one may count or not. `crawl.toml` names the last change of
-//! settings, in a comment: who opens the state next writes it into `changes.jsonl`, if the process that made it was killed before.
+//! settings, in a comment: the next opening of the state writes it into `changes.jsonl` if the process that made it was killed.
 //!
 //! An order that a run does not confirm, since it was killed or ended, is carried out on the crawl that rests. Its [`OrderId`] in
 //! `changes.jsonl` says what of it was done before.

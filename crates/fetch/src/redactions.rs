@@ -1,4 +1,4 @@
-//! What is not recorded of known values, counted by site: whoever publishes an archive is to know where it has `***`.
+//! What is not recorded of known values, counted by site: so the publisher of an archive knows where it has `***`.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -88,7 +88,7 @@ fn a_budget_counts_for_all_workers_and_is_changed_while_they_crawl() {
     until("the third worker", || stats(&lab, "workers") == 3);
     assert_eq!(spent(&lab, "max-pages"), fetched);
 
-    // A larger budget: what it would bring is told before.
+    // A larger budget: `--dry-run` shows what it would bring.
     let note =
         format!("{fetched} pages of this round fetched so far: {} pages more may be (--max-pages)", 50 - fetched);
     assert_eq!(steer(&lab, &["--dry-run", "set", "--max-pages", "50"])["notes"], json!([note]));

@@ -134,7 +134,7 @@ impl Site {
         Ok(Round { summary, measured, archive: bytes_below(&self.crawl.join("archive"))? - before })
     }
 
-    /// What is told of these changes, an object a line.
+    /// These changes as JSON, an object a line.
     fn told(&self, since: &[&str]) -> anyhow::Result<Vec<Value>> {
         let mut command = Command::new(&self.binary);
         command.arg("changes").arg(&self.crawl).args(["--json", "--brief"]).args(since);

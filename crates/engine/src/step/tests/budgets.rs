@@ -166,7 +166,7 @@ fn what_workers_have_spent_together_holds_each_of_them_up_until_there_is_more() 
         crawl.happen(set(larger));
         crawl.wait(SECOND);
         assert_eq!(visits(&mut crawl), 2);
-        // The visits of a lost worker are undone; what is said of another round does not count.
+        // The visits of a lost worker are undone; another round has no part in it.
         crawl.happen(spent(2, 0, 0, SECOND));
         assert_eq!(visits(&mut crawl), 0);
         crawl.happen(spent(1, 2, 20, SECOND));
