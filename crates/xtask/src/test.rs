@@ -24,13 +24,11 @@ const TESTS_FOR_TWO_CORES: usize = 3;
 /// What failed, or what is missing.
 pub fn run() -> anyhow::Result<()> {
     let has_nextest = Command::new("cargo").args(["nextest", "--version"]).output().is_ok_and(|o| o.status.success());
-    let mut tests = if has_nextest {
-        vec!["nextest", "run", "--workspace", "--no-fail-fast"]
-    } else {
-        vec!["test", "--workspace", "--all-targets", "--no-fail-fast"]
-    };
+    let mut tests =
+        if has_nextest { vec!["nextest", "run", "--workspace"] } else { vec!["test", "--workspace", "--all-targets"] };
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut directories = compiled_and_provided(&[tests.as_slice(), &["--no-run"]].concat(), &path)?;
+    tests.push("--no-fail-fast");
     directories.extend(std::env::split_paths(&path));
     let path = std::env::join_paths(directories)?;
     let at_once = (std::thread::available_parallelism()?.get() * TESTS_FOR_TWO_CORES).div_ceil(2).to_string();
