@@ -3,7 +3,7 @@
 use testdb::until;
 use testweb::{Pages, Web};
 
-use crate::lab::{Lab, Laid, SHORT_LEASE};
+use crate::lab::{Lab, Laid};
 use testkit::ran::argiope;
 use testkit::tables::pages;
 
@@ -13,9 +13,11 @@ const HOSTS: [&str; 4] = ["a.test", "b.test", "c.test", "d.test"];
 fn of_copies_that_workers_record_at_once_one_is_the_original() {
     let copy = || Pages::new().html("/", "<title>copy</title>the same everywhere");
     let web = HOSTS.iter().fold(Web::new(), |web, host| web.site(host, copy()));
-    // Sites are shared out several times in each lease: soon both workers have some.
-    let mut lab = Lab::new(Laid::apart(web, &HOSTS), &SHORT_LEASE);
+    let mut lab = Lab::new(Laid::apart(web, &HOSTS), &[]);
     let workers = [lab.worker(), lab.worker()];
+    for (at, worker) in workers.iter().cycle().take(HOSTS.len()).enumerate() {
+        lab.give(worker, &format!("127.0.0.{}", at + 2));
+    }
     // Each commit that has a first with its payload stops just before it says so, until the lock is free.
     let mut client = lab.database.lock().expect("nobody panicked").client();
     let stop = "CREATE FUNCTION argiope.stop() RETURNS trigger LANGUAGE plpgsql AS

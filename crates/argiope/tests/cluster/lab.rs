@@ -298,6 +298,15 @@ impl Lab {
         self.execute(&format!("UPDATE argiope.worker SET lease_until = '-infinity' WHERE name = '{name}'"));
     }
 
+    /// Makes a worker the owner of an address of the web, before any site is known there.
+    pub fn give(&self, worker: &Worker, address: &str) {
+        let name = worker.name();
+        self.execute(&format!(
+            "INSERT INTO argiope.politeness_group (name, owner, epoch)
+                SELECT '{address}', worker, 1 FROM argiope.worker WHERE name = '{name}'"
+        ));
+    }
+
     /// Adds the seed and waits until nothing is left to do.
     pub fn crawl(&self) -> Value {
         self.served.asked(&["crawl", SEED])

@@ -8,7 +8,7 @@ use serde_json::Value;
 use testdb::until;
 use testweb::{Pages, Web};
 
-use crate::lab::{Lab, Laid, SHORT_LEASE};
+use crate::lab::{Lab, Laid};
 use testkit::ran::{Ran, argiope};
 use testkit::tables::{pages, rows, rows_of_all_visits};
 
@@ -42,7 +42,7 @@ fn no_row_is_left_of_visits_that_are_taken_back_out_of_a_sealed_segment() {
 /// A worker with these arguments copies what another has recorded and loses. Its copies are in a sealed segment by then, or not.
 fn check(arguments: &[&str], are_sealed: bool) {
     let web = HOSTS.iter().fold(Web::new(), |web, host| web.site(host, site()));
-    let mut lab = Lab::new(Laid::apart(web, &HOSTS), &SHORT_LEASE);
+    let mut lab = Lab::new(Laid::apart(web, &HOSTS), &[]);
     let all = i64::try_from(HOSTS.len() * (PAGES + 1)).expect("small");
     let visited = || lab.number("SELECT count(*) FROM argiope.visit WHERE segment IS NOT NULL");
 
@@ -52,11 +52,7 @@ fn check(arguments: &[&str], are_sealed: bool) {
     until("the originals are visited", || visited() == all / 2);
     let second = lab.worker_by(Command::new(env!("CARGO_BIN_EXE_argiope")), arguments);
     // The address of the other site is the other's from the beginning.
-    lab.execute(&format!(
-        "INSERT INTO argiope.politeness_group (name, owner, epoch)
-            SELECT '127.0.0.3', worker, 1 FROM argiope.worker WHERE name = '{}'",
-        second.name()
-    ));
+    lab.give(&second, "127.0.0.3");
     lab.served.add(HOSTS[1]);
     let in_segment = if are_sealed { "g.is_sealed" } else { "NOT g.is_sealed" };
     let copies = format!(
