@@ -47,13 +47,14 @@ fn the_synopsis_of_each_manual_page_is_the_usage_of_its_help() {
 fn a_server_offers_no_option_that_it_refuses() {
     let help = run(&["server", "--help"]).expect_code(0).stdout;
     let store = ["--store", "postgres://nobody@127.0.0.1:9/none", "--archive", "file:///none"];
-    for option in ["--max-pages=1", "--max-bytes=1", "--max-time=1s", "--sandbox", "--no-archive", "--no-dataset"] {
+    for option in ["--sandbox", "--no-archive", "--no-dataset"] {
         let refused = run(&[&["server", option][..], &store].concat()).expect_code(2).stderr;
-        let name = option.split('=').next().unwrap();
-        assert!(refused.contains(&format!("{name}: ")), "{option}: {refused}");
-        assert!(!help.contains(&format!("{name} ")) && !help.contains(&format!("{name}[")), "{help}");
+        assert!(refused.contains(&format!("{option}: ")), "{option}: {refused}");
+        assert!(!help.contains(&format!("{option} ")) && !help.contains(&format!("{option}[")), "{help}");
     }
-    assert!(help.contains("--max-pages-per-site "), "others are offered: {help}");
+    for option in ["--max-pages-per-site ", "--max-pages ", "--max-bytes ", "--max-time "] {
+        assert!(help.contains(option), "others are offered: {help}");
+    }
 }
 
 /// The help of an option, on one line, up to the next option.
