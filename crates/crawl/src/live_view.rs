@@ -91,11 +91,12 @@ mod tests {
     use crate::Scheduler;
     use crate::live::{self, Answers, Live};
     use crate::steer::{Change, OrderId};
+    use crate::stream::Gauge;
 
     #[test]
     fn a_change_drops_the_survey_of_the_time_before() {
         let root = tempfile::tempdir().expect("a directory");
-        let (scheduler, _questions) = Scheduler::new();
+        let (scheduler, _questions) = Scheduler::new(Gauge::default());
         let answers = Answers {
             view: Box::new(|| MemoryStore::new().view()),
             publish: None,

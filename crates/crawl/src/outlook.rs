@@ -141,6 +141,7 @@ fn wait_in_words(reason: Reason, Wait { sites, until }: Wait, now: Timestamp) ->
         Reason::Paused => return Some("the end of the pause".to_owned()),
         Reason::CrawlBudget => return Some("a larger budget of the crawl".to_owned()),
         Reason::Network => return Some("this machine's network".to_owned()),
+        Reason::Reader => return Some("the reader of its stream (--stream)".to_owned()),
         Reason::Hold => "on hold",
         Reason::Elsewhere => "of other workers",
         Reason::SiteBudget => "whose budget is spent",

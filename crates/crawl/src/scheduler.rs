@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use engine::{Pace, Prospect, Question, SiteWaits};
+use engine::{Pace, Prospect, Question, SiteWaits, Wait};
+use frontier::Reason;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 use weburl::{SiteKey, UrlKey};
 
 use crate::latest::{Latest, LatestSink};
+use crate::stream::Gauge;
 use crate::survey::Surveys;
 
 pub use crate::latest::LATEST_MAX;
@@ -45,14 +47,15 @@ pub struct Scheduler {
     asking: mpsc::Sender<Question>,
     latest: Latest,
     surveys: Surveys,
+    stream: Gauge,
 }
 
 impl Scheduler {
     /// The two ends: to ask, and for [`engine::Shell`].
     #[must_use]
-    pub fn new() -> (Self, mpsc::Receiver<Question>) {
+    pub(crate) fn new(stream: Gauge) -> (Self, mpsc::Receiver<Question>) {
         let (asking, questions) = mpsc::channel(QUESTIONS_MAX);
-        (Scheduler { asking, latest: Latest::default(), surveys: Surveys::default() }, questions)
+        (Scheduler { asking, latest: Latest::default(), surveys: Surveys::default(), stream }, questions)
     }
 
     /// Takes note of what is visited.
@@ -62,12 +65,13 @@ impl Scheduler {
 
     /// What is next for a site.
     pub async fn prospect(&self, site: SiteKey) -> Option<Prospect> {
-        self.ask(|answer| Question::Site(site, answer)).await
+        let prospect = self.ask(|answer| Question::Site(site, answer)).await;
+        prospect.map(|prospect| self.stored(prospect))
     }
 
     /// What holds the sites of the crawl up.
     pub async fn waits(&self) -> Option<SiteWaits> {
-        self.ask(Question::Waits).await
+        self.ask(Question::Waits).await.map(|waits| self.all_waits(waits))
     }
 
     /// How fast sites can be visited; `None` of one that is not visited until somebody changes it.
@@ -89,8 +93,11 @@ impl Scheduler {
     /// is no question.
     pub(crate) fn answer(&self, asked: &str, changes: u64) -> Option<String> {
         match serde_json::from_str(asked).ok()? {
-            Asked::Site(site) => self.answer_on_thread(|answer| Question::Site(site, answer)),
-            Asked::Waits => self.answer_on_thread(Question::Waits),
+            Asked::Site(site) => {
+                let prospect = self.ask_on_thread(|answer| Question::Site(site, answer))?;
+                serde_json::to_string(&self.stored(prospect)).ok()
+            }
+            Asked::Waits => serde_json::to_string(&self.all_waits(self.ask_on_thread(Question::Waits)?)).ok(),
             Asked::Process => {
                 let process = RunningProcess { memory_bytes: memory_bytes(), latest: self.latest.keys() };
                 serde_json::to_string(&process).ok()
@@ -109,10 +116,27 @@ impl Scheduler {
         answered.await.ok()
     }
 
-    fn answer_on_thread<T: Serialize>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> Option<String> {
+    fn ask_on_thread<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> Option<T> {
         let (answer, answered) = oneshot::channel();
         self.asking.blocking_send(question(answer)).ok()?;
-        serde_json::to_string(&answered.blocking_recv().ok()?).ok()
+        answered.blocking_recv().ok()
+    }
+
+    /// What is next for a site, given that results may wait for the reader of the stream: the step does not know why.
+    fn stored(&self, prospect: Prospect) -> Prospect {
+        let waits_for_room = prospect.held.is_none_or(|held| matches!(held.reason, Reason::UnderWay | Reason::Busy));
+        match waits_for_room && self.stream.is_full() {
+            true => Prospect { held: Some(Reason::Reader.into()), ..prospect },
+            false => prospect,
+        }
+    }
+
+    /// What holds the crawl up, the reader of the stream included.
+    fn all_waits(&self, mut waits: SiteWaits) -> SiteWaits {
+        if self.stream.is_full() {
+            waits.0.insert(Reason::Reader, Wait { sites: 1, until: None });
+        }
+        waits
     }
 }
 
@@ -144,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_process_answers_without_the_scheduler() {
-        let (scheduler, _questions) = Scheduler::new();
+        let (scheduler, _questions) = Scheduler::new(Gauge::default());
         let asked = serde_json::to_string(&Asked::Process).expect("JSON");
         let process: RunningProcess =
             serde_json::from_str(&scheduler.answer(&asked, 0).expect("an answer")).expect("JSON");
@@ -154,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_survey_is_kept_for_the_next_question() {
-        let (scheduler, _questions) = Scheduler::new();
+        let (scheduler, _questions) = Scheduler::new(Gauge::default());
         let ask = |asked: &Asked| scheduler.answer(&serde_json::to_string(asked).expect("JSON"), 0).expect("an answer");
         assert_eq!(ask(&Asked::Survey), "null");
         assert_eq!(ask(&Asked::KeepSurvey { found: "[1]".to_owned(), for_ms: 60_000 }), "null");

@@ -329,7 +329,7 @@ impl Builder {
             }
         };
         let (viewed, steers) = (store.clone(), steering.clone());
-        let (scheduler, questions) = Scheduler::new();
+        let (scheduler, questions) = Scheduler::new(stream.as_ref().map(Stream::gauge).unwrap_or_default());
         let answers = Answers {
             view: Box::new(move || viewed.view()),
             publish: tables.as_ref().map(Writer::publisher),

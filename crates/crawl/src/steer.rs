@@ -104,6 +104,10 @@ impl Steering {
     /// # Errors
     /// The change cannot be used, the crawl is ending, or the disk fails.
     pub fn steer(&self, order: &OrderId, change: &Change) -> anyhow::Result<Option<u64>> {
+        // It does not wait for a change that the engine has not made yet: while it makes none, this may be what is left to do.
+        if *change == Change::Stop {
+            return self.stop(order).map(|()| None);
+        }
         self.make(&mut self.options.lock().unwrap_or_else(PoisonError::into_inner), order, change)
     }
 
@@ -117,15 +121,18 @@ impl Steering {
         back.by.iter().try_for_each(|change| self.make(&mut options, order, change).map(drop))
     }
 
+    fn stop(&self, order: &OrderId) -> anyhow::Result<()> {
+        self.held.check()?;
+        Changed::of((order, &Change::Stop), None, self.clock.date()).write(&self.dir)?;
+        self.stopping.send_replace(true);
+        Ok(())
+    }
+
     fn make(&self, options: &mut Options, order: &OrderId, change: &Change) -> anyhow::Result<Option<u64>> {
         self.held.check()?;
         let mut urls = None;
         match change {
-            Change::Stop => {
-                Changed::of((order, change), None, self.clock.date()).write(&self.dir)?;
-                self.stopping.send_replace(true);
-                return Ok(None);
-            }
+            Change::Stop => return self.stop(order).map(|()| None),
             Change::Seeds(texts) => self.add_seeds(options, texts)?,
             Change::Retry(words) => {
                 let (retried, settings) = (Retried::read(words)?, Plan::new(options)?.settings);

@@ -225,6 +225,17 @@ pub(crate) struct Stream {
     thread: Option<JoinHandle<()>>,
 }
 
+/// Shows whether a stream holds the crawl up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gauge(Option<Arc<Shared>>);
+
+impl Gauge {
+    /// True while a commit waits for the reader of the stream.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.as_ref().is_some_and(|shared| shared.holds_commit())
+    }
+}
+
 /// What has the lines of a commit written.
 struct StreamSink {
     lines: Lines,
@@ -252,6 +263,11 @@ impl Stream {
             std::thread::Builder::new().name("stream".to_owned()).spawn(move || sender::send(output, &sending))?;
         let sink = StreamSink { lines: Lines::new(store, fields), outbox };
         Ok((Box::new(sink), Stream { shared, target, thread: Some(thread) }))
+    }
+
+    /// Whether it holds the crawl up.
+    pub(crate) fn gauge(&self) -> Gauge {
+        Gauge(Some(self.shared.clone()))
     }
 
     /// Sends the remaining lines, as far as the reader takes them. The sink must be gone.

@@ -50,6 +50,8 @@ pub enum Reason {
     UnderWay,
     /// The crawl has as many requests under way, or as much to store, as it may.
     Busy,
+    /// Results wait to be stored until the reader of the stream takes more (`--stream`).
+    Reader,
 }
 
 impl Reason {
@@ -78,6 +80,7 @@ impl Reason {
             Reason::Share => "share",
             Reason::UnderWay => "under_way",
             Reason::Busy => "busy",
+            Reason::Reader => "reader",
         }
     }
 }

@@ -265,6 +265,39 @@ fn a_crawl_whose_reader_takes_nothing_is_stopped_at_once_and_the_next_run_goes_o
 }
 
 #[test]
+fn a_crawl_that_waits_for_its_reader_says_so_and_stops_though_a_change_waits_too() {
+    let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
+    let dir = dirs.path().join("crawl");
+    let more = ["--delay", "0", "--stream", "-", "--stream-fields", "text", "--stream-buffer", "50KB"];
+    let mut child =
+        crawl(&served, &dir, &more).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_standstill(&dir);
+    let asked = |words: &[&str]| {
+        let (verb, rest) = words.split_first().unwrap();
+        let mut command = Command::new(BINARY);
+        command.arg(verb).arg(&dir).args(rest);
+        command
+    };
+    let status = Running::start(&mut asked(&["status"])).end().expect_code(0).stdout;
+    assert!(status.contains("the crawl waits for: the reader of its stream (--stream)"), "{status}");
+    let story = Running::start(&mut asked(&["explain", "one.test"])).end().expect_code(0).stdout;
+    assert!(story.contains("until the reader of the stream takes more (--stream)"), "{story}");
+    // It is in force once the engine has made it, which waits for its commits.
+    let mut exclude =
+        asked(&["steer", "exclude", "*/none*"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(exclude.try_wait().unwrap(), None, "the change waits");
+    Running::start(&mut asked(&["steer", "stop"])).end().expect_code(0);
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(3), "{stderr}");
+    // The change is made of the crawl that rests.
+    assert!(exclude.wait().unwrap().success());
+    let settings = std::fs::read_to_string(dir.join("crawl.toml")).unwrap();
+    assert!(settings.contains("*/none*"), "{settings}");
+}
+
+#[test]
 fn a_reader_that_leaves_standard_output_ends_the_run_and_the_next_goes_on_behind_it() {
     let (served, dirs) = (Served::start(web()), tempfile::tempdir().unwrap());
     let dir = dirs.path().join("crawl");

@@ -74,6 +74,7 @@ pub(super) struct Outbox {
 }
 
 /// What the outbox and its sender share.
+#[derive(Debug)]
 pub(super) struct Shared {
     state: Mutex<State>,
     changed: Condvar,
@@ -81,6 +82,7 @@ pub(super) struct Shared {
 }
 
 /// Positions are bytes of the stream.
+#[derive(Debug)]
 pub(super) struct State {
     /// The outbox, and where it begins.
     file: Arc<File>,
@@ -97,6 +99,8 @@ pub(super) struct State {
     is_aborted: bool,
     /// The reader has left.
     is_gone: bool,
+    /// A commit waits until the reader has taken more.
+    holds_commit: bool,
     failed: Option<String>,
 }
 
@@ -334,6 +338,7 @@ impl Outbox {
             is_ended: false,
             is_aborted: false,
             is_gone: false,
+            holds_commit: false,
             failed: None,
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), stopping });
@@ -505,7 +510,8 @@ impl Shared {
             }
             let waiting = state.end - state.sent;
             let is_over = state.is_aborted || state.is_gone || *self.stopping.borrow();
-            if is_over || waiting == 0 || waiting + bytes <= bytes_max {
+            state.holds_commit = !is_over && waiting > 0 && waiting + bytes > bytes_max;
+            if !state.holds_commit {
                 return Ok(());
             }
             state = self.changed.wait_timeout(state, LOOK_EVERY).unwrap_or_else(PoisonError::into_inner).0;
@@ -556,6 +562,11 @@ impl Shared {
     pub(super) fn is_over(&self) -> bool {
         let state = self.lock();
         state.is_aborted || *self.stopping.borrow()
+    }
+
+    /// True while a commit waits for the reader.
+    pub(super) fn holds_commit(&self) -> bool {
+        self.lock().holds_commit
     }
 
     pub(super) fn is_ended(&self) -> bool {

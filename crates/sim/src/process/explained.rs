@@ -225,7 +225,8 @@ fn ends_with_events(reason: Reason) -> bool {
         | Reason::Rate
         | Reason::Name
         | Reason::UnderWay
-        | Reason::Busy => false,
+        | Reason::Busy
+        | Reason::Reader => false,
     }
 }
 

@@ -119,6 +119,7 @@ fn held(reason: Reason, at: At<'_>) -> String {
         }
         Reason::UnderWay => "a request to the site is under way, or its result is being stored".to_owned(),
         Reason::Busy => "the crawl has as many requests under way as it may (--concurrency)".to_owned(),
+        Reason::Reader => "results wait to be stored until the reader of the stream takes more (--stream)".to_owned(),
     }
 }
 
@@ -224,6 +225,7 @@ mod tests {
             Reason::Share,
             Reason::UnderWay,
             Reason::Busy,
+            Reason::Reader,
         ] {
             assert_eq!(serde_json::to_value(reason).expect("JSON"), reason.as_str());
         }
