@@ -355,7 +355,8 @@ fn seeds_between_two_rounds_of_a_watch_are_for_the_next() {
     };
     assert!(seeds(&[]).expect_code(1).stderr.contains("no crawl runs there"));
     let mut watch = Command::new(BINARY);
-    watch.arg("watch").arg(&dir).args(["--every", "1s", "--budget", "1/day"]);
+    // Longer than two commands take, wherever the first round falls.
+    watch.arg("watch").arg(&dir).args(["--every", "8s", "--budget", "1/day"]);
     let running = Running::start(&mut watch);
     while !dir.join("watch.lock").exists() {
         assert!(running.age() < Duration::from_secs(60), "it does not begin");

@@ -246,13 +246,15 @@ fn trap_rules_near_their_limits_are_shown() {
     );
 }
 
-/// Four numbers that are counted up without end, a page for each.
+/// Four numbers that are counted up without end, a page for each. All say the same.
 fn endless() -> Web {
-    let page = |request: &testweb::Request| {
+    let same: String =
+        (b'a'..=b'z').map(|letter| format!("<p>{} ", char::from(letter).to_string().repeat(7))).collect();
+    let page = move |request: &testweb::Request| {
         let own: Option<u32> = request.path().trim_start_matches("/endless/").parse().ok();
         let next = own.map_or_else(|| vec![1_000, 2_000, 3_000, 4_000], |own| vec![own + 1]);
         let links: String = next.iter().map(|next| format!("<a href=/endless/{next}>more</a>")).collect();
-        Reply::html(format!("<title>{own:?}</title>{links}"))
+        Reply::html(format!("<title>{own:?}</title>{same}{links}"))
     };
     Web::new().site("small.test", from_fn(page))
 }

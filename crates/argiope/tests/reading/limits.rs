@@ -21,8 +21,13 @@ fn sitemap(urls: &[&str]) -> Reply {
 
 fn crawled() -> Crawled {
     let repeats: String = (0..REPEATS).map(|n| format!("<a href=\"/same{}#{n}\">x</a>", n % 3)).collect();
-    let days: String = (1..=5).map(|day| format!("<a href=/calendar/2026/11/{day}>x</a>")).collect();
-    let pages = Pages::new()
+    // The first day is new, two more may say the same, and three are left out.
+    let day = |day: u32| format!("/calendar/2026/11/{day}");
+    let days: String = (1..=6).map(|n| format!("<a href={}>x</a>", day(n))).collect();
+    let nothing: String =
+        (b'a'..=b'z').map(|letter| format!("<p>{} ", char::from(letter).to_string().repeat(7))).collect();
+    let pages = (1..=6).fold(Pages::new(), |pages, n| pages.html(day(n), format!("{nothing}{days}")));
+    let pages = pages
         .text("/robots.txt", format!("Sitemap: {SITE}/sitemap.xml\n{}", "# more\n".repeat(80_000)))
         .reply("/sitemap.xml", sitemap(&["/listed", "/not-listed"]))
         .html("/", "<a href=/contents>x</a> <a href=/a/a/a/a/a>x</a> <a href=/days>x</a> <a href=/turn0>x</a>")
@@ -63,7 +68,7 @@ fn each_limit_is_in_the_summary_the_report_and_the_story_of_its_url() {
     let story = |path: &str, arguments: &[&str]| {
         crawled.run("explain", &[&[format!("{SITE}{path}").as_str()], arguments].concat())
     };
-    assert_eq!(story("/calendar/2026/11/5", &["--json"]).json()["limits"], json!(["calendar"]));
+    assert_eq!(story("/calendar/2026/11/6", &["--json"]).json()["limits"], json!(["calendar"]));
     assert_eq!(story("/sitemap.xml", &["--json"]).json()["limits"], json!(["sitemap_entries"]));
     assert_eq!(story("/behind", &["--json"]).json()["limits"], json!([]));
     let text = story("/turn1", &[]).stdout;
