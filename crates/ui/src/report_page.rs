@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use ask::freshness::Freshness;
-use ask::urls::FAILED;
+use ask::urls::{FAILED, State as UrlState};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -181,10 +181,16 @@ fn urls(chosen: &Chosen) -> String {
             // Whatever was answered has a size.
             ("size_min", if *is_answered { "0" } else { "" }),
             ("reached", reached),
-            ("linked", yes(*state == FAILED)),
+            ("linked", yes(is_error(state))),
             ("reported", "yes"),
         ],
     )
+}
+
+/// True for what was requested without success, all of it or of one kind.
+fn is_error(state: &str) -> bool {
+    let failed = UrlState::named(FAILED).unwrap_or_default();
+    state == FAILED || UrlState::named(state).is_ok_and(|states| states.is_subset(&failed))
 }
 
 /// Answers with the report as one file.

@@ -193,7 +193,9 @@ fn form(filter: &Filter) -> Markup {
                 @if at > 0 { @if at + 1 == FILES.len() { " or " } @else { ", " } }
                 a href=(of_files.link(path, &Next::None)) download { (name) }
             }
-            ". A file is in the order of sites."
+            ". A file is in the order of sites"
+            @if !filter.linked.is_empty() { ", and has no pages that link to them: " code { "argiope links" } " has those of a URL" }
+            "."
         }
     }
 }

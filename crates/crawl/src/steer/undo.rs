@@ -3,6 +3,7 @@
 use anyhow::bail;
 use serde::{Deserialize, Serialize};
 use settings::options::Options;
+use settings::plan::Plan;
 use toml::Table;
 
 use super::change::Change;
@@ -66,11 +67,17 @@ impl Replaced {
         let now = Table::try_from(now)?;
         let made = match change {
             Change::Set(given) => Table::try_from(Options::parse(given)?)?,
-            _ => Table::new(),
+            // Without a value they have their defaults.
+            _ => {
+                let mut without = now.clone();
+                without.retain(|key, _| !self.values.contains_key(key));
+                Table::try_from(Plan::new(&without.try_into()?)?.options)?
+            }
         };
         let values = self.values.iter().map(|(key, value)| (key, Some(value)));
         let all = values.chain(self.absent.iter().map(|key| (key, None)));
-        Ok(set_or_unset(all.filter(|(key, _)| now.get(*key) == made.get(*key))))
+        let holds = |key: &String| now.get(key) == made.get(key);
+        Ok(set_or_unset(all.filter(|(key, _)| holds(key))))
     }
 }
 
@@ -207,6 +214,27 @@ mod tests {
                 assert_eq!(back.differing_keys(before).expect("options").len(), 0, "{what} {to:?}");
                 assert_eq!(told(changed.undo(&back)), "not: nothing of it is in force", "{what} {to:?}, twice");
             }
+        }
+    }
+
+    #[test]
+    fn a_setting_with_a_default_goes_back_to_its_value() {
+        let given = Options { max_pages: Some(7), delay: Some("3s".parse().expect("a span")), ..Options::default() };
+        // As a crawl has them.
+        let before = Plan::new(&given).expect("options").options;
+        for (what, to, undo) in [
+            ("unset", &["delay"][..], "set delay = \"3s\""),
+            ("unset", &["delay", "max-pages"], "set delay = \"3s\", max-pages = 7"),
+            ("set", &["delay = \"7s\""], "set delay = \"3s\""),
+        ] {
+            let change = change(what, to);
+            let after = change.plan(&before).expect("a change").expect("options").options;
+            let replaced = Replaced::by(&change, &before, &after).expect("options");
+            let changed = Changed { at: String::new(), change, replaced, order: None };
+            assert_eq!(told(changed.undo(&after)), undo, "{what} {to:?}");
+            let later = Options { delay: Some("9s".parse().expect("a span")), ..after };
+            let left = if to.len() > 1 { "set max-pages = 7" } else { "not: nothing of it is in force" };
+            assert_eq!(told(changed.undo(&later)), left, "{what} {to:?}, changed since");
         }
     }
 

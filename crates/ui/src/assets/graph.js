@@ -6,7 +6,7 @@ if (canvas) {
   const COLOURS = Array.from({ length: 24 }, (_, at) => `hsl(${Math.round(at * 137.5) % 360} 55% 47%)`);
   const OTHERS = "#8a8d94";
   const MARGIN = 24;
-  // A point of mean rank takes this share of the room that there is for each.
+  // A point of mean rank takes this share of the room that there is for each, at most.
   const SHARE = 0.3;
   const RADIUS = { least: 1, most: 14 };
   const ZOOM = { step: 1.25, least: 0.5, most: 200 };
@@ -217,10 +217,13 @@ if (canvas) {
     }
     ({ vertices: points, links } = await answer.json());
     const mean = points.reduce((sum, point) => sum + point.rank, 0) / points.length || 1;
+    const highest = points.reduce((most, point) => Math.max(most, point.rank), 0) || 1;
     const room = SHARE * Math.sqrt((canvas.width * canvas.height) / points.length);
+    // Areas are in the proportion of ranks: the largest point is not cut.
+    const radius = Math.min(room / Math.sqrt(mean), RADIUS.most / Math.sqrt(highest));
     const byColour = new Map();
     for (const point of points) {
-      point.size = Math.max(RADIUS.least, Math.min(RADIUS.most, room * Math.sqrt(point.rank / mean)));
+      point.size = Math.max(RADIUS.least, radius * Math.sqrt(point.rank));
       const colour = COLOURS[point.community] ?? OTHERS;
       if (!byColour.has(colour)) byColour.set(colour, []);
       byColour.get(colour).push(point);

@@ -78,10 +78,12 @@ if (board) {
     return after < 0 ? points.length - 1 : after;
   };
 
+  const size = (bytes) => (bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
+
   const say = (chosen) => {
     const date = new Date(chosen.at * 1000).toISOString().slice(0, 19).replace("T", " ");
     const known = Object.entries(TOLD).filter(([name]) => chosen[name] !== undefined).map(([name, told]) => `${chosen[name]} ${told}`);
-    const numbers = [`${chosen.rate.toFixed(1)} pages a second`, `${(chosen.bytes / 1e6).toFixed(1)} MB in all`, ...known];
+    const numbers = [`${chosen.rate.toFixed(1)} pages a second`, `${size(chosen.bytes)} in all`, ...known];
     const text = `${date} UTC: ${numbers.join(", ")}${chosen.paused ? "; paused" : ""}`;
     document.getElementById("at").textContent = text;
     slider.setAttribute("aria-valuetext", text);
@@ -101,7 +103,11 @@ if (board) {
     pen.lineWidth = 2;
     pen.beginPath();
     const top = (point) => height - MARGIN.below - (point[series] / (most || 1)) * (height - MARGIN.below - MARGIN.above);
-    for (const point of known) pen.lineTo(left(point), top(point));
+    for (const point of known) {
+      // A rate is that of the time since the point before: also where nothing ran.
+      if (series === "rate") pen.lineTo(left({ at: Math.max(point.from, points[0].at) }), top(point));
+      pen.lineTo(left(point), top(point));
+    }
     pen.stroke();
     pen.lineWidth = 1;
     pen.beginPath();
