@@ -133,8 +133,9 @@ impl Exchanger {
         self.requests.has_cookie(url, name, (self.clock)())
     }
 
-    /// Asks and reads the whole answer. A connection kept from before may have died in the meantime: if it gives not a
-    /// byte, the request is sent once more over a new one, as all but POST may be (RFC 9110 §9.2.2).
+    /// Asks and reads the whole answer. A connection kept from before may have died in the meantime, or bear what a server sent behind an
+    /// answer, too late to be seen with it. If it gives not a byte or no HTTP, the request is sent once more over a new one, as all but POST may
+    /// be (RFC 9110 §9.2.2).
     pub(crate) async fn exchange(&self, ask: &Ask<'_>) -> Result<Answered, Unanswerable> {
         let target = self.connector.target(&ask.url.site(), ask.task.address).await?;
         let mut connection = if ask.method == Method::Post { None } else { self.pool.take(&target.key) };

@@ -196,12 +196,14 @@ fn unanswered(came: &[u8]) -> Unanswered {
 }
 
 fn refused(wrong: Wrong) -> Unanswered {
+    // It may be what is left of an answer before.
+    let untouched = matches!(wrong, Wrong::NotHttp(_));
     let failure = match wrong {
         Wrong::TooLarge => failure::head_too_large(),
         Wrong::TooManyFields => failure(FailureKind::HeadTooLarge, "answer's head has too many fields"),
         Wrong::NotHttp(reason) => failure(FailureKind::Protocol, format!("answer is not HTTP: {reason}")),
     };
-    Unanswered { failure, untouched: false }
+    Unanswered { failure, untouched }
 }
 
 #[cfg(test)]

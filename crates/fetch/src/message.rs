@@ -20,7 +20,7 @@ pub(crate) struct ResponseHead {
 #[derive(Debug)]
 pub(crate) struct Unanswered {
     pub(crate) failure: Failure,
-    /// True if not a byte of an answer came: the request may be sent again.
+    /// True if nothing of an answer came, or only what is no HTTP. Over a connection kept from before, the request may be sent again.
     pub(crate) untouched: bool,
 }
 

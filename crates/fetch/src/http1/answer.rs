@@ -71,7 +71,7 @@ pub(super) fn find(bytes: &[u8], head_bytes_max: usize, is_head: bool) -> Result
             continue;
         }
         let framing = framing(&answer, status, is_head).map_err(Wrong::NotHttp)?;
-        let is_kept = is_kept(&answer, &framing);
+        let is_kept = is_kept(&answer, &framing) && !announces_body_behind(&answer, status);
         return Ok(Some(ParsedHead { head, status, framing, is_kept }));
     }
 }
@@ -81,9 +81,21 @@ fn is_interim(status: u16) -> bool {
     (100..200).contains(&status) && status != 101
 }
 
+/// A status without a body (RFC 9112 §6.3).
+fn is_without_body(status: u16) -> bool {
+    matches!(status, 101 | 204 | 304)
+}
+
+/// An answer that has no body, but fields that announce one. A server may send it nevertheless, also much later: it would be read as the answer
+/// to the next request. 304 may repeat the length of the page, and is not worth the risk.
+fn announces_body_behind(answer: &Response<'_, '_>, status: u16) -> bool {
+    let has_length = || values(answer, "content-length").any(|value| value.iter().any(|digit| *digit != b'0'));
+    is_without_body(status) && (values(answer, "transfer-encoding").next().is_some() || has_length())
+}
+
 /// The rules of RFC 9112 §6.3, in their order.
 fn framing(answer: &Response<'_, '_>, status: u16, is_head: bool) -> Result<Framing, String> {
-    if is_head || matches!(status, 101 | 204 | 304) {
+    if is_head || is_without_body(status) {
         return Ok(Framing::NONE);
     }
     if let Some(last) = values(answer, "transfer-encoding").last() {
@@ -163,7 +175,11 @@ mod tests {
             ("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n", "200 chunked"),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n", "200 until close"),
             ("HTTP/1.1 204 No Content\r\n\r\n", "204 0, kept"),
-            ("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", "304 0, kept"),
+            ("HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", "204 0, kept"),
+            ("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", "204 0"),
+            ("HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n", "204 0"),
+            ("HTTP/1.1 304 Not Modified\r\n\r\n", "304 0, kept"),
+            ("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", "304 0"),
             ("HTTP/1.1 101 Switching Protocols\r\n\r\n", "101 0, kept"),
             ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\n", "404 5, kept"),
             ("HTTP/1.1 100 Continue\r\n\r\n", "more"),

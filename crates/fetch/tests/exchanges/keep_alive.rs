@@ -69,6 +69,57 @@ async fn a_kept_connection_that_died_is_replaced_once() {
     assert_eq!((server.connections(), server.requests().len()), (2, 4));
 }
 
+/// Bytes behind an answer, which come late, are no answer to the next request. It is sent once more, and not again where that does not help.
+#[tokio::test]
+async fn a_kept_connection_that_gives_no_http_is_replaced_once() {
+    const STRAY: &str = "hello\r\n";
+    for (of_new, is_answered) in [(OK, true), (STRAY, false)] {
+        let server = serve(move |mut peer| async move {
+            let first = if peer.number == 0 { OK } else { of_new };
+            for answer in [first, if peer.number == 0 { STRAY } else { of_new }] {
+                peer.request().await;
+                peer.send(answer).await;
+            }
+            peer.request().await;
+        })
+        .await;
+        let fetcher = plain();
+        fetcher.fetch(page(&server.url("/"))).await;
+        let outcome = fetcher.fetch(page(&server.url("/"))).await;
+        if is_answered {
+            assert_eq!(text(&response(&outcome).body), "ok");
+        } else {
+            assert_failed(&outcome, FailureKind::Protocol, "answer is not HTTP: invalid HTTP version");
+        }
+        assert_eq!((server.connections(), server.requests().len()), (2, 3));
+    }
+}
+
+#[tokio::test]
+async fn a_kept_connection_with_bytes_behind_the_answer_is_not_used() {
+    let sent = Arc::new(Notify::new());
+    let to_server = Arc::clone(&sent);
+    let server = serve(move |mut peer| {
+        let (sent, other) = (Arc::clone(&to_server), "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother");
+        async move {
+            peer.request().await;
+            peer.send(OK).await;
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            peer.send(other).await;
+            sent.notify_one();
+            peer.request().await;
+        }
+    })
+    .await;
+    let fetcher = plain();
+    for fetched in 1..3 {
+        assert_eq!(text(&response(&fetcher.fetch(page(&server.url("/"))).await).body), "ok");
+        sent.notified().await;
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        assert_eq!((server.connections(), server.requests().len()), (fetched, fetched));
+    }
+}
+
 #[tokio::test]
 async fn a_kept_connection_that_began_to_answer_is_not_replaced() {
     let server = serve(|mut peer| async move {
