@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crawl::opened::Opened;
-use model::{Change, Purpose, Round, Timestamp, Visit};
+use model::{Change, Purpose, Round, Timestamp, Visit, says_gone};
 use printable::counted;
 use replay::Replay;
 use serde::{Serialize, Serializer};
@@ -280,7 +280,17 @@ fn compare(
     };
     let before = before.split_last().map(|(last, earlier)| current_visit(last, earlier));
     let now = current_visit(last, later);
-    let change = Change::between(before, now);
+    let change = match Change::between(before, now) {
+        // A redirect to nothing says no more than that the page is gone.
+        Change::Moved if moves::leads_to_nothing(view, now, line)? => {
+            if before.is_some_and(says_gone) {
+                Change::Unchanged
+            } else {
+                Change::Gone
+            }
+        }
+        change => change,
+    };
     // A redirect that was not known before: nothing is as it was.
     let is_known = before.is_some() || change != Change::Unchanged;
     Ok(is_known.then(|| (change, before.cloned(), now.clone())))

@@ -1,10 +1,12 @@
 //! The features that distinguish a page or document from others of its site.
 
+use std::collections::HashSet;
+
 use extract::besides::Known;
 use extract::html::dom::Document;
 use extract::media_type::Kind;
 use extract::passages::Passages;
-use extract::{HtmlPage, LinkKind};
+use extract::{HtmlPage, LinkKind, numbers};
 use frontier::{Features, ShapeRule, TrapRules};
 use model::ContentDigest;
 use weburl::CanonicalUrl;
@@ -58,6 +60,7 @@ pub(crate) fn of_page(
         passages: passages.sample,
         passages_count: passages.count,
         saying,
+        numbers: numbers_besides_addresses(page, targets),
         media,
         payload: page.digest.map(mark_of),
         leads_on,
@@ -81,6 +84,19 @@ fn saying_besides_alike(page: &PageText<'_>, targets: &[CanonicalUrl]) -> (bool,
     known.add_numbers(url.path_and_query());
     alike.for_each(|target| known.add_numbers(target.path_and_query()));
     (true, known.besides(&html.text))
+}
+
+/// The numbers of a page's text that are in no address on it, nor in its own.
+fn numbers_besides_addresses(page: &PageText<'_>, targets: &[CanonicalUrl]) -> Vec<u32> {
+    let mut numbers = numbers::of_text(&page.html.text);
+    if numbers.is_empty() {
+        return numbers;
+    }
+    let site = page.url.key().site;
+    let addresses = targets.iter().filter(|target| target.key().site == site).take(ALIKE_MAX).chain([page.url]);
+    let known: HashSet<u32> = addresses.flat_map(|address| numbers::of_address(address.path_and_query())).collect();
+    numbers.retain(|number| !known.contains(number));
+    numbers
 }
 
 fn mark_of(digest: &ContentDigest) -> u32 {

@@ -14,6 +14,7 @@ pub mod href;
 pub mod html;
 pub mod limits;
 pub mod media_type;
+pub mod numbers;
 pub mod page;
 pub mod parts;
 pub mod passages;

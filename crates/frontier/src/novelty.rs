@@ -21,6 +21,8 @@ pub struct Features {
     pub words: Option<u32>,
     /// The same without those words that are also in its URL and in the like ones that it links to. Of a page that leads on alone.
     pub saying: Option<u32>,
+    /// Numbers of its text, in order, but for those of dates and addresses.
+    pub numbers: Vec<u32>,
     /// The images it shows, or the document that it is.
     pub media: Vec<u32>,
     /// Its payload.
@@ -36,7 +38,7 @@ pub struct Shows {
     pub is_new: bool,
     /// The payload of another page.
     is_copy: bool,
-    /// The words of another page, and not too few of them to tell pages apart.
+    /// The words of another page, and not too few of them to tell pages apart. It has no numbers of its own.
     has_words: bool,
     /// Mostly parts of other pages.
     has_parts: bool,
@@ -50,6 +52,12 @@ impl Shows {
     #[must_use]
     pub fn repeats(self) -> bool {
         !self.is_new && (self.is_copy || self.has_words)
+    }
+
+    /// True if it is a copy of another page, byte for byte.
+    #[must_use]
+    pub fn is_copy(self) -> bool {
+        self.is_copy
     }
 
     /// True if it counts for a rule: it is a copy, or as other pages of its shape are and leads to more of them. A page of few or other words
@@ -72,22 +80,35 @@ const NEW_SAMPLED_MIN: usize = 3;
 /// orders have fewer.
 const NEW_PERCENT: usize = 50;
 
+/// Numbers of its own that a page has which says something by them, at least. A counter of visits and the time that a server took are fewer.
+const OWN_NUMBERS_MIN: usize = 3;
+/// Numbers in a row by which pages with the same numbers are recognised. Each alone is on some other page sooner or later.
+const NUMBERS_IN_A_ROW: usize = 3;
+
 /// What the pages of sites had.
 #[derive(Debug, Default)]
 pub struct Novelty {
     /// Marks of the features remembered. Empty until there are some.
     marks: Vec<u32>,
-    /// The passages of the last page of each site.
-    last: HashMap<SiteKey, Vec<u32>>,
+    /// The last page of each site.
+    last: HashMap<SiteKey, Last>,
+}
+
+/// What the last page of a site had.
+#[derive(Debug, Default)]
+struct Last {
+    passages: Vec<u32>,
+    numbers: Vec<u32>,
 }
 
 impl Novelty {
     /// Takes in what a page of a site has, and tells what it shows. What it shares with the page before belongs to the frame of its site.
     pub fn shows(&mut self, site: SiteKey, features: Features) -> Shows {
-        let Features { passages, passages_count, words, saying, media, payload, leads_on } = features;
+        let Features { passages, passages_count, words, saying, numbers, media, payload, leads_on } = features;
         // Apart from what follows, whose branches nobody can foresee: so the memory is asked for all marks at once.
         let are_new: Vec<bool> = passages.iter().map(|passage| self.remember(site, u64::from(*passage))).collect();
-        let mut before = self.last.remove(&site).unwrap_or_default().into_iter().peekable();
+        let last = self.last.remove(&site).unwrap_or_default();
+        let mut before = last.passages.into_iter().peekable();
         let (mut own, mut new) = (0, 0);
         for (passage, is_new) in passages.iter().zip(are_new) {
             while before.next_if(|other| other < passage).is_some() {}
@@ -95,6 +116,7 @@ impl Novelty {
             own += usize::from(is_own);
             new += usize::from(is_own && is_new);
         }
+        let has_own_numbers = self.has_own_numbers(site, &numbers, &last.numbers);
         let has_new_media = media.into_iter().fold(false, |is_new, medium| self.is_new(site, 1, medium) | is_new);
         let mut is_known = |kind, number: Option<u32>| number.is_some_and(|number| !self.is_new(site, kind, number));
         let (is_copy, has_words, has_saying) = (is_known(2, payload), is_known(3, words), is_known(4, saying));
@@ -106,13 +128,25 @@ impl Novelty {
         let shows = Shows {
             is_new: !is_copy && (is_new_text || has_new_media),
             is_copy,
-            has_words: has_words && count >= NEW_PASSAGES_MIN,
+            has_words: has_words && count >= NEW_PASSAGES_MIN && !has_own_numbers,
             has_parts: of_text(own) >= NEW_PASSAGES_MIN && !is_mostly_new,
             has_saying,
             leads_on,
         };
-        self.last.insert(site, passages);
+        self.last.insert(site, Last { passages, numbers });
         shows
+    }
+
+    /// Takes in the numbers of a page, and tells whether several are its own: not on the page before, and not among the same numbers anywhere.
+    fn has_own_numbers(&mut self, site: SiteKey, numbers: &[u32], before: &[u32]) -> bool {
+        let step = |hash: u32, number: &u32| (hash.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9);
+        let rows = numbers.windows(NUMBERS_IN_A_ROW).map(|row| row.iter().fold(0, step));
+        let are_new: Vec<bool> = rows.map(|row| self.is_new(site, 5, row)).collect();
+        let Some(last) = are_new.len().checked_sub(1) else { return false };
+        let are_new_with =
+            |at: usize| are_new[at.saturating_sub(NUMBERS_IN_A_ROW - 1)..=at.min(last)].iter().all(|is_new| *is_new);
+        let own = numbers.iter().enumerate().filter(|(at, number)| !before.contains(number) && are_new_with(*at));
+        own.count() >= OWN_NUMBERS_MIN
     }
 
     /// Takes in the parameters of a URL, and tells whether one of them has a value that no earlier URL of the path had.
@@ -233,6 +267,30 @@ mod tests {
             }
             let shows = novelty.shows(SITE, features);
             assert_eq!((shows.repeats(), RULES.map(|rule| shows.counts_for(rule))), (repeats, counts), "{name}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_its_own_are_what_a_page_of_the_same_words_says() {
+        let page =
+            |numbers: &[u32]| Features { words: Some(1), leads_on: true, numbers: numbers.to_vec(), ..text(0..20) };
+        let mut novelty = Novelty::default();
+        for (numbers, name, repeats) in [
+            (&[][..], "the first", false),
+            (&[], "none", true),
+            (&[1, 2], "two", true),
+            (&[3, 4, 5], "three", false),
+            (&[3, 4, 6], "one, besides those of the page before", true),
+            (&[5, 1, 2], "each is known, but not together", false),
+            (&[6, 7, 8], "three others", false),
+            (&[3, 4, 5], "the first again, not behind itself", true),
+            (&[6, 7, 8], "and so those", true),
+            (&[3, 4, 5, 9, 10], "a counter and a time behind them", true),
+            (&[3, 4, 5, 11, 12, 13], "three behind them", false),
+            (&[0, 14, 15], "a telephone number", false),
+            (&[0, 16, 17], "and, besides it, a counter and a time", true),
+        ] {
+            assert_eq!(novelty.shows(SITE, page(numbers)).repeats(), repeats, "{name}");
         }
     }
 

@@ -81,8 +81,10 @@ impl ShapeRule {
 /// Names of parameters that carry dates.
 const DATE_PARAMETERS: [&str; 5] = ["year", "month", "day", "date", "week"];
 
-/// From how many characters on a value of letters and digits looks like a session id.
+/// From how many characters on a value of letters and digits looks like a session id, and one of digits alone under the name of one.
 const SESSION_BYTES_MIN: usize = 16;
+/// The same for letters and digits under the name of a session id.
+const NAMED_SESSION_BYTES_MIN: usize = 8;
 
 impl TrapRules {
     /// The rule that a URL breaks by its form, and the reason in words.
@@ -252,7 +254,7 @@ impl Shape {
         if DATE_PARAMETERS.contains(&lower.as_str()) && numbers > 0 {
             self.has_year |= lower == "year" || numbers > 1;
             self.date_parts += numbers;
-        } else if weburl::is_session_id(name) || looks_like_session_id(value) {
+        } else if looks_like_session_id(value) || weburl::is_session_id(name) && may_be_session_id(value) {
             self.session = true;
         } else {
             self.text.push('=');
@@ -305,6 +307,13 @@ fn looks_like_session_id(value: &str) -> bool {
         && value.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
+/// Under the name of a session id. The stations and talks of a site may be numbered under such a name too.
+fn may_be_session_id(value: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
+    let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    value.len() >= if is_mixed { NAMED_SESSION_BYTES_MIN } else { SESSION_BYTES_MIN } && has(u8::is_ascii_digit)
+}
+
 #[cfg(test)]
 mod tests {
     use weburl::CanonicalRules;
@@ -345,7 +354,10 @@ mod tests {
             ("/p/2026", "/p/1234", None),
             ("/p/202611", "/p/10001231", None),
             ("/p;jsessionid=1", "/p;jsessionid=2", Some(Session)),
-            ("/p?sid=a", "/p?sid=b", Some(Session)),
+            ("/p?sid=8f14e45f", "/p?sid=c9f0-f895", Some(Session)),
+            ("/p?CFID=8141592653589793", "/p?CFID=2718281828459045", Some(Session)),
+            ("/p?sid=10001", "/p?sid=10002", Some(SimpleQueries)),
+            ("/p?sid=talk-2", "/p?session_id=opening-keynote", Some(SimpleQueries)),
             ("/p?x=8f14e45fceea167a", "/p?x=c9f0f895fb98ab91", Some(Session)),
             ("/shop?a=1&b=2&c=3", "/shop?c=1&d=7&e=3", Some(Queries)),
             ("/topic?id=1", "/topic?id=2&start=20", Some(SimpleQueries)),
@@ -360,7 +372,9 @@ mod tests {
 
     #[test]
     fn different_shapes_are_counted_apart() {
-        for (a, b) in [("/a?id=1", "/b?id=1"), ("/cal/2026/1/", "/other/2026/1/"), ("/p?sid=1&x=1", "/p?sid=1&x=2")] {
+        for (a, b) in
+            [("/a?id=1", "/b?id=1"), ("/cal/2026/1/", "/other/2026/1/"), ("/p?sid=8f14e45f&x=1", "/p?sid=8f14e45f&x=2")]
+        {
             let rules = TrapRules::default();
             assert_ne!(rules.shape(&url(a)), rules.shape(&url(b)), "{a} {b}");
         }

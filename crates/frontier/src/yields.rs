@@ -24,7 +24,7 @@ use self::group::{GROUPS_OF_URL, TREES, directory, ends_of_trees};
 pub use self::group::{Group, groups_of, is_key_of_group};
 pub use self::lines::Lines;
 use self::sample::{Linked, Sample};
-use crate::TrapRules;
+use crate::{Shows, TrapRules};
 
 /// Groups watched in a site, at most.
 const GROUPS_MAX: usize = 64;
@@ -93,6 +93,8 @@ pub struct Brought {
     trees: [usize; TREES],
     /// The page repeats others.
     repeats: bool,
+    /// It is a copy of another.
+    is_copy: bool,
 }
 
 /// The verdict on a group of URLs.
@@ -158,6 +160,8 @@ struct Tally {
     in_busy: u32,
     /// Pages that repeat others.
     repeats: u32,
+    /// Copies of others among them.
+    copies: u32,
     depth_min: u32,
     depth_max: u32,
 }
@@ -165,10 +169,11 @@ struct Tally {
 impl Brought {
     /// No URL yet.
     #[must_use]
-    pub fn nothing(page: &CanonicalUrl, repeats: bool) -> Self {
+    pub fn nothing(page: &CanonicalUrl, shows: Shows) -> Self {
         let trees = ends_of_trees(page.path());
         let (groups, within) = ([0; GROUPS_OF_URL], [0; GROUPS_OF_URL]);
-        let mut brought = Brought { groups, within, all: 0, trees, repeats };
+        let (repeats, is_copy) = (shows.repeats(), shows.is_copy());
+        let mut brought = Brought { groups, within, all: 0, trees, repeats, is_copy };
         brought.groups.iter_mut().zip(groups_of(page)).for_each(|(key, group)| *key = group.key());
         brought
     }
@@ -223,7 +228,8 @@ impl Yields {
             watched.add(page.depth, within, brought);
             watched.window.in_busy += u32::from(is_in_busy);
             is_in_busy |= watched.window.pages > window / BUSY_PART && !matches!(group, Group::Tree(_));
-            if watched.window.pages >= window.saturating_mul(windows_of(&group)) {
+            let windows = if watched.window.is_of_copies() { 1 } else { windows_of(&group) };
+            if watched.window.pages >= window.saturating_mul(windows) {
                 let turns_out = watched.end_window(key, self.pages, &self.sample, rules);
                 follows.extend(turns_out.map(|turns_out| (key, turns_out)));
             }
@@ -293,12 +299,18 @@ impl Tally {
         self.within = self.within.saturating_add(within);
         self.all = self.all.saturating_add(brought.all);
         self.repeats += u32::from(brought.repeats);
+        self.copies += u32::from(brought.is_copy);
         self.depth_min = self.depth_min.min(depth);
         self.depth_max = self.depth_max.max(depth);
     }
 
     fn is_of_repeats(&self) -> bool {
         is_at_least(self.repeats, self.pages, REPEATS_PERCENT)
+    }
+
+    /// Nearly all are copies: nothing of it is lost if it is judged soon.
+    fn is_of_copies(&self) -> bool {
+        is_at_least(self.copies, self.pages, REPEATS_PERCENT)
     }
 
     /// Generations of links between its first pages and its last.

@@ -110,6 +110,12 @@ pub fn says_what_is_there(visit: &Visit) -> bool {
     visit.outcome != Outcome::NotModified && !matches!(Presence::of(visit), Presence::Failed)
 }
 
+/// True if a visit says that there is nothing at its URL: 404 or 410.
+#[must_use]
+pub fn says_gone(visit: &Visit) -> bool {
+    matches!(Presence::of(visit), Presence::Gone)
+}
+
 /// True if a visit can be compared with others of its URL: it says what is there, or that it is as before.
 #[must_use]
 pub fn can_be_compared(visit: &Visit) -> bool {

@@ -29,7 +29,7 @@ mod sought;
 mod time;
 mod visit;
 
-pub use again::{Change, Round, can_be_compared, looks_vanished, says_what_is_there};
+pub use again::{Change, Round, can_be_compared, looks_vanished, says_gone, says_what_is_there};
 pub use announced::{Announced, Announcement, Announcer};
 pub use candidate::{Candidate, Position, Purpose, Queued, Via, Visited};
 pub use digest::{ContentDigest, PayloadDigest};

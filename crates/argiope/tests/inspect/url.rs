@@ -92,6 +92,6 @@ fn the_optional_rules_are_flags() {
 #[test]
 fn urls_of_an_endless_kind_say_what_bounds_them() {
     check(&["url", "http://a.test/cal/2026/11"], "counted as", "calendar, at most 1000 of one shape");
-    check(&["url", "http://a.test/p?sid=1"], "counted as", "session, at most 50 of one shape");
+    check(&["url", "http://a.test/p?sid=8f14e45f"], "counted as", "session, at most 50 of one shape");
     check(&["url", "http://a.test/p?a=1&b=2&c=3"], "counted as", "queries, at most 1000 of one shape");
 }

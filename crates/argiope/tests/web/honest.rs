@@ -79,10 +79,18 @@ type PageOf = fn(u64, &str) -> Reply;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_few_words_or_none_repeats_nothing() {
-    let kinds: [(&str, PageOf, &str); 5] = [
+    let kinds: [(&str, PageOf, &str); 6] = [
         ("documents", |n, _| of_type("application/pdf", format!("%PDF-1.4 {n}")), "binary"),
         ("pages of few words", |n, next| Reply::html(format!("<h1>Stone {n}</h1>{next}")), "html"),
         ("pages that lead to no other", |n, _| Reply::html(format!("{MENU}<h1>Stone</h1><!-- {n} -->")), "html"),
+        (
+            "measurements",
+            |n, next| {
+                let values: String = (1..7).map(|at| format!("<td>{}.{}", (n * at * 7919) % 31, at * n % 10)).collect();
+                Reply::html(format!("{MENU}<h1>Weather</h1><table>{values}</table>{next}"))
+            },
+            "html",
+        ),
         ("films", |n, next| Reply::html(format!("{MENU}<video src=/films/{n}.mp4></video>{next}")), "html"),
         (
             "words in a frame",

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Change, Outcome, PayloadDigest, Visit};
+use model::{Change, Outcome, PayloadDigest, Visit, says_gone};
 use store::{CrawlView, StoreError, current_visit};
 use weburl::{CanonicalUrl, UrlKey};
 
@@ -73,20 +73,30 @@ impl Moves {
 /// Where the redirect that a visit found leads in the end, by what is known of the URLs on the way. A circle ends before it comes back to a
 /// URL. `None` where the redirect names no URL that can be requested.
 pub(super) fn end_of(view: &dyn CrawlView, found: &Visit, line: &Line) -> Result<Option<CanonicalUrl>, StoreError> {
+    Ok(follow(view, found, line)?.map(|(end, _)| end))
+}
+
+/// Whether the redirect that a visit found leads to a URL that is gone.
+pub(super) fn leads_to_nothing(view: &dyn CrawlView, found: &Visit, line: &Line) -> Result<bool, StoreError> {
+    Ok(follow(view, found, line)?.is_some_and(|(_, is_gone)| is_gone))
+}
+
+/// The end of the redirects, and whether it is gone.
+fn follow(view: &dyn CrawlView, found: &Visit, line: &Line) -> Result<Option<(CanonicalUrl, bool)>, StoreError> {
     let Some(mut place) = target_of(found) else { return Ok(None) };
     let mut passed = BTreeSet::from([found.key, place.key()]);
     for _ in 1..REDIRECTS_MAX {
-        let next = match view.get(place.key())?.and_then(|entry| entry.visit) {
-            Some(last) => {
-                let visits = line.visits(view, &last)?;
-                visits.split_last().and_then(|(last, earlier)| target_of(current_visit(last, earlier)))
-            }
-            None => None,
-        };
-        let Some(next) = next.filter(|next| passed.insert(next.key())) else { break };
+        let Some(last) = view.get(place.key())?.and_then(|entry| entry.visit) else { break };
+        let visits = line.visits(view, &last)?;
+        let Some((last, earlier)) = visits.split_last() else { break };
+        let now = current_visit(last, earlier);
+        if says_gone(now) {
+            return Ok(Some((place, true)));
+        }
+        let Some(next) = target_of(now).filter(|next| passed.insert(next.key())) else { break };
         place = next;
     }
-    Ok(Some(place))
+    Ok(Some((place, false)))
 }
 
 /// The URL to which a visit found a redirect.

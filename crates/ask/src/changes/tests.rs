@@ -349,6 +349,50 @@ fn a_page_that_moved_is_where_its_redirects_end() {
 }
 
 #[test]
+fn a_redirect_that_leads_to_nothing_is_a_page_that_is_gone() {
+    let page = (Outcome::Html, 200, 1);
+    let redirect = |content| (Outcome::Redirect, 301, content);
+    let gone = |content| (Outcome::HttpError, 404, content);
+    let store = store(&[
+        ("old", &[page, redirect(1)]),
+        ("new-and-dead", &[gone(0)]),
+        ("near", &[page, redirect(1)]),
+        ("on-the-way", &[redirect(0)]),
+        ("gone-itself", &[page, gone(1)]),
+        ("gone-before", &[gone(1), redirect(1)]),
+        ("failing", &[page, redirect(1)]),
+        ("in-trouble", &[(Outcome::HttpError, 500, 0)]),
+    ]);
+    for (from, to) in [
+        ("old", "new-and-dead"),
+        ("near", "on-the-way"),
+        ("on-the-way", "gone-itself"),
+        ("gone-before", "new-and-dead"),
+        ("failing", "in-trouble"),
+    ] {
+        let last = store.get(url(from).key()).expect("a state").and_then(|entry| entry.visit).expect("a visit");
+        let visit = Visit { target: Some(url(to).to_string()), ..last };
+        store.commit(&Batch { visits: vec![visit], ..Batch::default() }).expect("a commit");
+    }
+    let mut told = BTreeMap::new();
+    let question = Question { since: Since::Round(3), through: None, sites: Vec::new(), pages: None };
+    let counts = changes(&store, &question, &mut |changed| {
+        told.insert(changed.url, (changed.change, changed.target));
+        Ok(())
+    });
+    let at = |path: &str| url(path).to_string();
+    let expect = [
+        (at("old"), (Change::Gone, None)),
+        (at("near"), (Change::Gone, None)),
+        (at("gone-itself"), (Change::Gone, None)),
+        (at("failing"), (Change::Moved, Some(at("in-trouble")))),
+    ];
+    assert_eq!(told, BTreeMap::from(expect));
+    let counts_expected = [(Change::Gone, 3), (Change::Moved, 1), (Change::Failed, 2), (Change::Unchanged, 1)];
+    assert_eq!(counts.expect("an answer"), Counts::from(counts_expected));
+}
+
+#[test]
 fn what_is_different_is_told_by_blocks() {
     let before = "# Title\n\nThe first paragraph.\n\nThe second.\n\n- a\n- b";
     let now = "# Title\n\nThe second.\n\n- a\n- c\n\nThe last.";

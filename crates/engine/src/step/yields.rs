@@ -70,7 +70,7 @@ impl State {
         }
         let features = features.map(|features| *features);
         let shows = front.state.judge_novelty(page, shape, features, &mut self.novelty, rules);
-        is_watched.then(|| Brought::nothing(&page.url, shows.repeats()))
+        is_watched.then(|| Brought::nothing(&page.url, shows))
     }
 
     /// Notes what a page brought, and applies the verdicts on its groups to its site.

@@ -121,11 +121,11 @@ impl Crawl<'_> {
         let leads_on = shape.is_some() && links.iter().any(|link| traps.shape(&url(link)) == shape);
         let features = (is_watched || shape.is_some()).then(|| Features {
             leads_on,
-            payload: payload(&links, text),
+            payload: payload(path, &links, text),
             ..features(text)
         });
         let shows = self.site.judge_novelty(candidate, shape, features, novelty, traps);
-        let mut brought = Brought::nothing(&candidate.url, shows.repeats());
+        let mut brought = Brought::nothing(&candidate.url, shows);
         let mut seen = HashSet::default();
         for link in links.iter().map(|link| url(link)).filter(|link| seen.insert(link.key())) {
             let (depth, found_on) = (candidate.depth + 1, Some(candidate.url.key()));
@@ -183,9 +183,10 @@ fn features(text: u64) -> Features {
     Features { passages, passages_count: PASSAGES, words, ..Features::default() }
 }
 
-/// The mark of a page with these links and this text. Pages of few words have numbers besides.
-fn payload(links: &[String], text: u64) -> Option<u32> {
-    (text > 0).then(|| (links.iter().fold(text, |mark, link| mixed(mark ^ drawn(link, 0))) >> 32) as u32)
+/// The mark of a page with these links, which are relative to it, and this text. Pages of few words have numbers besides.
+fn payload(path: &str, links: &[String], text: u64) -> Option<u32> {
+    let relative = |link: &String| drawn(link.strip_prefix(path).unwrap_or(link), 0);
+    (text > 0).then(|| (links.iter().fold(text, |mark, link| mixed(mark ^ relative(link))) >> 32) as u32)
 }
 
 /// So many links to ever new pages.
@@ -207,7 +208,7 @@ fn what_a_page_brings_is_counted_for_its_groups() {
     let paths =
         ["/", "/a/", "/a/x", "/a/b/x", "/a/b/y", "/a/b/c/d/e/x", "/a/b/c/d/f/", "/a?x=1", "/a?y=1&x=2", "/a?x=2&y"];
     for (page, found) in paths.iter().flat_map(|page| paths.map(|found| (url(page), url(found)))) {
-        let mut brought = Brought::nothing(&page, false);
+        let mut brought = Brought::nothing(&page, Shows::default());
         brought.add(&page, &found);
         let expect: Vec<u32> = groups_of(&page).map(|group| u32::from(group.contains(&found))).collect();
         assert_eq!(brought.within[..expect.len()], expect, "{page} {found}");
@@ -258,6 +259,13 @@ fn endless_nested_below(path: &str) -> Page {
     if path == "/" { page(path, vec!["/a/b/".to_owned()]) } else { nested(path, "/a/b/") }
 }
 
+/// A few pages below each other without end: their links are relative.
+fn endless_mirror(path: &str) -> Page {
+    const PAGES: [&str; 5] = ["about", "news", "team", "jobs", "faq"];
+    let own = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    (PAGES.map(|page| format!("{path}{page}/")).into(), drawn(own, 0))
+}
+
 fn endless_calendar(path: &str) -> Page {
     let day = number(path, "/day/").unwrap_or(1 << 40);
     (vec![format!("/day/{}", day - 1), format!("/day/{}", day + 1)], 7 << (day % 3))
@@ -304,6 +312,7 @@ fn a_generator_ends() {
         (&endless_nested, "nested", "/*", 11_000),
         (&endless_nested_below, "nested below", "/a/b/*", 2_500),
         (&endless_calendar, "calendar", "/day/", 0),
+        (&endless_mirror, "mirror", "/*", 0),
     ] {
         let crawled = crawl(&traps, 20_000, page);
         let (fetched, max) = (crawled.fetched.len(), 6_000 + more_max);
