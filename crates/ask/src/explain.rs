@@ -17,7 +17,7 @@ mod waiting;
 
 use serde::Serialize;
 
-pub use self::asked::Asked;
+pub use self::asked::{Asked, Told};
 pub use self::crawl::Crawl;
 pub use self::found::Step;
 pub use self::linked::{LinkText, LinkedAs};

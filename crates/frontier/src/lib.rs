@@ -45,7 +45,7 @@ pub use held::{Held, Reason};
 pub use novelty::{Features, Novelty, Shows};
 pub use politeness::{ASIDE_WAITS, DelayRule, Politeness, Trouble, UNREACHED_IN_A_ROW_MAX};
 pub use site_state::{
-    Counts, Failed, Failing, LeftBehind, Next, RobotsState, Settled, SiteRules, SiteState, window_urls,
+    Behind, Counts, Failed, Failing, LeftBehind, Next, RobotsState, Settled, SiteRules, SiteState, window_urls,
 };
 pub use traps::{ShapeRule, TrapRules};
 pub use verdict::Verdict;

@@ -17,7 +17,8 @@ use model::{Failure, Limit, LimitSet, Outcome, Position, Purpose, Queued, SiteRe
 use robots::{Matching, RobotsTxt};
 use weburl::SiteKey;
 
-pub use self::left_behind::LeftBehind;
+use self::left_behind::has_failed;
+pub use self::left_behind::{Behind, LeftBehind};
 pub use self::low_yield::Counts;
 use self::low_yield::LowGroups;
 use self::shapes::Counted;
@@ -407,8 +408,7 @@ impl SiteState {
             if self.taken.contains(&position.url) || self.sweep.remembered.contains(&position.url) {
                 continue;
             }
-            let has_failed = waiting.attempts > 0 && waiting.visited.is_none();
-            if !has_failed || self.sweep.is_repeated || !self.sweep.leave(position.url) {
+            if !has_failed(&waiting) || self.sweep.is_repeated || !self.sweep.leave(position.url) {
                 self.queue.insert(position, waiting);
             }
         }

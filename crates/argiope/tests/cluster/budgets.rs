@@ -75,6 +75,7 @@ fn a_budget_counts_for_all_workers_and_is_changed_while_they_crawl() {
     assert!(waits.iter().any(|wait| wait["reason"] == "crawl_budget"), "{told}");
     let told = lab.served.client(&["explain", waiting]).stdout;
     assert!(told.contains("a larger max-pages, max-bytes or max-time lets it go on"), "{told}");
+    assert!(told.contains("spent is max-pages"), "{told}");
     let told = lab.served.asked(&["crawl", waiting]);
     assert_eq!((&told["outcome"], &told["waits_for"]), (&json!("waiting"), &json!("max-pages")), "{told}");
     let told = lab.served.client(&["stats"]).stdout;

@@ -77,6 +77,7 @@ fn json_has_every_key_always() {
         "rules",
         "why",
         "changes",
+        "changes_earlier",
     ];
     for what in ["http://small.test/", "http://small.test/never-heard-of", "mailto:me@small.test"] {
         let story = crawled.run("explain", &[what, "--json"]).json();

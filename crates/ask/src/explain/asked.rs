@@ -4,14 +4,16 @@ use crawl::steer::Retried;
 use crawl::{Change, Changed, LiveView};
 use engine::clock::Clock;
 use engine::{Prospect, Settings, Spent, State};
-use model::Timestamp;
+use model::{Purpose, Timestamp, Visit};
+use settings::plan;
 use store::{CrawlView, StoreError};
-use weburl::{CanonicalUrl, Pattern, Site};
+use weburl::{CanonicalUrl, Site};
 
 use crate::urls::LOOKED_AT_MAX;
 
-/// Changes from outside that an explanation of a site or URL lists.
-const CHANGES_TOLD_MAX: usize = 10;
+/// Changes of the whole crawl that an explanation of a site or URL lists, the last ones; and of those that name it.
+const OF_ALL_TOLD_MAX: u64 = 10;
+const OF_ONE_TOLD_MAX: u64 = 100;
 
 /// How much of a large site an explanation looks at. What is beyond is not counted, and the explanation says so.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +90,7 @@ impl<'a> Asked<'a> {
     }
 
     /// What workers have spent of the budgets of the crawl.
-    fn spent(&self) -> Result<Spent, StoreError> {
+    pub(super) fn spent(&self) -> Result<Spent, StoreError> {
         if let Some(spent) = self.spent {
             return Ok(spent);
         }
@@ -110,31 +112,117 @@ impl<'a> Asked<'a> {
         self.seeds.clone().map_or_else(|| self.view.seeds(), Ok)
     }
 
-    /// The same as [`Asked::changes_of`], each in words with its date.
-    pub(super) fn dated_changes_of(&self, site: &Site, url: Option<&CanonicalUrl>) -> Vec<String> {
-        let changes = self.changes_of(site, url).into_iter();
-        changes.map(|Changed { at, change, .. }| format!("{change}, {at}")).collect()
-    }
-
-    /// The last changes from outside that concern a site, or a URL of it.
+    /// The changes from outside that concern a site, or a URL of it with these visits, the oldest first. Of those that are about the whole
+    /// crawl the last ones.
     #[must_use]
-    pub fn changes_of(&self, site: &Site, url: Option<&CanonicalUrl>) -> Vec<&Changed> {
-        let matches = |patterns: &[String]| {
-            let patterns = patterns.iter().filter_map(|pattern| Pattern::new(pattern).ok());
-            url.is_none_or(|url| patterns.into_iter().any(|pattern| pattern.matches(url.as_str())))
-        };
-        let concerns = |changed: &&Changed| match &changed.change {
-            Change::Exclude(patterns) | Change::Include(patterns) | Change::Remove(patterns) => matches(patterns),
-            Change::Retry(words) => {
-                Retried::read(words).is_ok_and(|retried| url.is_none_or(|url| retried.matches(url.as_str())))
+    pub fn changes_of(&self, site: &Site, url: Option<(&CanonicalUrl, &[Visit])>) -> Told<'_> {
+        let (mut changes, mut earlier, mut of_all, mut of_one) = (Vec::new(), 0, 0, 0);
+        for changed in self.changes.iter().rev() {
+            let (count, max) = match concern(changed, site, url) {
+                Concern::None => continue,
+                Concern::All => (&mut of_all, OF_ALL_TOLD_MAX),
+                Concern::One => (&mut of_one, OF_ONE_TOLD_MAX),
+            };
+            *count += 1;
+            match *count > max {
+                true => earlier += 1,
+                false => changes.push(changed),
             }
-            Change::Hold(sites) | Change::Release(sites) => sites.iter().any(|named| named.names(site)),
-            Change::DelayFor(delays) => delays.iter().any(|delay| delay.site.names(site)),
-            Change::Seeds(seeds) => url.is_some_and(|url| seeds.iter().any(|seed| seed == url.as_str())),
-            Change::Pause | Change::Resume | Change::Stop | Change::Set(_) | Change::Unset(_) => true,
+        }
+        changes.reverse();
+        Told { changes, earlier }
+    }
+}
+
+/// Changes from outside that are told.
+pub struct Told<'a> {
+    /// The oldest first.
+    pub changes: Vec<&'a Changed>,
+    /// How many others there were.
+    pub earlier: u64,
+}
+
+impl Told<'_> {
+    /// Each in words, with its date.
+    pub(super) fn in_words(&self) -> Vec<String> {
+        self.changes.iter().map(|Changed { at, change, .. }| format!("{change}, {at}")).collect()
+    }
+}
+
+/// What a change is about, as far as a site or a URL is concerned.
+enum Concern {
+    /// Something else.
+    None,
+    /// All of the crawl.
+    All,
+    /// The site or the URL among few.
+    One,
+}
+
+fn concern(changed: &Changed, site: &Site, url: Option<(&CanonicalUrl, &[Visit])>) -> Concern {
+    let of_url = |is_concerned: &dyn Fn(&CanonicalUrl, &[Visit]) -> bool| match url {
+        None => Concern::All,
+        Some((url, visits)) if is_concerned(url, visits) => Concern::One,
+        Some(_) => Concern::None,
+    };
+    let of_site = |is_named: bool| if is_named { Concern::One } else { Concern::None };
+    match &changed.change {
+        Change::Exclude(patterns) | Change::Include(patterns) | Change::Remove(patterns) => of_url(&|url, _| {
+            let mut patterns = patterns.iter().filter_map(|text| plan::pattern("", text).ok());
+            patterns.any(|pattern| pattern.matches(url.as_str()))
+        }),
+        Change::Retry(words) => of_url(&|url, visits| {
+            let before = visits.iter().rev().find(|visit| visit.at.to_rfc3339() <= changed.at);
+            let outcome = before.map(|visit| visit.outcome);
+            Retried::read(words).is_ok_and(|retried| retried.names(url.as_str(), Purpose::Page, outcome))
+        }),
+        Change::Hold(sites) | Change::Release(sites) => of_site(sites.iter().any(|named| named.names(site))),
+        Change::DelayFor(delays) => of_site(delays.iter().any(|delay| delay.site.names(site))),
+        Change::Seeds(seeds) => of_site(url.is_some_and(|(url, _)| seeds.iter().any(|seed| seed == url.as_str()))),
+        Change::Pause | Change::Resume | Change::Stop | Change::Set(_) | Change::Unset(_) => Concern::All,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Outcome;
+    use settings::options::Options;
+    use settings::plan::Plan;
+    use store::MemoryStore;
+
+    use super::*;
+
+    #[test]
+    fn what_concerns_a_url_is_told_however_much_was_changed_of_all_since() {
+        let (store, url) = (MemoryStore::new(), CanonicalUrl::from_canonical("http://a.test/p/15").expect("a URL"));
+        let words = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let mut changes = vec![
+            Change::Exclude(words("*/p/15*")),
+            Change::Exclude(words("*/other/*")),
+            Change::Retry(words("timeout")),
+            Change::Retry(words("*p*")),
+            Change::Retry(words("excluded")),
+        ];
+        changes.extend((0..6).flat_map(|_| [Change::Pause, Change::Resume]));
+        let at = |n: usize| Timestamp(n as u64 * 1_000_000);
+        let dated = |(n, change)| Changed { at: at(n).to_rfc3339(), change, order: None, replaced: None };
+        let changes = changes.into_iter().enumerate().map(dated).collect();
+        let settings = Plan::new(&Options::default()).expect("a plan").settings;
+        let asked = Asked::of_workers(&store, settings, 1, changes, Vec::new(), Spent::default());
+        let told = |url: Option<(&CanonicalUrl, &[Visit])>| {
+            let told = asked.changes_of(&Site::from_text("http://a.test").expect("a site"), url);
+            let words = told.changes.iter().map(|changed| changed.change.to_string());
+            (words.filter(|words| !["pause", "resume"].contains(&&**words)).collect::<Vec<_>>(), told.earlier)
         };
-        let mut last: Vec<&Changed> = self.changes.iter().rev().filter(concerns).take(CHANGES_TOLD_MAX).collect();
-        last.reverse();
-        last
+        let visit = |outcome| [Visit::without_fetch(url.key(), outcome, String::new(), at(1))];
+        for (visits, expect) in [
+            (&[][..], &["exclude */p/15*"][..]),
+            (&visit(Outcome::Html), &["exclude */p/15*"]),
+            (&visit(Outcome::Excluded), &["exclude */p/15*", "retry *p*", "retry excluded"]),
+            (&visit(Outcome::Timeout), &["exclude */p/15*", "retry timeout", "retry *p*"]),
+        ] {
+            assert_eq!(told(Some((&url, visits))), (expect.iter().map(ToString::to_string).collect(), 2), "{visits:?}");
+        }
+        assert_eq!(told(None), (Vec::new(), 7), "a site has the last ones");
     }
 }

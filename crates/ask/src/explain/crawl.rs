@@ -7,7 +7,7 @@ use crawl::{Changed, CrawlDir};
 use engine::Settings;
 use settings::plan::Plan;
 use store::CrawlView;
-use weburl::{CanonicalUrl, Site};
+use weburl::CanonicalUrl;
 
 use super::asked::{Asked, Looks, Run};
 use super::text::At;
@@ -102,10 +102,5 @@ impl<'a> Crawl<'a> {
     fn known(&self, text: &str) -> anyhow::Result<Option<CanonicalUrl>> {
         let Ok(url) = CanonicalUrl::parse(text, &self.asked.settings.canonical) else { return Ok(None) };
         Ok(self.store().get(url.key())?.map(|_| url))
-    }
-
-    /// The last changes from outside that concern a site, or a URL of it, each with its date.
-    pub(super) fn changes_of(&self, site: &Site, url: Option<&CanonicalUrl>) -> Vec<String> {
-        self.asked.dated_changes_of(site, url)
     }
 }

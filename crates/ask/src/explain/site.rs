@@ -11,6 +11,7 @@ use store::CrawlView;
 use weburl::{CanonicalUrl, Site, SiteKey};
 
 use super::asked::Asked;
+use super::queued;
 use super::survey::{NearLimit, Survey};
 use super::waiting::{SiteNow, Why};
 use crate::target::{Host, Target};
@@ -79,6 +80,8 @@ pub struct SiteStory {
     pub why: Vec<Why>,
     /// What was changed from outside, with its date.
     pub changes: Vec<String>,
+    /// How many changes are left out, earlier ones.
+    pub changes_earlier: u64,
 }
 
 /// What is known of a site's robots.txt.
@@ -207,7 +210,8 @@ impl SiteStory {
         let now = SiteNow::new(asked, site, record)?;
         let survey = Survey::of(asked.view, &now.record, &settings.site_rules.traps, asked.looks.urls_max)?;
         let why = now.why(survey.outcomes.get(FRONTIER).copied().unwrap_or(0), survey.in_part);
-        let next = asked.view.pending(site.key(), None, NEXT_SHOWN)?;
+        let next = queued::head(asked, site.key(), &now.behind(), NEXT_SHOWN)?;
+        let told = asked.changes_of(site, None);
         let (wait, rule) = now.delay();
         let robots = RobotsStory::of(&now);
         let record = now.record;
@@ -228,10 +232,11 @@ impl SiteStory {
             outcomes: survey.outcomes,
             counted_in_part: survey.in_part,
             counted: survey.seen,
-            next: next.into_iter().map(|queued| queued.candidate.url.to_string()).collect(),
+            next,
             near_limits: survey.near_limits,
             why,
-            changes: asked.dated_changes_of(site, None),
+            changes: told.in_words(),
+            changes_earlier: told.earlier,
         })
     }
 }

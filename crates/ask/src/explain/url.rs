@@ -56,6 +56,8 @@ pub struct UrlStory {
     pub why: Vec<Why>,
     /// What was changed from outside, with its date.
     pub changes: Vec<String>,
+    /// How many changes are left out, earlier ones.
+    pub changes_earlier: u64,
 }
 
 /// A visit of the URL.
@@ -114,6 +116,7 @@ impl UrlStory {
             rules: Vec::new(),
             why: Vec::new(),
             changes: Vec::new(),
+            changes_earlier: 0,
         }
     }
 
@@ -133,7 +136,12 @@ impl UrlStory {
         let is_seed = store.seeds()?.contains(url);
         let mut story = UrlStory::new(given);
         story.url = Some(url.to_string());
-        story.changes = crawl.changes_of(&url.site(), Some(url));
+        let visits = entry.as_ref().map_or(Ok(Vec::new()), |entry| visits_of(crawl.store(), entry))?;
+        let told = crawl.asked.changes_of(&url.site(), Some((url, &visits)));
+        (story.changes, story.changes_earlier) = (told.in_words(), told.earlier);
+        if visits.len() > 1 {
+            story.visits = Past::of(&visits);
+        }
         story.linked_as = LinkedAs::of(&Layout::at(crawl.dir.dataset()), url.key())?;
         story.rules = rules::judge(url, is_seed, entry.as_ref().map(|entry| &entry.candidate), &site);
         story.rules.extend(crawl.patterns_unread.as_deref().map(rules::unread));
@@ -157,7 +165,6 @@ impl UrlStory {
         self.attempts = self.attempts.max(visit.attempts);
         self.limits = visit.limits.iter().map(Limit::as_str).collect();
         self.at = Some(visit.at.to_rfc3339());
-        self.visits = visits_of(store, visit)?;
         self.target = target_of(store, visit)?;
         self.record = place_of(crawl, visit)?;
         self.record_is_missing = crawl.keeps_archive && visit.status > 0 && self.record.is_none();
@@ -179,14 +186,12 @@ impl UrlStory {
     }
 }
 
-/// All visits of a URL, where there are several.
-fn visits_of(store: &dyn CrawlView, last: &Visit) -> anyhow::Result<Vec<Past>> {
-    if last.past.visits == 0 {
-        return Ok(Vec::new());
-    }
-    let mut visits = store.earlier(last.key)?;
+/// All visits of a URL, the oldest first.
+fn visits_of(store: &dyn CrawlView, entry: &Entry) -> anyhow::Result<Vec<Visit>> {
+    let Some(last) = &entry.visit else { return Ok(Vec::new()) };
+    let mut visits = if last.past.visits > 0 { store.earlier(last.key)? } else { Vec::new() };
     visits.push(last.clone());
-    Ok(Past::of(&visits))
+    Ok(visits)
 }
 
 impl Past {

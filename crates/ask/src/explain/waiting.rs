@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::{OnAddress, Prospect, Settings, Turn};
 use frontier::yields::{Group, groups_of};
-use frontier::{DelayRule, Held, Reason, RobotsState, SiteState, UNREACHED_IN_A_ROW_MAX};
+use frontier::{Behind, DelayRule, Held, Reason, RobotsState, SiteState, UNREACHED_IN_A_ROW_MAX};
 use model::{SiteRecord, Timestamp};
 use serde::Serialize;
 use weburl::{CanonicalUrl, Site};
@@ -57,12 +57,16 @@ pub enum Why {
         /// There are more.
         at_least: bool,
     },
-    /// It was requested, and failed.
+    /// It was requested, and that did not count.
     Tried {
         /// Requests so far.
         attempts: u8,
         /// Requests before a failure of its own is final. `null` if its site failed so often that it has had as many.
         max: Option<u8>,
+        /// Of a page that is visited again: requests that must find it gone or moved before that counts. They are among those so far.
+        vanished_max: Option<u8>,
+        /// It comes behind the others of its site.
+        is_behind: bool,
     },
     /// Its group seems to bring only more of itself: most of its URLs come last.
     LowYield {
@@ -100,6 +104,11 @@ pub enum Why {
         until: Option<String>,
         /// The same from now on, in seconds.
         wait_s: Option<f64>,
+    },
+    /// The budgets of the crawl that are spent.
+    Spent {
+        /// Their keys.
+        budgets: Vec<&'static str>,
     },
     /// Its turn begins with a request for robots.txt.
     RobotsFirst {
@@ -144,6 +153,8 @@ pub(super) struct SiteNow<'a> {
     /// `None` if a crawl is running that cannot be asked.
     pub(super) prospect: Option<Prospect>,
     pub(super) settings: &'a Settings,
+    /// The budgets of the crawl that workers have spent.
+    spent: Vec<&'static str>,
     run: Run<'a>,
     now: Timestamp,
 }
@@ -161,7 +172,12 @@ impl<'a> SiteNow<'a> {
         }
         let prospect = asked.prospect(site)?;
         let Asked { settings, run, now, .. } = asked;
-        Ok(SiteNow { record, state, prospect, settings, run: *run, now: *now })
+        let is_spent = prospect.as_ref().and_then(|prospect| prospect.held).map(|held| held.reason);
+        let spent = match (run, is_spent) {
+            (Run::Workers(_), Some(Reason::CrawlBudget)) => settings.budgets_spent(&asked.spent()?).collect(),
+            _ => Vec::new(),
+        };
+        Ok(SiteNow { record, state, prospect, settings, spent, run: *run, now: *now })
     }
 
     /// The delay between visits, and the rule that decides it.
@@ -195,6 +211,11 @@ impl<'a> SiteNow<'a> {
         }
     }
 
+    /// The URLs in its queue that come behind the others.
+    pub(super) fn behind(&self) -> Behind {
+        self.prospect.as_ref().map(|prospect| prospect.behind.clone()).unwrap_or_default()
+    }
+
     /// Why the site is slow or stopped, with this many URLs left to visit, or at least so many.
     pub(super) fn why(&self, urls: u64, at_least: bool) -> Vec<Why> {
         if let Some(failure) = &self.record.given_up {
@@ -207,6 +228,9 @@ impl<'a> SiteNow<'a> {
             Some(Held { reason: Reason::Nothing, .. }) if urls == 0 => return vec![self.held(Reason::Nothing.into())],
             Some(held) => why.push(self.held(held)),
             None => {}
+        }
+        if !self.spent.is_empty() {
+            why.push(Why::Spent { budgets: self.spent.clone() });
         }
         if held.is_some_and(|held| lasts(held.reason)) {
             return why;

@@ -60,6 +60,11 @@ impl Asides {
         Some(left_behind)
     }
 
+    /// What is known of a site's URLs that failed.
+    pub(super) fn left_behind_of(&self, site: SiteKey) -> Option<&LeftBehind> {
+        self.sites.get(&site).map(|site| &site.left_behind)
+    }
+
     /// When a site is due, if it is remembered.
     pub(super) fn due_of(&self, site: SiteKey) -> Option<Timestamp> {
         self.sites.get(&site).map(|site| site.due)

@@ -27,6 +27,11 @@ impl Gone {
         }
     }
 
+    /// What is known of a site that may come back.
+    pub(super) fn get(&self, site: SiteKey) -> Option<&LeftBehind> {
+        self.0.iter().find(|(gone, _)| *gone == site).map(|(_, left_behind)| left_behind)
+    }
+
     /// What is known of a site that comes back.
     pub(super) fn take(&mut self, site: SiteKey) -> Option<LeftBehind> {
         let at = self.0.iter().position(|(gone, _)| *gone == site)?;

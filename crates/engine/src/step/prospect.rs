@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use frontier::{Group, Held, Next, Reason, Settled};
+use frontier::{Behind, Group, Held, LeftBehind, Next, Reason, Settled};
 use model::{Outcome, Timestamp};
 use serde::{Deserialize, Serialize};
 use store::{CrawlView, StoreError, Totals};
@@ -22,6 +22,8 @@ pub struct Prospect {
     pub wants_name: bool,
     /// What its turn brings. `None` if the site is not in memory.
     pub turn: Option<Turn>,
+    /// The URLs in its queue that come behind the others.
+    pub behind: Behind,
     /// How its address spaces its visits, if they are further apart than its own delay makes them.
     pub on_address: Option<OnAddress>,
 }
@@ -186,8 +188,18 @@ impl State {
             held,
             wants_name: front.is_some_and(|front| front.wants_name(then)),
             turn: front.map(|front| self.turn(then, front)),
+            behind: self.behind(site),
             on_address: front.and_then(|front| self.on_address(front)),
         }
+    }
+
+    fn behind(&self, site: SiteKey) -> Behind {
+        let left_behind = match self.sites.get(&site) {
+            Some(Slot::Here(front)) => return front.state.behind(),
+            Some(Slot::Loading(loading)) => loading.left_behind.as_deref(),
+            None => self.asides.left_behind_of(site).or_else(|| self.gone.get(site)),
+        };
+        left_behind.map_or_else(Behind::default, LeftBehind::behind)
     }
 
     /// Looks at every site in front.

@@ -142,10 +142,15 @@ impl Sweep {
         self.pages_failed.saturating_add(self.pages_failed_before)
     }
 
+    /// True if one more URL that is left behind can be remembered.
+    pub(super) fn has_room(&self) -> bool {
+        self.remembered.len() < LEFT_BEHIND_REMEMBERED_MAX
+    }
+
     /// Leaves a URL behind. False if it cannot be remembered.
     pub(super) fn leave(&mut self, url: u64) -> bool {
         self.left += 1;
-        let has_room = self.remembered.len() < LEFT_BEHIND_REMEMBERED_MAX;
+        let has_room = self.has_room();
         if has_room {
             self.remembered.insert(url);
         }

@@ -156,7 +156,10 @@ async fn why(
         let seeds = if is_seed { vec![url.clone()] } else { Vec::new() };
         let asked = asked(control, settings, seeds)?;
         let changed = |change: &crawl::Changed| Changed { at: change.at.clone(), change: change.change.to_string() };
-        let changes = asked.changes_of(&url.site(), Some(&url)).into_iter().map(changed).collect();
+        let mut visits = control.earlier(url.key())?;
+        visits.extend(entry.iter().filter_map(|entry| entry.visit.clone()));
+        let told = asked.changes_of(&url.site(), Some((&url, &visits)));
+        let changes = told.changes.into_iter().map(changed).collect();
         Ok(entry.map_or(Ok(Vec::new()), |entry| asked.waiting_for(&entry)).map(|why| (why, changes)))
     };
     service.ask(asking).await?.map_err(unavailable)

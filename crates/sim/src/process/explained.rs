@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use engine::{Command, Event, Prospect, Turn};
 use frontier::{Held, Reason};
-use model::{Purpose, Timestamp};
+use model::{Purpose, Queued, Timestamp};
+use store::CrawlView as _;
 use weburl::{Site, SiteKey};
 
 use super::Process;
@@ -66,8 +67,19 @@ impl Process<'_> {
         let others = || self.said.sites.iter().copied().filter(|site| !about.contains(site));
         let held = others().map(|site| (site, self.held_as_told(self.said.stepped_at, site)));
         let held = held.collect();
-        let now = others().map(|site| (site, self.state.prospect(now, site))).collect();
+        let now: BTreeMap<_, _> = others().map(|site| (site, self.state.prospect(now, site))).collect();
+        for wrong in now.values().filter_map(|said| self.comes_though_behind(said)) {
+            self.world.oracle.complain(Check::Explained, self.world.now, wrong);
+        }
         Some(BeforeStep { held, now, is_wake: matches!(event, Event::Wake) })
+    }
+
+    /// What is next comes behind no other URL.
+    fn comes_though_behind(&self, said: &Prospect) -> Option<String> {
+        let Some(Turn::Fetch(url) | Turn::Settle { url, .. }) = &said.turn else { return None };
+        let entry = self.store.get(url.key()).ok()??;
+        let queued = Queued { attempts: entry.attempts, ..Queued::first(entry.candidate) };
+        said.behind.has(&queued).then(|| format!("{url} is next and comes behind others: {said:?}"))
     }
 
     fn held_as_told(&self, now: Timestamp, site: SiteKey) -> Option<Held> {

@@ -35,6 +35,9 @@ fn tell(site: &SiteStory, at: At<'_>, out: &mut String) {
     for (at, change) in site.changes.iter().enumerate() {
         line(out, if at == 0 { "steered" } else { "" }, Printable(change));
     }
+    if site.changes_earlier > 0 {
+        line(out, "", format_args!("and {} before", counted(site.changes_earlier, "change")));
+    }
     line(out, "address", site.address.as_deref().unwrap_or("not looked up yet"));
     tell_robots(&site.robots, out);
     line(out, "delay", format_args!("{} ({})", seconds(site.delay_s), delay(site.delay_rule)));

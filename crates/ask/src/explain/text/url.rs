@@ -148,6 +148,9 @@ impl Told<'_> {
                 line(out, if at == 0 { label } else { "" }, Printable(text));
             }
         }
+        if self.story.changes_earlier > 0 {
+            line(out, "", format_args!("and {} before", counted(self.story.changes_earlier, "change")));
+        }
     }
 
     fn tell_links(&self, out: &mut String) {
@@ -174,7 +177,7 @@ impl Told<'_> {
             }
             if hidden == 0 || !(STEPS_SHOWN..STEPS_SHOWN + hidden).contains(&at) {
                 let depth = depth.map_or_else(String::new, |depth| format!("depth {depth}"));
-                let _ = writeln!(out, "  {depth:<10}{via:<12}{}", Printable(url));
+                let _ = writeln!(out, "  {depth:<9} {via:<12}{}", Printable(url));
             }
         }
     }

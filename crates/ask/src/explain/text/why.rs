@@ -29,11 +29,21 @@ pub(super) fn words(why: &Why, at: At<'_>) -> String {
         Why::Queued { before: 1, .. } => "one URL of its site comes before it".to_owned(),
         Why::Queued { before, at_least: false } => format!("{before} URLs of its site come before it"),
         Why::Queued { before, at_least: true } => format!("more than {before} URLs of its site come before it"),
-        Why::Tried { attempts, max } => {
+        Why::Tried { attempts, max, vanished_max, is_behind } => {
             let of = max.map_or_else(String::new, |max| format!(" of {max}"));
+            let counted = match vanished_max {
+                None => {
+                    format!("failures that count against it: {attempts}{of} (those of the whole site count as one)")
+                }
+                Some(max) => format!(
+                    "requests in this round that did not count: {attempts}{of}. They failed, or found it gone or moved, which counts \
+                     from the {} on",
+                    nth(*max)
+                ),
+            };
             format!(
-                "failures that count against it: {attempts}{of} (those of the whole site count as one); it will be tried again after the \
-                 others of its site"
+                "{counted}; it will be tried again{}",
+                if *is_behind { " after the others of its site" } else { "" }
             )
         }
         Why::LowYield { group } => {
@@ -57,6 +67,7 @@ pub(super) fn words(why: &Why, at: At<'_>) -> String {
             (Some(until), Some(wait)) => format!("{}: not before {until}, in {}", held(*reason, at), seconds(*wait)),
             _ => held(*reason, at),
         },
+        Why::Spent { budgets } => format!("spent is {}", budgets.join(", ")),
         Why::RobotsFirst { answer: None } => "robots.txt is requested first".to_owned(),
         Why::RobotsFirst { answer: Some(answer) } => format!("robots.txt could not be fetched yet ({answer})"),
         Why::Ends { outcome, reason } => format!("its turn ends it without a request, as {outcome}: {reason}"),
@@ -79,6 +90,16 @@ pub(super) fn words(why: &Why, at: At<'_>) -> String {
         },
         Why::OfWorkers => "several workers crawl: `argiope client workers` names those that are there".to_owned(),
         Why::NoWorker => "no worker is there: `argiope worker` goes on".to_owned(),
+    }
+}
+
+/// A request by its number.
+fn nth(number: u8) -> String {
+    match number {
+        1 => "first".to_owned(),
+        2 => "second".to_owned(),
+        3 => "third".to_owned(),
+        more => format!("{more}th"),
     }
 }
 
@@ -249,11 +270,23 @@ mod tests {
         );
         let failed = words(&Why::Failures { in_a_row: 1, max: 5, unreached_max: 5 }, web());
         assert_eq!(failed, "1 failure in a row makes it wait longer; at 5 it is put aside");
-        let tried = words(&Why::Tried { attempts: 1, max: Some(4) }, web());
-        // It was requested more often, where its whole site failed.
-        assert!(
-            tried.starts_with("failures that count against it: 1 of 4 (those of the whole site count as one)"),
-            "{tried}"
-        );
+        for (vanished_max, is_behind, expect) in [
+            // It was requested more often, where its whole site failed.
+            (
+                None,
+                true,
+                "failures that count against it: 2 of 4 (those of the whole site count as one); it will be tried again after the others of \
+                 its site",
+            ),
+            (
+                Some(3),
+                false,
+                "requests in this round that did not count: 2 of 4. They failed, or found it gone or moved, which counts from the third \
+                 on; it will be tried again",
+            ),
+        ] {
+            let tried = Why::Tried { attempts: 2, max: Some(4), vanished_max, is_behind };
+            assert_eq!(words(&tried, web()), expect);
+        }
     }
 }

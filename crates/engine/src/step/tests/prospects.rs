@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use frontier::{Held, Reason};
+use frontier::{Behind, Held, Reason};
 use model::{
     Aside, Candidate, Failure, FailureKind, Outcome, Purpose, RobotsAnswer, RobotsRecord, SiteRecord, Timestamp,
 };
@@ -45,6 +45,17 @@ fn with_robots(settings: Settings, robots: &'static str) -> Driven {
     driven
 }
 
+/// Of a site of which nothing is known.
+fn idle() -> Prospect {
+    Prospect {
+        held: Some(Reason::Nothing.into()),
+        wants_name: false,
+        turn: None,
+        behind: Behind::default(),
+        on_address: None,
+    }
+}
+
 fn first_of(driven: &Driven) -> String {
     driven.asked().first().map(ToString::to_string).expect("something is asked for")
 }
@@ -59,16 +70,13 @@ fn a_new_site_waits_for_its_name_its_robots_txt_and_the_delay_of_its_address() {
     assert_eq!(of(&driven, ONE).held, Some(Reason::Robots.into()));
     driven.answered("http://one.test/robots.txt", 404, &[], "");
     let due = Held::until(Reason::AddressDelay, NOW + MS(250));
-    let expect = Prospect { held: Some(due), wants_name: false, turn: Some(Turn::Fetch(url(ONE))), on_address: None };
+    let expect = Prospect { held: Some(due), turn: Some(Turn::Fetch(url(ONE))), ..idle() };
     assert_eq!(of(&driven, ONE), expect);
     driven.wait(MS(250));
     assert_eq!((driven.asked(), of(&driven, ONE).held), (vec![ONE], Some(Reason::UnderWay.into())));
     driven.answered(ONE, 200, &[], "");
     assert_eq!(of(&driven, ONE).held, Some(Reason::Nothing.into()));
-    assert_eq!(
-        of(&driven, OTHER),
-        Prospect { held: Some(Reason::Nothing.into()), wants_name: false, turn: None, on_address: None }
-    );
+    assert_eq!(of(&driven, OTHER), idle());
 }
 
 #[test]
@@ -301,7 +309,7 @@ fn a_crawl_that_does_not_run_says_what_it_would_do() {
         held: Some(Held::until(Reason::Delay, NOW + MS(1_000))),
         wants_name: true,
         turn: Some(Turn::Fetch(url(ONE))),
-        on_address: None,
+        ..idle()
     };
     assert_eq!(prospect, expect);
     let unknown = SiteRecord { robots: None, ..record.clone() };
