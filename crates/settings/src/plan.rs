@@ -380,6 +380,14 @@ fn seed(text: &str, rules: &CanonicalRules) -> anyhow::Result<(CanonicalUrl, Opt
         )));
     }
     let authority = text.split(['/', '?', '#']).next().unwrap_or_default();
+    if text.is_empty() {
+        return Err(usage("the URL is empty"));
+    }
+    // The URL parser would take the first part of such a path for a host.
+    if authority.trim_matches('.').is_empty() && !text.starts_with("//") {
+        let path = text.trim_start_matches(['.', '/']);
+        return Err(usage(format!("seed `{text}`: a URL needs a host, as in https://example.org/{path}")));
+    }
     // Neither `https:` nor `mailto:someone@example.com` is a host.
     let has_scheme =
         text.strip_prefix(authority).is_some_and(|rest| authority.ends_with(':') && rest.starts_with("//"))
@@ -441,14 +449,17 @@ fn patterns(flag: &str, texts: &[String]) -> anyhow::Result<Vec<Pattern>> {
     texts.iter().map(|text| pattern(flag, text)).collect()
 }
 
-/// A pattern is compared with whole URLs: one without `*` that is no URL matches nothing.
+/// A pattern, in the spelling of the URLs with which it is compared.
 ///
 /// # Errors
 /// It is no pattern, or can match no URL; the error names the flag.
 pub fn pattern(flag: &str, text: &str) -> anyhow::Result<Pattern> {
-    pattern_of(text).map_err(|error| match error {
+    pattern_of(text).map_err(|error| match &error {
         NoPattern::Form(error) => usage(format!("--{flag} `{}`: {error}", without_user_info(text))),
-        NoPattern::MatchesNothing => usage(format!("--{flag} `{text}` {MATCHES_NOTHING} (*{text}*)")),
+        NoPattern::MatchesNothing => {
+            usage(format!("--{flag} `{text}` {MATCHES_NOTHING} (*{}*)", text.trim().trim_matches('*')))
+        }
+        NoPattern::Never(_) => usage(format!("--{flag} `{text}` {}", error.without_text())),
     })
 }
 
@@ -571,6 +582,11 @@ mod tests {
             ["http://example.com/a", "https://b.test/", "http://b.test:81/?u=ftp://c/"]
         );
         for (text, expect) in [
+            ("", "the URL is empty"),
+            ("/relative", "seed `/relative`: a URL needs a host, as in https://example.org/relative"),
+            ("./page.html", "seed `./page.html`: a URL needs a host, as in https://example.org/page.html"),
+            ("../a", "seed `../a`: a URL needs a host, as in https://example.org/a"),
+            ("?a=1", "seed `?a=1`: a URL needs a host, as in https://example.org/?a=1"),
             ("ftp://x/", "seed `ftp://x/`: the scheme is ftp, not http or https"),
             (
                 "false",
