@@ -49,7 +49,14 @@ impl Again {
         let mut beginning = Beginning::new(store, settings, self.now)?;
         let choice = Choice::new(self, store, settings, beginning.round.clone())?;
         choice.each_part(&mut |chosen| beginning.choose(chosen).map(|()| true))?;
-        beginning.end(!self.only.is_empty())
+        if let Some(begun) = beginning.end()? {
+            return Ok(begun);
+        }
+        let too_young = match self.older_than {
+            Some(_) => Again { older_than: None, ..self.clone() }.foreseen(store, settings)?.urls,
+            None => 0,
+        };
+        Ok(Notice::RoundOfNothing { too_young, is_by_pattern: !self.only.is_empty() })
     }
 
     /// What [`Again::begin`] would choose where no round goes on. Nothing changes.
@@ -294,16 +301,16 @@ impl<'a> Beginning<'a> {
         Ok(())
     }
 
-    /// All are chosen, some by patterns.
-    pub(crate) fn end(self, is_by_pattern: bool) -> Result<Notice, StoreError> {
+    /// All are chosen; `None` if there are none.
+    pub(crate) fn end(self) -> Result<Option<Notice>, StoreError> {
         if !self.has_begun {
-            return Ok(Notice::RoundOfNothing { is_by_pattern });
+            return Ok(None);
         }
         let round = Round { is_choosing: false, ..self.round };
         let number = round.number;
         self.store.commit(&Batch { round: Some(round), ..Batch::default() })?;
         let urls = self.store.totals()?.again.saturating_sub(self.left_before);
-        Ok(Notice::RoundBegun { round: number, urls })
+        Ok(Some(Notice::RoundBegun { round: number, urls }))
     }
 }
 

@@ -223,6 +223,8 @@ pub enum Notice {
     },
     /// Nothing is to be visited again.
     RoundOfNothing {
+        /// So many would be, but were visited too short a time ago.
+        too_young: u64,
         /// Patterns say what is to be visited.
         is_by_pattern: bool,
     },
@@ -289,7 +291,7 @@ impl Notice {
             Notice::Cookies { expired, .. } => *expired > 0,
             Notice::LoggedIn { closed, .. } => *closed > 0,
             Notice::TakenIn { unverifiable, links, cut, .. } => *unverifiable > 0 || *links > 0 || !cut.is_empty(),
-            Notice::RoundOfNothing { is_by_pattern } => *is_by_pattern,
+            Notice::RoundOfNothing { too_young, is_by_pattern } => *is_by_pattern && *too_young == 0,
             Notice::Referred { wrong, .. } => *wrong > 0,
             Notice::Credentials { .. }
             | Notice::Redacted { .. }
@@ -480,7 +482,11 @@ impl fmt::Display for Notice {
             Notice::RoundGoesOn { round, urls } => {
                 write!(f, "--again: round {round} goes on, {} left to be visited again", counted(*urls, "URL"))
             }
-            Notice::RoundOfNothing { .. } => f.write_str("--again: no page matches"),
+            Notice::RoundOfNothing { too_young: 0, .. } => f.write_str("--again: no page matches"),
+            Notice::RoundOfNothing { too_young, .. } => {
+                let urls = counted(*too_young, "URL");
+                write!(f, "--again: no page matches, since the last visit of {urls} is not that long ago (--older-than)")
+            }
             Notice::NothingDue(waits) => waits.fmt(f),
             Notice::TakenIn { payloads, files, unverifiable, links, cut } => {
                 let of = counted(*payloads, "payload");

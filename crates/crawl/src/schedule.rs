@@ -331,10 +331,7 @@ impl Schedule {
         let mut beginning = Beginning::new(store, settings, self.now)?;
         let round = beginning.round.clone();
         picked.each_part(store, &round, &mut |chosen| beginning.choose(chosen))?;
-        Ok(match beginning.end(false)? {
-            Notice::RoundOfNothing { .. } => Notice::NothingDue(picked.waits),
-            notice => notice,
-        })
+        Ok(beginning.end()?.unwrap_or(Notice::NothingDue(picked.waits)))
     }
 
     /// What [`Schedule::begin`] would choose. Nothing changes.

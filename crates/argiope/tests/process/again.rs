@@ -577,6 +577,10 @@ fn a_pattern_that_no_page_matches_is_told_to_a_quiet_command_too() {
         let ended = run(&mut crawl(&served, &dir, &[&["--again", "--quiet"], &choice[..]].concat())).expect_code(0);
         assert_eq!(ended.stderr, told);
     }
+    let choice = ["--again", "--only", "*/1", "--older-than", "30d"];
+    let ended = run(&mut crawl(&served, &dir, &choice)).expect_code(0);
+    let expect = "no page matches, since the last visit of 1 URL is not that long ago (--older-than)";
+    assert!(ended.stderr.contains(expect), "{}", ended.stderr);
 }
 
 #[test]

@@ -23,6 +23,9 @@ const QUEUED_AT_ONCE: usize = 1_024;
 /// Sites read from the state at once.
 const SITES_AT_ONCE: usize = 1_024;
 
+/// The reason of a URL that was taken out of the queue, in front of the pattern.
+pub(super) const REMOVED: &str = "remove ";
+
 /// URLs that are visited again.
 #[derive(Clone, Debug)]
 pub struct Retried {
@@ -67,8 +70,7 @@ impl Retried {
     }
 
     /// True for a URL that is visited again if its outcome is one of those.
-    #[must_use]
-    pub fn matches(&self, url: &str) -> bool {
+    fn matches(&self, url: &str) -> bool {
         self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(url))
     }
 
@@ -106,7 +108,7 @@ impl Retried {
             queued.sites.extend(chosen.iter().map(|key| key.site));
             beginning.choose(chosen)
         })?;
-        beginning.end(false)?;
+        beginning.end()?;
         Ok(queued)
     }
 }
@@ -218,7 +220,7 @@ impl Removed {
             (Some(_), _) => None,
             (None, Some(_)) => Some(Taken::Kept(key, queued.candidate.purpose)),
             (None, None) => {
-                let visit = Visit::without_fetch(key, Outcome::Excluded, format!("remove {pattern}"), now);
+                let visit = Visit::without_fetch(key, Outcome::Excluded, format!("{REMOVED}{pattern}"), now);
                 let judged_at = queued.candidate.judges_from();
                 Some(Taken::Settled(Box::new((Visit { round, judged_at, ..visit }, queued.candidate))))
             }
