@@ -1,13 +1,15 @@
 //! Changes from outside to a crawl in a directory, whether it runs, is watched or rests.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use engine::clock::Clock;
+use model::Timestamp;
 use printable::counted;
 use settings::options::Options;
 
 use crate::live::{self, InForce};
 use crate::opened::{Opened, is_in_use};
+use crate::socket::SOCKET;
 use crate::steer::{self, AtRest, Change, Counting, OrderId, TakeBack, Taker, steer_stopped, take_back_stopped};
 use crate::{CrawlDir, Unready, watch_lock};
 
@@ -106,6 +108,21 @@ pub fn make(dir: &CrawlDir, change: &Change) -> anyhow::Result<Made> {
     })
 }
 
+/// The same, in words. Of seeds it says which were known, since nothing comes of those.
+///
+/// # Errors
+/// As [`make`].
+pub fn make_in_words(dir: &CrawlDir, change: &Change) -> anyhow::Result<String> {
+    let notes = match change {
+        // The change waits longer for a directory in use than this remark.
+        Change::Seeds(_) => Opened::ask(dir.root(), |opened| foreseen(opened, change)).unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    let mut words = vec![make(dir, change)?.in_words(dir)];
+    words.extend(notes);
+    Ok(words.join("; "))
+}
+
 /// Takes a change back, as [`make`] makes one. `None` if what takes it back is something else by now: nothing was done then.
 ///
 /// # Errors
@@ -176,7 +193,15 @@ pub fn dry_run(opened: &Opened, change: &Change) -> anyhow::Result<String> {
 /// # Errors
 /// As [`dry_run`].
 pub fn foreseen(opened: &Opened, change: &Change) -> anyhow::Result<Vec<String>> {
-    steer::foreseen(change, &options_of(opened)?, opened.view(), taker_of(opened))
+    let lasts = if opened.is_running() { lasts(opened) } else { None };
+    steer::foreseen(change, &options_of(opened)?, opened.view(), (taker_of(opened), lasts))
+}
+
+/// How long the run has lasted, which made its socket when it began.
+fn lasts(opened: &Opened) -> Option<Duration> {
+    let made_at = std::fs::symlink_metadata(opened.dir.root().join(SOCKET)).ok()?.modified().ok()?;
+    let made_at = Timestamp::default() + made_at.duration_since(UNIX_EPOCH).ok()?;
+    Some(Clock::start().date().since(made_at))
 }
 
 /// Begins to count what a change would affect.

@@ -220,7 +220,7 @@ enum Method {
     /// List the changes of the crawl, each with what takes it back
     Journal {
         /// How many to show, the last ones
-        #[arg(long, value_name = "N", default_value_t = 100)]
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
     },
     /// Take a change back, as far as it is in force

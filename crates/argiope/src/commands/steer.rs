@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use ask::sites;
 use clap::{Args, Subcommand};
-use crawl::made::{dry_run, make};
+use crawl::made::{dry_run, make_in_words};
 use crawl::opened::Opened;
 use crawl::{Change, CrawlDir, Unready};
 use settings::options::Options;
@@ -156,7 +156,7 @@ pub fn run(args: SteerArgs) -> anyhow::Result<ExitCode> {
     }
     let told = match args.dry_run {
         true => Opened::ask(&args.dir, |opened| dry_run(opened, &change))?,
-        false => make(&dir, &change)?.in_words(&dir),
+        false => make_in_words(&dir, &change)?,
     };
     printed::print(&format!("{change}: {told}\n"))?;
     Ok(ExitCode::from(exit::DONE))

@@ -169,6 +169,14 @@ fn failures_are_visited_again_urls_leave_the_queue_and_the_answers_follow() {
     let removed = before - waiting(&lab);
     assert!(removed > 0, "{before} waited, {fetched} pages were fetched");
     assert_eq!(told["notes"], json!([format!("{removed} URLs taken out of the queue")]));
+    let excluded = lab.served.asked(&["urls", "--state", "excluded"])["urls"][0]["url"].clone();
+    let seed = ["seeds", excluded.as_str().expect("a URL")];
+    let note = "1 URL is excluded already, and stays so: `retry excluded` looks again";
+    let dry = steer(&lab, &[&["--dry-run"], &seed[..]].concat());
+    assert_eq!(
+        (&dry["added"], &dry["notes"], &steer(&lab, &seed)["notes"]),
+        (&json!(0), &json!([note]), &json!([note]))
+    );
     let told = steer(&lab, &["retry", "http://none.test/*"]);
     let note = told["notes"][0].as_str().expect("a note");
     assert!(note.starts_with("nothing to visit again: no URL that failed or was refused is one of these"), "{note}");

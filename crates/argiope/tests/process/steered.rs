@@ -85,12 +85,15 @@ fn a_crawl_is_paused_corrected_extended_and_goes_on() {
     let seeds = |dry: &[&str]| steer(&dir, &[dry, &["seeds", "http://two.test/"]].concat());
     assert_eq!(seeds(&["--dry-run"]), "seeds http://two.test/: it would add 1 URL to the queue\n");
     assert_eq!(seeds(&[]), "seeds http://two.test/: in force\n");
+    assert_eq!(seeds(&[]), "seeds http://two.test/: in force; 1 URL is given as seeds already\n");
     let again = seeds(&["--dry-run"]);
     assert!(again.ends_with("0 URLs in the queue; 1 URL is given as seeds already\n"), "{again}");
     for (budget, says) in [("1", ": the run ends at once (--max-pages)\n"), ("1000", " more may be (--max-pages)\n")] {
         let dry = steer(&dir, &["--dry-run", "set", "--max-pages", budget]);
         assert!(dry.ends_with(says), "{dry}");
     }
+    let dry = steer(&dir, &["--dry-run", "set", "--max-time", "1h"]);
+    assert!(dry.contains("the run has lasted ") && dry.ends_with(" more (--max-time)\n"), "{dry}");
     steer(&dir, &["hold", "two.test"]);
     let explained = ask("explain", &dir, &["http://two.test/"]).expect_code(0).stdout;
     assert!(explained.contains("on hold") && explained.contains("seeds http://two.test/, 20"), "{explained}");

@@ -14,6 +14,12 @@ use weburl::without_user_info;
 use super::queue::{Removed, Retried};
 use crate::{CrawlDir, Unready, watch_lock};
 
+/// What changes are called.
+const NAMES: [&str; 13] = [
+    "pause", "resume", "stop", "exclude", "include", "hold", "release", "delay", "seeds", "retry", "remove", "set",
+    "unset",
+];
+
 /// A change to a crawl.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -88,6 +94,9 @@ impl Change {
         fn each<T: FromStr<Err = String>>(texts: &[String]) -> anyhow::Result<Vec<T>> {
             texts.iter().map(|text| text.parse().map_err(usage)).collect()
         }
+        if !NAMES.contains(&what) {
+            bail!(usage(format!("`{what}` is no change; possible are {}", NAMES.join(", "))));
+        }
         let takes_none = matches!(what, "pause" | "resume" | "stop");
         // A retry of all failures names none.
         let is_whole = takes_none || what == "retry";
@@ -107,10 +116,7 @@ impl Change {
             "retry" => Change::Retry(to.to_vec()),
             "remove" => Change::Remove(to.to_vec()),
             "set" => Change::Set(to.iter().map(|line| format!("{line}\n")).collect()),
-            "unset" => Change::Unset(to.iter().map(|key| table::key(key).map_err(usage)).collect::<Result<_, _>>()?),
-            other => bail!(usage(format!(
-                "`{other}` is no change; possible are pause, resume, stop, exclude, include, hold, release, delay, seeds, retry, remove, set, unset"
-            ))),
+            _ => Change::Unset(to.iter().map(|key| table::key(key).map_err(usage)).collect::<Result<_, _>>()?),
         })
     }
 
@@ -291,6 +297,8 @@ mod tests {
     fn words_that_say_no_change_are_refused() {
         for (what, to, why) in [
             ("paus", &["x"][..], "`paus` is no change"),
+            ("paus", &[], "`paus` is no change; possible are pause,"),
+            ("", &[], "`` is no change"),
             ("pause", &["x"], "pause: takes no values"),
             ("hold", &[], "hold: values are missing"),
             ("hold", &["a.test/x"], "`a.test/x` is no site"),

@@ -1,6 +1,7 @@
 //! What a change brings besides the known URLs that it concerns: new URLs, and the end of a run whose budget is spent.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use engine::Settings;
 use model::Outcome;
@@ -11,6 +12,7 @@ use settings::units::{Span, human_bytes};
 use store::{CrawlView, Entry, Totals};
 use weburl::CanonicalUrl;
 
+use super::queue::REMOVED;
 use super::{Change, seeds_of};
 
 /// Excluded seeds that are named.
@@ -39,6 +41,8 @@ pub(super) struct Seeds {
     waiting: u64,
     /// Those that it has visited, or that were refused, and that do not wait.
     found: u64,
+    /// Those that its rules, or somebody, excluded before.
+    kept_out: u64,
     /// Those that its rules exclude, and the rules.
     excluded: Vec<(CanonicalUrl, String)>,
 }
@@ -69,6 +73,9 @@ impl Seeds {
         for seed in seeds {
             let known = view.get(seed.key())?;
             match (known, filter.judge_seed(&seed)) {
+                (Some(known), _) if is_excluded(&known) && (taker != Taker::Server || was_removed(&known)) => {
+                    judged.kept_out += 1;
+                }
                 _ if before.contains(&seed) => judged.given += 1,
                 (Some(known), _) if known.visit.is_none() || known.again => judged.waiting += 1,
                 (Some(known), Ok(())) if taker == Taker::Server && is_excluded(&known) => judged.added += 1,
@@ -94,6 +101,10 @@ impl Seeds {
         if self.found > 0 {
             notes.push(format!("{} known already, and not visited again", are(self.found)));
         }
+        if self.kept_out > 0 {
+            let stay = if self.kept_out == 1 { "stays so" } else { "stay so" };
+            notes.push(format!("{} excluded already, and {stay}: `retry excluded` looks again", are(self.kept_out)));
+        }
         let excluded = self.excluded.iter().take(EXCLUDED_TOLD_MAX);
         notes.extend(excluded.map(|(url, rule)| format!("{url} is excluded: {rule}")));
         if more > 0 {
@@ -103,22 +114,33 @@ impl Seeds {
     }
 }
 
-/// Whether rules kept a URL out when it was found.
+/// Whether rules, or somebody, kept a URL out.
 fn is_excluded(known: &Entry) -> bool {
     known.visit.as_ref().is_some_and(|visit| visit.outcome == Outcome::Excluded)
 }
 
-/// What somebody should know of a change, in sentences: what becomes of seeds, and what of a budget is spent.
+/// Whether somebody took a URL out of the queue.
+fn was_removed(known: &Entry) -> bool {
+    known.visit.as_ref().is_some_and(|visit| visit.reason.starts_with(REMOVED))
+}
+
+/// What somebody should know of a change, in sentences: what becomes of seeds, and what of a budget is spent. The time is that of the run, or of
+/// the round of workers, if it is known.
 ///
 /// # Errors
 /// The change cannot be used, or the state cannot be read.
-pub fn foreseen(change: &Change, options: &Options, view: &dyn CrawlView, taker: Taker) -> anyhow::Result<Vec<String>> {
+pub fn foreseen(
+    change: &Change,
+    options: &Options,
+    view: &dyn CrawlView,
+    (taker, lasts): (Taker, Option<Duration>),
+) -> anyhow::Result<Vec<String>> {
     Ok(match change {
         Change::Seeds(texts) => Seeds::judged(texts, options, view, taker)?.notes(),
         Change::Set(_) | Change::Unset(_) => {
             let before = Plan::new(options)?;
             match change.plan(&before.options)? {
-                Some(after) => budgets(&before.settings, &after.settings, &view.totals()?, taker),
+                Some(after) => budgets(&before.settings, &after.settings, &view.totals()?, (taker, lasts)),
                 None => Vec::new(),
             }
         }
@@ -127,7 +149,12 @@ pub fn foreseen(change: &Change, options: &Options, view: &dyn CrawlView, taker:
 }
 
 /// What the budgets that change leave to a crawl.
-fn budgets(before: &Settings, after: &Settings, totals: &Totals, taker: Taker) -> Vec<String> {
+fn budgets(
+    before: &Settings,
+    after: &Settings,
+    totals: &Totals,
+    (taker, lasts): (Taker, Option<Duration>),
+) -> Vec<String> {
     let pages = |pages: u64| counted(pages, "page");
     let end = match (taker, after.requisites) {
         (Taker::Run, false) => "the run ends at once",
@@ -150,13 +177,20 @@ fn budgets(before: &Settings, after: &Settings, totals: &Totals, taker: Taker) -
         notes.push(of_round("--max-bytes", max, totals.bytes_of_round, &human_bytes));
     }
     if let Some(max) = after.time_max.filter(|_| before.time_max != after.time_max) {
-        let max = Span(max);
-        notes.push(match taker {
-            Taker::Run | Taker::NextRun => {
-                format!("a run ends {max} after its begin: one that is older, at once (--max-time)")
+        notes.push(match (taker, lasts) {
+            (_, Some(lasts)) => {
+                let of = if taker == Taker::Server { "the round" } else { "the run" };
+                let left = match max.checked_sub(lasts).filter(|left| !left.is_zero()) {
+                    Some(left) => format!("{} more", Span(whole_seconds(left))),
+                    None => end.to_owned(),
+                };
+                format!("{of} has lasted {} so far: {left} (--max-time)", Span(whole_seconds(lasts)))
             }
-            Taker::Server => {
-                format!("the workers begin no visit later than {max} after the begin of the round (--max-time)")
+            (Taker::Run | Taker::NextRun, None) => {
+                format!("a run ends {} after its begin: one that is older, at once (--max-time)", Span(max))
+            }
+            (Taker::Server, None) => {
+                format!("the workers begin no visit later than {} after the begin of the round (--max-time)", Span(max))
             }
         });
     }
@@ -165,6 +199,11 @@ fn budgets(before: &Settings, after: &Settings, totals: &Totals, taker: Taker) -
         notes.push(format!("a site with {} or more gets no further new ones (--max-pages-per-site)", pages(max)));
     }
     notes
+}
+
+/// Without the part of a second, where there is more.
+fn whole_seconds(time: Duration) -> Duration {
+    if time.as_secs() > 0 { Duration::from_secs(time.as_secs()) } else { time }
 }
 
 #[cfg(test)]
@@ -217,20 +256,20 @@ mod tests {
             let counting = Counting::of(&change, &options, &store, Taker::Run).expect("a change");
             assert!(counting.is_complete(), "no known URL is affected");
             assert_eq!(counting.affected().to_string(), said, "{urls:?}");
-            assert_eq!(foreseen(&change, &options, &store, Taker::Run).expect("a change"), notes, "{urls:?}");
+            assert_eq!(foreseen(&change, &options, &store, (Taker::Run, None)).expect("a change"), notes, "{urls:?}");
         }
         // In a second round, a URL that has a visit is in the queue again.
         let round = Some(Round { number: 2, began_at: Timestamp(2), is_choosing: false });
         store
             .commit(&Batch { round, again: vec![url("http://a.test/2").key()], ..Batch::default() })
             .expect("a commit");
-        let told = foreseen(&seeds(&["http://a.test/1", "http://a.test/2"]), &options, &store, Taker::Run);
+        let told = foreseen(&seeds(&["http://a.test/1", "http://a.test/2"]), &options, &store, (Taker::Run, None));
         assert_eq!(
             told.expect("a change"),
             ["1 URL is in the queue already", "1 URL is known already, and not visited again"]
         );
         let many = (0..8).map(|n| format!("http://a.test/{n}.pdf")).collect();
-        let told = foreseen(&Change::Seeds(many), &options, &store, Taker::Run).expect("a change");
+        let told = foreseen(&Change::Seeds(many), &options, &store, (Taker::Run, None)).expect("a change");
         assert_eq!((told.len(), told.last().map(String::as_str)), (6, Some("3 more are excluded")));
     }
 
@@ -251,9 +290,13 @@ mod tests {
         };
         assert_eq!(added(&known, Taker::Server).expect("a change"), 1);
         assert_eq!(added(&known, Taker::Run).expect("a change"), 0, "a run leaves them as they are");
+        assert_eq!(
+            foreseen(&known, &options, &store, (Taker::Run, None)).expect("a change"),
+            ["2 URLs are excluded already, and stay so: `retry excluded` looks again"]
+        );
         assert_eq!(added(&secret, Taker::Server).expect("a change"), 1);
         assert!(added(&secret, Taker::Run).expect_err("a secret").is::<settings::Usage>());
-        assert_eq!(foreseen(&secret, &options, &store, Taker::Server).expect("a change"), [""; 0]);
+        assert_eq!(foreseen(&secret, &options, &store, (Taker::Server, None)).expect("a change"), [""; 0]);
     }
 
     #[test]
@@ -318,8 +361,24 @@ mod tests {
             (Change::Unset(vec!["max-pages".to_owned()]), running, &[]),
             (Change::Pause, running, &[]),
         ] {
-            let told = foreseen(&change, &options, &store, taker).expect("a change");
+            let told = foreseen(&change, &options, &store, (taker, None)).expect("a change");
             assert_eq!(told, notes, "{change}");
+        }
+        for (max, lasts, taker, expect) in [
+            ("1h", 59, running, "the run has lasted 59s so far: 59m 1s more (--max-time)"),
+            ("1s", 4, running, "the run has lasted 4s so far: the run ends at once (--max-time)"),
+            ("4s", 4, running, "the run has lasted 4s so far: the run ends at once (--max-time)"),
+            (
+                "1m",
+                90,
+                server,
+                "the round has lasted 1m 30s so far: the workers begin no further visit until it is larger, or another round begins \
+                 (--max-time)",
+            ),
+        ] {
+            let change = set(&format!("max-time = \"{max}\"\n"));
+            let lasts = Some(Duration::from_secs(lasts));
+            assert_eq!(foreseen(&change, &options, &store, (taker, lasts)).expect("a change"), [expect], "{max}");
         }
     }
 }

@@ -62,7 +62,7 @@ pub(super) async fn changes(service: &Service, request: ChangesRequest) -> Resul
         .await?;
     answer.ok_or_else(|| {
         Status::failed_precondition(
-            "the crawl had one round so far: Again begins another, `since` compares with a time",
+            "the crawl had one round so far: Again begins another, `since` (--since) compares with a time",
         )
     })
 }

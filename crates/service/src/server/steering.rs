@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use api::{SteerCount, SteerRequest, SteerResponse, SteeredSite};
 use ask::sites;
+use cluster::spent;
 use coordination::Member;
 use crawl::made::{taken_out, visited_again};
 use crawl::steer::{Counting, Removed, Replaced, Retried, Taker, foreseen};
@@ -49,6 +50,7 @@ pub(super) fn change_of(request: &SteerRequest) -> Result<Change, Status> {
 /// # Errors
 /// It cannot be used, or the database failed.
 pub(super) async fn make(service: &Service, change: Change) -> Result<SteerResponse, Status> {
+    let mut notes = notes(service, &change).await?;
     match &change {
         Change::Seeds(urls) => {
             if urls.iter().any(|url| UserInfo::of(url).is_some()) {
@@ -56,6 +58,7 @@ pub(super) async fn make(service: &Service, change: Change) -> Result<SteerRespo
                     "a seed with a user name or password is for AddSeeds, which keeps the secret",
                 )));
             }
+            notes.extend(seeds_known(service, &change).await?);
             crawling::add(service, urls).await?;
         }
         Change::Stop => {
@@ -64,7 +67,6 @@ pub(super) async fn make(service: &Service, change: Change) -> Result<SteerRespo
         }
         _ => {}
     }
-    let mut notes = notes(service, &change).await?;
     notes.extend(queue(service, &change).await?);
     let changes = [change];
     let (at, GoingBy { going, behind }) = loop {
@@ -176,6 +178,13 @@ async fn notes(service: &Service, change: &Change) -> Result<Vec<String>, Status
     service.ask(move |control| sites::unknown_of(control, &change)).await
 }
 
+/// What becomes of seeds that are known. Those that cannot be used are refused where they are added.
+async fn seeds_known(service: &Service, change: &Change) -> Result<Vec<String>, Status> {
+    let (plan, change) = (service.plan().await?, change.clone());
+    let foreseen = move |control: &Control| Ok(foreseen(&change, &plan.options, control, (Taker::Server, None)));
+    Ok(service.ask(foreseen).await?.unwrap_or_default())
+}
+
 /// Counts what a change would affect; `at_once` for a moment only.
 ///
 /// # Errors
@@ -189,7 +198,9 @@ pub(super) async fn affected(service: &Service, change: Change, at_once: bool) -
     options_after(&change, &plan.options).map_err(wrong)?;
     let count = move |control: &Control| {
         let counted = counted(&change, &plan.options, control, at_once);
-        Ok(counted.and_then(|counted| Ok((counted, foreseen(&change, &plan.options, control, Taker::Server)?))))
+        let lasts = spent(control.spent()?).lasts;
+        let taker = (Taker::Server, Some(lasts));
+        Ok(counted.and_then(|counted| Ok((counted, foreseen(&change, &plan.options, control, taker)?))))
     };
     let (counted, foreseen) = service.count(count).await?.map_err(|error| match error.is::<Usage>() {
         true => wrong(error),
