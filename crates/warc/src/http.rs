@@ -7,30 +7,32 @@ use std::io::{self, BufRead};
 /// An HTTP head of more bytes than this is not taken apart when it is read from a record.
 pub const HTTP_HEAD_BYTES_MAX: usize = 1024 * 1024;
 
-/// What is put before the name of the field that must not be obeyed any more.
+/// What is put before the names of the fields that must not be obeyed any more.
 const RENAMING_PREFIX: &[u8] = b"X-Crawler-";
 
 /// The head as it is archived when the body is archived with its transfer coding removed: byte
 /// for byte as received, except that the field name `Transfer-Encoding` becomes
-/// `X-Crawler-Transfer-Encoding`.
+/// `X-Crawler-Transfer-Encoding`, and with it `Content-Length` becomes `X-Crawler-Content-Length`:
+/// that field does not count beside the first (RFC 9112 §6.3), so it may say anything.
 ///
 /// The payload of a record is the body without transfer coding (WARC 1.1 §2, RFC 9112 §7), but a
 /// reader that finds the field would try to remove the coding a second time. The value, letters'
 /// case, line ends, folded lines and all other fields stay.
 pub fn archived_head(head: &[u8]) -> Cow<'_, [u8]> {
+    let lines = || head.split_inclusive(|byte| *byte == b'\n');
+    if !lines().any(|line| is_field(line, "Transfer-Encoding")) {
+        return Cow::Borrowed(head);
+    }
     let mut archived = Vec::new();
     let mut copied = 0;
     let mut line_start = 0;
-    for line in head.split_inclusive(|byte| *byte == b'\n') {
-        if is_field(line, "Transfer-Encoding") {
+    for line in lines() {
+        if is_field(line, "Transfer-Encoding") || is_field(line, "Content-Length") {
             archived.extend_from_slice(&head[copied..line_start]);
             archived.extend_from_slice(RENAMING_PREFIX);
             copied = line_start;
         }
         line_start += line.len();
-    }
-    if copied == 0 && archived.is_empty() {
-        return Cow::Borrowed(head);
     }
     archived.extend_from_slice(&head[copied..]);
     Cow::Owned(archived)
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_name_of_transfer_encoding_changes() {
+    fn only_the_names_of_transfer_encoding_and_of_what_it_overrides_change() {
         fn check(head: &str, expect: &str) {
             let archived = archived_head(head.as_bytes());
             assert_eq!(String::from_utf8_lossy(&archived), expect);
@@ -150,6 +152,13 @@ mod tests {
             "HTTP/1.1 200 OK\r\nX-Crawler-Transfer-Encoding: gzip,\r\n chunked\r\n\
              X-Crawler-Transfer-Encoding: x\r\n\r\n",
         );
+        // Its length is none beside it, and one without it stays.
+        check(
+            "HTTP/1.1 200 OK\r\ncontent-length: 10\r\nTransfer-Encoding: chunked\r\nContent-Length : 9\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nX-Crawler-content-length: 10\r\nX-Crawler-Transfer-Encoding: chunked\r\n\
+             X-Crawler-Content-Length : 9\r\n\r\n",
+        );
+        check("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n");
         // A folded line that looks like the field belongs to the field before it.
         check(
             "HTTP/1.1 200 OK\r\nA: b\r\n Transfer-Encoding: chunked\r\n\r\n",
