@@ -11,6 +11,9 @@ use crate::message::Request;
 const FIELDS_USUAL: usize = 16;
 const HEAD_BYTES_USUAL: usize = 512;
 
+/// Fields whose values are URLs, or have some in them.
+const OF_URLS: [&str; 4] = ["location", "content-location", "link", "refresh"];
+
 /// Looks for the end of a head, the empty line, in bytes that come bit by bit. Lines may end in LF alone, and empty
 /// lines before the first are skipped (RFC 9112 §2.2).
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,26 +45,45 @@ pub fn parse_status(head: &[u8]) -> Option<u16> {
     std::str::from_utf8(text.get(space + 1..space + 4)?).ok()?.parse().ok()
 }
 
-/// The fields of a head as text, in order. Continued lines are joined (RFC 9112 §5.2); lines without a colon are left out.
+/// The fields of a head as text, in order. Continued lines are joined (RFC 9112 §5.2); lines without a colon are left out. A value that is not
+/// in UTF-8 is in ISO 8859-1 (RFC 9110 §5.5). A URL keeps its bytes, percent-encoded, as browsers request it.
 #[must_use]
 pub fn parse_fields(head: &[u8]) -> Headers {
     let mut fields: Vec<(String, String)> = Vec::with_capacity(FIELDS_USUAL);
     let lines = head.trim_ascii_start().split(|byte| *byte == b'\n').skip(1);
     for line in lines.take_while(|line| !line.trim_ascii().is_empty()) {
         if line.starts_with(b" ") || line.starts_with(b"\t") {
-            if let Some((_, value)) = fields.last_mut() {
+            if let Some((name, value)) = fields.last_mut() {
                 value.push(' ');
-                value.push_str(&text(line));
+                value.push_str(&text(name, line));
             }
         } else if let Some(colon) = line.iter().position(|byte| *byte == b':') {
-            fields.push((text(&line[..colon]), text(&line[colon + 1..])));
+            let name = text("", &line[..colon]);
+            let value = text(&name, &line[colon + 1..]);
+            fields.push((name, value));
         }
     }
     Headers(fields)
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes.trim_ascii()).into_owned()
+/// A part of the field `name`.
+fn text(name: &str, bytes: &[u8]) -> String {
+    let bytes = bytes.trim_ascii();
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return text.to_owned();
+    }
+    let has_urls = OF_URLS.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let mut text = String::with_capacity(3 * bytes.len());
+    for byte in bytes {
+        match byte {
+            0x80.. if has_urls => {
+                // Nothing fails to be written to a text.
+                let _ = write!(text, "%{byte:02X}");
+            }
+            _ => text.push(char::from(*byte)),
+        }
+    }
+    text
 }
 
 /// The head of a request over HTTP/1.1, as it is sent. The words of its names begin with capitals: some servers know no others.
@@ -155,6 +177,23 @@ mod tests {
         let expect = [("X-MiXed", "1"), ("set-cookie", "a"), ("Set-Cookie", "b"), ("Long", "x y")];
         let expect = expect.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(parse_fields(head).0, expect);
-        assert_eq!(parse_fields(b"HTTP/1.1 200 OK\r\nA: caf\xe9\r\n\r\n").get("a"), Some("caf\u{fffd}"));
+    }
+
+    #[test]
+    fn a_value_that_is_not_in_utf_8_is_read_byte_by_byte_and_urls_keep_their_bytes() {
+        for (line, expect) in [
+            (&b"A: caf\xe9"[..], "caf\u{e9}"),
+            ("A: caf\u{e9}".as_bytes(), "caf\u{e9}"),
+            (b"Content-Disposition: inline; filename=\"\xe9.html\"", "inline; filename=\"\u{e9}.html\""),
+            (b"Location: /x/t\xe4rget?q=\xff", "/x/t%E4rget?q=%FF"),
+            ("LOCATION: /x/t\u{e4}rget".as_bytes(), "/x/t\u{e4}rget"),
+            (b"link: </t\xe4>; rel=next,\r\n </\xe4>; rel=x", "</t%E4>; rel=next, </%E4>; rel=x"),
+            (b"Refresh: 0; url=/\xe4", "0; url=/%E4"),
+            (b"Content-Location: /\xe4", "/%E4"),
+        ] {
+            let head = [b"HTTP/1.1 200 OK\r\n", line, b"\r\n\r\n"].concat();
+            let fields = parse_fields(&head).0;
+            assert_eq!((fields.len(), fields[0].1.as_str()), (1, expect), "{}", line.escape_ascii());
+        }
     }
 }
