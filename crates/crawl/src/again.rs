@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
-use engine::Settings;
+use engine::{LOADED_WITH_PAGE, Settings};
 use model::{Outcome, Purpose, Round, Timestamp, Visit};
 use store::{Batch, CrawlView, Entry, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, Pattern, SiteKey, UrlKey};
@@ -171,14 +171,18 @@ impl<'a> Choice<'a> {
     }
 
     fn chooses(&self, entry: &Entry) -> bool {
-        let last = entry.visit.as_ref().filter(|_| may_be_visited(entry, &self.round));
+        let last = entry.visit.as_ref().filter(|_| self.may_be_visited(entry));
         last.is_some_and(|last| self.again.matches(entry, last, self.round.began_at))
     }
 
     /// Whether this is a requisite of a page that is chosen.
     fn chooses_page_of(&self, entry: &Entry) -> Result<bool, StoreError> {
-        let Some(page) = page_of(entry).filter(|_| may_be_visited(entry, &self.round)) else { return Ok(false) };
+        let Some(page) = page_of(entry).filter(|_| self.may_be_visited(entry)) else { return Ok(false) };
         Ok(self.view.get(page)?.is_some_and(|page| self.chooses(&page) && self.admits(&page)))
+    }
+
+    fn may_be_visited(&self, entry: &Entry) -> bool {
+        may_be_visited(entry, &self.round) && !is_left_to_browser(entry, self.settings)
     }
 
     /// Whether the patterns of the crawl admit a URL as they are now: otherwise its visit would end without a request.
@@ -199,6 +203,14 @@ pub(crate) fn may_be_visited(entry: &Entry, round: &Round) -> bool {
     };
     candidate.purpose != Purpose::Robots
         && visit.as_ref().is_some_and(|visit| was_asked_for(visit) && visit.round < round.number && !is_between(visit))
+}
+
+/// Whether this is a requisite that the browser requested, in a crawl that renders pages: it does so again with the page. The crawl knows neither
+/// the fields that the page's scripts send nor when an answer ends that they listen to.
+pub(crate) fn is_left_to_browser(Entry { candidate, visit, .. }: &Entry, settings: &Settings) -> bool {
+    candidate.purpose == Purpose::Requisite
+        && settings.render.is_some()
+        && visit.as_ref().is_some_and(|last| last.reason == LOADED_WITH_PAGE)
 }
 
 /// Whether a page is known only by a redirect that leads elsewhere each time, and last not to it; or by one further on from there.

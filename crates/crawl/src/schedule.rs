@@ -20,7 +20,7 @@ use model::{Purpose, Round, SiteRecord, Timestamp, Visit, can_be_compared, essen
 use store::{CrawlView, Entry, Store, StoreError, Totals};
 use weburl::{CanonicalUrl, SiteKey, UrlKey};
 
-use crate::again::{Beginning, going_on, is_passed_by, may_be_visited, next_round, page_of};
+use crate::again::{Beginning, going_on, is_left_to_browser, is_passed_by, may_be_visited, next_round, page_of};
 use crate::chosen::Chosen;
 use crate::importance::Important;
 use crate::{Notice, Waits};
@@ -80,7 +80,7 @@ impl Picked {
     /// Calls `each` with the pages and with what they need to be shown, part by part, in the order of their keys.
     fn each_part(
         &self,
-        view: &dyn CrawlView,
+        (view, settings): (&dyn CrawlView, &Settings),
         round: &Round,
         each: &mut dyn FnMut(Vec<UrlKey>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
@@ -99,6 +99,7 @@ impl Picked {
             let is_chosen = |entry: &&Entry| {
                 let is_of_page = page_of(entry).is_some_and(|page| self.pages.contains(&page))
                     && may_be_visited(entry, round)
+                    && !is_left_to_browser(entry, settings)
                     && self.open.may_be_asked(&entry.candidate.url);
                 is_of_page || self.pages.contains(&entry.candidate.url.key())
             };
@@ -330,7 +331,7 @@ impl Schedule {
     pub fn begin_with(&self, picked: Picked, store: &dyn Store, settings: &Settings) -> Result<Notice, StoreError> {
         let mut beginning = Beginning::new(store, settings, self.now)?;
         let round = beginning.round.clone();
-        picked.each_part(store, &round, &mut |chosen| beginning.choose(chosen))?;
+        picked.each_part((store, settings), &round, &mut |chosen| beginning.choose(chosen))?;
         Ok(beginning.end()?.unwrap_or(Notice::NothingDue(picked.waits)))
     }
 
@@ -341,7 +342,7 @@ impl Schedule {
     pub fn foreseen(&self, store: &dyn Store, settings: &Settings) -> Result<Chosen, StoreError> {
         let round = next_round(self.now, &store.totals()?.round);
         let mut chosen = Chosen::of_round(round.number);
-        self.pick(store, settings)?.each_part(store, &round, &mut |urls| {
+        self.pick(store, settings)?.each_part((store, settings), &round, &mut |urls| {
             chosen.count(&urls);
             Ok(())
         })?;

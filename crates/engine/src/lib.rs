@@ -48,6 +48,6 @@ pub use requisites::{Needs, Reading};
 pub use settings::{PATIENCE, RenderMode, Settings, Spent};
 pub use shell::{Change, Control, CrawlError, Ownership, Progress, Question, Shell, Steered, Work, Worked};
 pub use step::{
-    OnAddress, Pace, Prospect, SiteWaits, Start, State, Turn, Wait, read_rules, robots_state, robots_unread,
-    sitemaps_of,
+    LOADED_WITH_PAGE, OnAddress, Pace, Prospect, SiteWaits, Start, State, Turn, Wait, read_rules, robots_state,
+    robots_unread, sitemaps_of,
 };

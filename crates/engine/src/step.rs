@@ -37,6 +37,7 @@ mod yields;
 
 pub use paces::Pace;
 pub use prospect::{OnAddress, Prospect, SiteWaits, Turn, Wait};
+pub use requisites::LOADED_WITH_PAGE;
 pub(crate) use robots_txt::{
     ROBOTS_PATH, access_by as robots_access_by, expiry as robots_expiry, is_robots_txt, retry_after, robots_txt_of,
 };

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 use testweb::{Config, Files, LogEntry, Pages, Reply, Server, Web};
+use tokio::runtime::Runtime;
 
 use testkit::python::{python, runs, script};
 use testkit::ran::{Ran, argiope};
@@ -52,6 +53,8 @@ pub struct Crawled {
     root: TempDir,
     pub asked: BTreeMap<String, u32>,
     pub log: Vec<LogEntry>,
+    server: Server,
+    _runtime: Runtime,
 }
 
 impl Crawled {
@@ -89,7 +92,14 @@ impl Crawled {
         for entry in &log {
             *asked.entry(format!("{} {}{}", entry.method, entry.host, entry.target)).or_default() += 1;
         }
-        Crawled { root, asked, log }
+        Crawled { root, asked, log, server, _runtime: runtime }
+    }
+
+    /// The next run of the crawl, and all that the server saw so far.
+    pub fn goes_on(&self, arguments: &[&str]) -> Vec<LogEntry> {
+        let ran = argiope(&[&["crawl", "-o", &self.dir(), "--progress", "none"], arguments].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        self.server.log()
     }
 
     pub fn dir(&self) -> String {

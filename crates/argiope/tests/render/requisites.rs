@@ -209,3 +209,40 @@ fn a_page_that_comes_back_to_a_redirect_asks_its_server() {
     let row = &crawled.rows()["/gate.png"];
     assert_eq!((row["outcome"].as_str(), row["status"].as_u64()), (Some("binary"), Some(200)), "{row}");
 }
+
+/// What scripts request with fields of their own, the crawl cannot: in a round, too, the browser does.
+#[test]
+fn a_round_leaves_to_the_browser_what_it_loaded() {
+    let text = |media: &'static str, body: &'static str| Reply::new(200).header("Content-Type", media).body(body);
+    let pages = Pages::new()
+        .html(
+            "/",
+            "<!DOCTYPE html><title>App</title><link rel=icon href=/icon.png><div id=app></div><script src=/app.js></script>",
+        )
+        .reply("/icon.png", text("image/png", "icon"))
+        .reply(
+            "/app.js",
+            text(
+                "text/javascript",
+                "fetch('/api', { headers: { 'X-Requested-With': 'XMLHttpRequest' } }).then(answer => answer.text()) \
+                 .then(text => { document.getElementById('app').textContent = text })",
+            ),
+        );
+    let site = from_fn(move |request| match request.header("x-requested-with") {
+        _ if request.path() != "/api" => Site::reply(&pages, request),
+        Some(_) => text("application/json", "{}"),
+        None => Reply::error(403, "/api"),
+    });
+    let crawled =
+        Crawled::of(Web::new().site("app.test", site), "http://app.test/", &["--render", "always", "--requisites"]);
+    // Without a browser, the crawl visits them itself.
+    for (round, more) in [(1, None), (2, Some(&["--again"][..])), (3, Some(&["--again", "--unset", "render"]))] {
+        let log = more.map_or_else(|| crawled.log.clone(), |more| crawled.goes_on(more));
+        for path in ["/", "/app.js", "/icon.png", "/api"] {
+            let asked = log.iter().filter(|entry| entry.target == path).count();
+            assert_eq!(asked, round, "{path} in round {round}: {log:?}");
+        }
+        let is_refused = log.iter().any(|entry| entry.status == Some(403));
+        assert_eq!(is_refused, round == 3, "round {round}: {log:?}");
+    }
+}

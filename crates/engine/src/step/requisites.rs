@@ -21,7 +21,7 @@ const TAKEN_MAX: usize = 500_000;
 const REFERERS_MAX: usize = 50_000;
 
 /// The reason in the row of a file that needed no request of its own.
-pub(super) const LOADED_WITH_PAGE: &str = "loaded by the browser with its page";
+pub const LOADED_WITH_PAGE: &str = "loaded by the browser with its page";
 
 /// The requisites that wait, and what those of each page have taken.
 #[derive(Default)]
