@@ -2,10 +2,10 @@
 
 use anyhow::{Context, bail};
 use cookies::{Cookies, Profile, Refused, Tally};
+use engine::Redactions;
 use engine::clock::Clock;
-use fetch::{Redacted, Redactions};
 use login::Logins;
-use model::Timestamp;
+use model::{Redacted, Timestamp};
 use settings::plan::Plan;
 use settings::usage;
 

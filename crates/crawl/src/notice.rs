@@ -4,8 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fetch::Redacted;
-use model::Timestamp;
+use model::{Redacted, Timestamp};
 use printable::{Printable, counted};
 use settings::units::human_bytes;
 use weburl::{CanonicalUrl, Site};

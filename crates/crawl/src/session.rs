@@ -13,7 +13,7 @@ use archive::{ArchiveInState, Seal, Sealed, Serials};
 use cookies::Cookies;
 use dataset::Layout;
 use engine::clock::Clock;
-use engine::{End, Hook, Hooks, Ownership, Progress, Prospect, Recorder, Shell, Sink, Steered};
+use engine::{End, Hook, Hooks, Ownership, Progress, Prospect, Recorder, Redacting, Shell, Sink, Steered};
 use fetch::{FetchConfig, Fetcher, Gate, Keyring};
 use login::Logins;
 use model::Limits;
@@ -76,6 +76,7 @@ pub struct Session {
     before: Totals,
     notices: Vec<Notice>,
     looked_up: Option<Arc<Tally>>,
+    redacting: Arc<Redacting>,
     stopping: watch::Sender<bool>,
     progress: watch::Sender<Progress>,
     /// None for one of several workers: their server makes changes.
@@ -345,6 +346,7 @@ impl Builder {
         let history = steering.is_some().then(|| History::of(&dir, clock));
         let own_archive = (steering.is_some() && archive.is_some()).then(|| dir.archive());
         let recorder = Recorder::new(store.clone(), archive).against(against);
+        let redacting = recorder.redacting();
         let mut recorder = recorder.guarded_by(Box::new(move || Ok(held.check()?)));
         // Gone with the recorder: so readers of events learn that the run has ended.
         let events = broadcast::Sender::new(events::WAITING_MAX);
@@ -385,6 +387,7 @@ impl Builder {
             before,
             notices,
             looked_up,
+            redacting,
             stopping,
             progress,
             steering,
@@ -475,7 +478,6 @@ impl Session {
 
     async fn run_to_end(self) -> anyhow::Result<Ended> {
         let (shell, clock, progress, mut history) = (self.shell, self.clock, self.progress, self.history);
-        let fetcher = shell.fetcher.clone();
         let began = clock.now();
         let mut is_stopped = self.stopping.subscribe();
         let stop = async move {
@@ -511,7 +513,7 @@ impl Session {
             notices.extend(self.items.map_or_else(|| Ok(Vec::new()), |layout| fill::notices(&layout))?);
             notices.extend(self.logins.as_deref().map(jar::logins_at_end).unwrap_or_default());
             notices.extend(self.cookies.as_ref().and_then(jar::at_end));
-            notices.extend(jar::redacted_at_end(&fetcher.redactions()));
+            notices.extend(jar::redacted_at_end(&self.redacting.so_far()));
             notices.extend(self.looked_up.as_deref().and_then(referred));
             let totals = self.store.totals()?;
             let leaves = leaves.filter(|_| totals.pending > 0);

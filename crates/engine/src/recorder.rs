@@ -10,7 +10,7 @@ use store::{Batch, Committed, Store, StoreError};
 use weburl::{SiteKey, UrlKey};
 
 use crate::step::{ROBOTS_PATH, robots_unread};
-use crate::{Details, Record};
+use crate::{Details, Record, Redacting};
 use archive::{Archive, ArchiveError, Digests, Earlier, Original, Place, Says, Seal, Sealed};
 
 /// Commits records in batches.
@@ -20,6 +20,7 @@ pub struct Recorder {
     against: Option<Against>,
     sinks: Vec<Box<dyn Sink>>,
     guard: Option<Guard>,
+    redacting: Arc<Redacting>,
 }
 
 /// Called before anything is written, to check that writing is still allowed. An error ends the crawl.
@@ -134,7 +135,7 @@ impl Recorder {
     /// A recorder on a store and, unless the crawl keeps none, an archive.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, archive: Option<Archive>) -> Self {
-        Recorder { store, archive, against: None, sinks: Vec::new(), guard: None }
+        Recorder { store, archive, against: None, sinks: Vec::new(), guard: None, redacting: Arc::default() }
     }
 
     /// The same with earlier archives: a payload that they hold is not recorded again.
@@ -154,6 +155,12 @@ impl Recorder {
     #[must_use]
     pub fn guarded_by(self, guard: Guard) -> Self {
         Recorder { guard: Some(guard), ..self }
+    }
+
+    /// The count of what the records lack.
+    #[must_use]
+    pub fn redacting(&self) -> Arc<Redacting> {
+        self.redacting.clone()
     }
 
     /// The store.
@@ -281,6 +288,8 @@ impl Recorder {
             }
             let digests = Digests { payload: digest, block: record.block_digest };
             let location = time(Stage::Archive, || archive.append(&record.exchanges, digests, earlier.as_ref()))?;
+            let loaded = record.rendering.iter().flat_map(|rendering| &rendering.resources);
+            record.exchanges.iter().chain(loaded).for_each(|exchange| self.redacting.add(exchange));
             if let Some(visit) = &mut visit {
                 visit.location = location;
             }
@@ -435,6 +444,7 @@ mod tests {
             response_head: b"HTTP/1.1 200 OK\r\n\r\n".as_slice().into(),
             payload: b"page".as_slice().into(),
             truncated: None,
+            redacted: Default::default(),
         };
         Record { exchanges: vec![exchange], ..Record::of(url.site().key()) }
     }

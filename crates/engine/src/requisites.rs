@@ -366,6 +366,7 @@ pub(crate) mod tests {
             response_head: "HTTP/1.1 200 OK\r\nContent-Type: text/javascript\r\n\r\n".into(),
             payload: text.into(),
             truncated: None,
+            redacted: Default::default(),
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use cookies::{Cookie, Stored};
-use model::{Exchange, Failure, FailureKind, Headers, Limits, Method, Purpose, Response, Timestamp};
+use model::{Exchange, Failure, FailureKind, Headers, Limits, Method, Purpose, Redacted, Response, Timestamp};
 use stages::{Stage, wait};
 use tokio::time::{Instant, timeout_at};
 use weburl::CanonicalUrl;
@@ -22,7 +22,6 @@ use crate::known_values::KnownValues;
 use crate::message::{Request, ResponseHead, Unanswered};
 use crate::pace::Pace;
 use crate::pool::Pool;
-use crate::redactions::{Counted, Redacted, Redactions};
 use crate::request::{Ask, Requests};
 use crate::wanted::Wanted;
 use crate::{ConfigError, FetchConfig, head, set_cookies};
@@ -54,7 +53,6 @@ pub(crate) struct Exchanger {
     clock: Clock,
     /// The head of an answer has come, of whatever site.
     has_answer: AtomicBool,
-    redactions: Counted,
 }
 
 /// What was answered.
@@ -94,18 +92,12 @@ impl Exchanger {
             gate: config.gate.clone(),
             clock,
             has_answer: AtomicBool::new(false),
-            redactions: Counted::default(),
         })
     }
 
     /// True if some answer has begun to come.
     pub(crate) fn has_answer(&self) -> bool {
         self.has_answer.load(Ordering::Relaxed)
-    }
-
-    /// What the records of all exchanges lack of known values.
-    pub(crate) fn redactions(&self) -> Redactions {
-        self.redactions.so_far()
     }
 
     /// True if requests may be sent at the moment.
@@ -210,8 +202,7 @@ impl Exchanger {
         };
         let response_time = sent.elapsed();
         // Not before: hundreds of fetches wait for their bodies.
-        let (request_body, redacted) = recorded_body(ask, self.requests.known_values(ask).as_ref(), &mut answer);
-        self.redactions.add(ask.url.site(), redacted);
+        let request_body = recorded_body(ask, self.requests.known_values(ask).as_ref(), &mut answer);
         Ok(answered(ask, target, started_at, response_time, (answer, fields, request_body), collected))
     }
 
@@ -280,7 +271,7 @@ fn foreign_coding(fields: &Headers) -> Option<String> {
 fn recorded_body(ask: &Ask<'_>, values: Option<&KnownValues>, answer: &mut ResponseHead) -> (Bytes, Redacted) {
     let body = ask.page.map_or_else(Bytes::new, |page| page.body.clone());
     let Some(values) = values else { return (body, Redacted::default()) };
-    let redacted = values.redacted(&body);
+    let redacted = values.redacted_body(&body, coding_of(ask));
     let request = values.redacted_head(&answer.request_head, redacted.as_ref().map(|text| text.recorded.len()));
     let head = values.redacted_head(&answer.head, None);
     let bodies = redacted.as_ref().map_or(0, |text| text.values);
@@ -289,12 +280,17 @@ fn recorded_body(ask: &Ask<'_>, values: Option<&KnownValues>, answer: &mut Respo
     (redacted.map_or(body, |text| text.recorded.into()), counted)
 }
 
+/// The content coding that a page says its request has.
+fn coding_of<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a str> {
+    ask.page.into_iter().flat_map(|page| page.headers.all("content-encoding"))
+}
+
 fn answered(
     ask: &Ask<'_>,
     target: &Target,
     started_at: Timestamp,
     response_time: Duration,
-    (answer, fields, request_body): (ResponseHead, Headers, Bytes),
+    (answer, fields, (request_body, redacted)): (ResponseHead, Headers, (Bytes, Redacted)),
     collected: Collected,
 ) -> Answered {
     let exchange = Exchange {
@@ -307,6 +303,7 @@ fn answered(
         response_head: Bytes::from(answer.head),
         payload: collected.payload,
         truncated: collected.truncated,
+        redacted,
     };
     let note = (!collected.notes.is_empty()).then(|| collected.notes.join("; "));
     let response = Response {

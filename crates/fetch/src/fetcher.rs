@@ -14,7 +14,6 @@ use weburl::{CanonicalRules, CanonicalUrl, Site};
 use crate::exchange::{Clock, Exchanger, Unanswerable};
 use crate::head_first::HeadFirst;
 use crate::initiator::Initiator;
-use crate::redactions::Redactions;
 use crate::request::Ask;
 use crate::{ConfigError, FetchConfig, Grants, PageRequest};
 
@@ -124,12 +123,6 @@ impl Fetcher {
     #[must_use]
     pub fn stored_for(&self, page: &CanonicalUrl) -> Vec<Stored> {
         self.exchanger.stored_for(page)
-    }
-
-    /// What the records of all requests and answers lack of known values, so far.
-    #[must_use]
-    pub fn redactions(&self) -> Redactions {
-        self.exchanger.redactions()
     }
 
     /// Whether a request for `url` bears a cookie of this name from the jar.

@@ -8,10 +8,14 @@ use data_encoding::BASE64;
 use http::header::{self, HeaderMap};
 
 use crate::REDACTED;
+use crate::decode::decode;
 use crate::written::Written;
 
 /// Shorter values may stand anywhere by chance. In bytes.
 const VALUE_BYTES_MIN: usize = 8;
+
+/// What is looked through of the content of a body that is coded. A page may send 1 MiB.
+const CONTENT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Encodings around a value that are undone, one in the other.
 const LAYERS_MAX: usize = 4;
@@ -138,6 +142,17 @@ impl KnownValues {
         Some(Text { recorded, values })
     }
 
+    /// The same for a body of this content coding. One that has a value in its content is left out as a whole.
+    pub(crate) fn redacted_body<'a>(&self, body: &[u8], coding: impl Iterator<Item = &'a str>) -> Option<Text> {
+        let mut coding = coding.filter(|coding| !coding.trim().is_empty()).peekable();
+        if coding.peek().is_none() {
+            return self.redacted(body);
+        }
+        let content = decode(coding, body.to_vec(), CONTENT_BYTES_MAX);
+        let Text { values, .. } = self.redacted(&content).or_else(|| self.redacted(body))?;
+        Some(Text { recorded: REDACTED.as_bytes().to_vec(), values })
+    }
+
     /// Finds the parts of a text that have a value, within so many encodings.
     fn find(&self, text: &Written, layers: usize, found: &mut Vec<(usize, usize)>) {
         let plain = text.folded();
@@ -247,6 +262,29 @@ mod tests {
         check("x-echo: BasicPw-55aa66bb\r\n", "x-echo: ***\r\n");
         check("t=5333435245542d31&n=2", "t=***&n=2");
         check("t=05333435245542D31", "t=***");
+    }
+
+    #[test]
+    fn a_coded_body_is_left_out_where_its_content_has_a_value() {
+        let gzip = |text: &str| {
+            let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            std::io::Write::write_all(&mut gzip, text.as_bytes()).expect("memory");
+            gzip.finish().expect("memory")
+        };
+        let twice = format!("token=S3CRET-1&again=S3CRET-1{}", "&n=1".repeat(10_000));
+        for (coding, body, expect) in [
+            (&["gzip"][..], gzip(&twice), Some(("***", 2))),
+            (&["x-gzip, identity"], gzip("t=5333435245542d31"), Some(("***", 1))),
+            (&["gzip"], gzip("token=none"), None),
+            (&["gzip"], b"S3CRET-1, but no gzip".to_vec(), Some(("***", 1))),
+            (&["unheard-of"], b"t=S3CRET-1".to_vec(), Some(("***", 1))),
+            (&[""], b"t=S3CRET-1".to_vec(), Some(("t=***", 1))),
+            (&[], b"t=S3CRET-1".to_vec(), Some(("t=***", 1))),
+        ] {
+            let redacted = values().redacted_body(&body, coding.iter().copied());
+            let redacted = redacted.map(|text| (String::from_utf8(text.recorded).expect("text"), text.values));
+            assert_eq!(redacted, expect.map(|(text, values)| (text.to_owned(), values)), "{coding:?}");
+        }
     }
 
     #[test]

@@ -76,4 +76,29 @@ pub struct Exchange {
     pub payload: Bytes,
     /// Set if the payload is incomplete.
     pub truncated: Option<Truncation>,
+    /// The values that are in none of these, besides those of `Cookie`, `Set-Cookie` and `Authorization`.
+    pub redacted: Redacted,
+}
+
+/// How many values were redacted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Redacted {
+    /// In fields of requests and of answers.
+    pub fields: u64,
+    /// In bodies of requests.
+    pub bodies: u64,
+}
+
+impl Redacted {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self == Redacted::default()
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, more: Redacted) -> Redacted {
+        Redacted { fields: self.fields + more.fields, bodies: self.bodies + more.bodies }
+    }
 }

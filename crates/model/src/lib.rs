@@ -34,7 +34,7 @@ pub use announced::{Announced, Announcement, Announcer};
 pub use candidate::{Candidate, Position, Purpose, Queued, Via, Visited};
 pub use digest::{ContentDigest, PayloadDigest};
 pub use distance::Distance;
-pub use exchange::{Exchange, Method, Truncation};
+pub use exchange::{Exchange, Method, Redacted, Truncation};
 pub use fetch::{
     Condition, Failure, FailureKind, FetchOutcome, FetchTask, Fetched, ForPage, Headers, Response, TaskId,
 };

@@ -391,5 +391,6 @@ fn exchange(
         response_head: head.into(),
         payload,
         truncated,
+        redacted: Default::default(),
     }
 }

@@ -41,6 +41,7 @@ fn crawl(archive: &mut Archive, segments: &mut Vec<Segment>, pages: std::ops::Ra
             response_head: b"HTTP/1.1 200 OK\r\n\r\n".as_slice().into(),
             payload: url.into_bytes().into(),
             truncated: None,
+            redacted: Default::default(),
         };
         archive.append(&[exchange], Digests::default(), None).expect("appended");
         let grown = archive.sync().expect("synced").grown;

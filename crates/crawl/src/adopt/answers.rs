@@ -378,6 +378,7 @@ impl Answers {
             response_head: answer.head().to_vec().into(),
             payload: answer.payload().to_vec().into(),
             truncated: response.truncated,
+            redacted: Default::default(),
         };
         let mut seen = beside.seen.map(|seen| rendering(at, seen, beside.html));
         if let Some(Ok(document)) = seen.as_mut().map(|seen| seen.document.as_mut()) {

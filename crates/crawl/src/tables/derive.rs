@@ -450,6 +450,7 @@ pub(super) fn recorded_outcome(
         response_head: answer.head().to_vec().into(),
         payload: answer.payload().to_vec().into(),
         truncated: response.truncated,
+        redacted: Default::default(),
     };
     FetchOutcome {
         id: TaskId(0),

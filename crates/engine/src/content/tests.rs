@@ -21,6 +21,7 @@ fn page(body: &'static str, truncated: Option<Truncation>) -> FetchOutcome {
         response_head: Default::default(),
         payload: body.into(),
         truncated,
+        redacted: Default::default(),
     };
     let response = Response {
         status: 200,

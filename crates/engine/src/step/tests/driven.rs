@@ -306,6 +306,7 @@ impl Driven {
             response_head: bytes::Bytes::new(),
             payload: bytes::Bytes::new(),
             truncated: None,
+            redacted: Default::default(),
         };
         let is_answer = matches!(fetched, Fetched::Response(_));
         let outcome = FetchOutcome {
