@@ -65,7 +65,7 @@ pub fn logins_at_end(logins: &Logins) -> Vec<Notice> {
     logins
         .tallies()
         .into_iter()
-        .map(|login::Tally { name, logins, closed }| Notice::LoggedIn { name, logins, closed })
+        .map(|login::Tally { name, logins, closed, refused }| Notice::LoggedIn { name, logins, closed, refused })
         .collect()
 }
 

@@ -76,6 +76,8 @@ pub enum Notice {
         logins: u64,
         /// Pages that look as if one were logged out, and are recorded as they are.
         closed: u64,
+        /// How often it was refused.
+        refused: u64,
     },
     /// The browser that this file names is not used.
     BrowserNotUsed(PathBuf),
@@ -288,7 +290,7 @@ impl Notice {
             | Notice::Paused(_)
             | Notice::StreamLeft { .. } => true,
             Notice::Cookies { expired, .. } => *expired > 0,
-            Notice::LoggedIn { closed, .. } => *closed > 0,
+            Notice::LoggedIn { closed, refused, .. } => *closed > 0 || *refused > 0,
             Notice::TakenIn { unverifiable, links, cut, .. } => *unverifiable > 0 || *links > 0 || !cut.is_empty(),
             Notice::RoundOfNothing { too_young, is_by_pattern } => *is_by_pattern && *too_young == 0,
             Notice::Referred { wrong, .. } => *wrong > 0,
@@ -361,8 +363,11 @@ impl fmt::Display for Notice {
                 values.bodies,
                 named(sites, *more)
             ),
-            Notice::LoggedIn { name, logins, closed } => {
+            Notice::LoggedIn { name, logins, closed, refused } => {
                 write!(f, "login {name}: logged in {}", counted(*logins, "time"))?;
+                if *refused > 0 {
+                    write!(f, ", refused {}: its pages have failed meanwhile", counted(*refused, "time"))?;
+                }
                 match closed {
                     0 => Ok(()),
                     1 => f.write_str("; 1 page looks as if one were logged out: it is recorded as it is"),

@@ -7,15 +7,22 @@ use std::time::Duration;
 use fetch::Fetcher;
 use model::{Failure, FailureKind, FetchOutcome, FetchTask, Fetched, Purpose};
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 use weburl::CanonicalUrl;
 
 use crate::attempt::{self, MayAsk, Requests, Viewer};
 use crate::description::Login;
-use crate::error::{LoginFailed, REDIRECTS_MAX};
+use crate::error::{LoginError, LoginFailed, REDIRECTS_MAX};
 use crate::marks::Seen;
 
 /// Sessions that may end before a page is fetched in one of them; after that it has failed, and is tried again like any failure.
 const SESSIONS_MAX: u32 = 8;
+
+/// After so many refusals in a row a login is not tried again: a server may lock an account for wrong passwords.
+const REFUSALS_MAX: u32 = 3;
+
+/// The wait after the first refusal; each further one doubles it.
+const REFUSED_WAIT: Duration = Duration::from_secs(60);
 
 /// The logins of a crawl, with the fetcher whose jar has their cookies.
 pub struct Logins {
@@ -32,15 +39,39 @@ struct Session {
     number: AtomicU64,
     state: Mutex<State>,
     closed: AtomicU64,
+    refused: AtomicU64,
 }
 
 #[derive(Default)]
 struct State {
     attempts: u32,
+    /// Since it last worked.
+    refusals: Option<Refusals>,
     /// Where the last one led.
     home: Option<CanonicalUrl>,
     /// Whether that page shows success to strangers, too: then it does not tell whether one is logged in. `None`: there is no answer yet.
     is_home_public: Option<bool>,
+}
+
+/// A server does not take what it was sent.
+struct Refusals {
+    times: u32,
+    last: Instant,
+    /// What it said last.
+    reason: String,
+}
+
+impl Refusals {
+    /// Why the login is not tried now; `None` if it may be.
+    fn keep_back(&self, now: Instant) -> Option<String> {
+        let Refusals { times, last, reason } = self;
+        let wait = REFUSED_WAIT.saturating_mul(1 << times.saturating_sub(1).min(16));
+        match *times {
+            REFUSALS_MAX.. => Some(format!("{reason}; refused {times} times, not tried again in this run")),
+            _ if now < *last + wait => Some(format!("{reason}; not tried again within {} s", wait.as_secs())),
+            _ => None,
+        }
+    }
 }
 
 /// How a login went.
@@ -52,14 +83,21 @@ pub struct Tally {
     pub logins: u64,
     /// Pages that look as if one were logged out, although one is: recorded as they are.
     pub closed: u64,
+    /// How often it was refused.
+    pub refused: u64,
 }
 
 impl Logins {
     /// Logins that wait so long between their requests.
     #[must_use]
     pub fn new(logins: Vec<Login>, fetcher: Arc<Fetcher>, pause: Duration) -> Self {
-        let session =
-            |login| Session { login, number: AtomicU64::new(0), state: Mutex::default(), closed: AtomicU64::new(0) };
+        let session = |login| Session {
+            login,
+            number: AtomicU64::new(0),
+            state: Mutex::default(),
+            closed: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        };
         Logins { fetcher, sessions: logins.into_iter().map(session).collect(), pause }
     }
 
@@ -98,6 +136,7 @@ impl Logins {
             name: session.login.name.clone(),
             logins: session.number.load(Ordering::Relaxed),
             closed: session.closed.load(Ordering::Relaxed),
+            refused: session.refused.load(Ordering::Relaxed),
         };
         self.sessions.iter().map(tally).collect()
     }
@@ -252,6 +291,9 @@ impl Session {
         if self.number.load(Ordering::Acquire) != number {
             return Ok(Renewed::ByOthers);
         }
+        if let Some(reason) = state.refusals.as_ref().and_then(|refusals| refusals.keep_back(Instant::now())) {
+            return Err(reason);
+        }
         if self.is_alive(&mut state, requests).await.unwrap_or(has_logged_in) {
             return Ok(Renewed::Alive);
         }
@@ -281,7 +323,16 @@ impl Session {
     async fn log_in(&self, state: &mut State, requests: Requests<'_>) -> Result<(), LoginFailed> {
         state.attempts += 1;
         let done = attempt::log_in(&self.login, requests).await;
-        let home = done.map_err(|error| LoginFailed { name: self.login.name.clone(), error })?;
+        let is_refused = matches!(done, Err(LoginError::Refused { .. } | LoginError::Again { .. }));
+        let done = done.map_err(|error| LoginFailed { name: self.login.name.clone(), error });
+        let home = done.inspect_err(|failed| {
+            if is_refused {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                let times = state.refusals.as_ref().map_or(0, |refusals| refusals.times) + 1;
+                state.refusals = Some(Refusals { times, last: Instant::now(), reason: failed.to_string() });
+            }
+        })?;
+        state.refusals = None;
         if state.home.as_ref() != Some(&home) {
             (state.home, state.is_home_public) = (Some(home), None);
         }

@@ -463,6 +463,35 @@ async fn of_many_pages_that_find_the_session_ended_one_logs_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_password_that_is_refused_is_not_sent_again_for_each_page() {
+    let members = Members::new("members.test", "S3CRET-P", 3);
+    let shown = members.clone();
+    let star = from_fn(move |request: &Request| {
+        // The password is changed while the crawl runs.
+        if request.target == "/2" {
+            shown.is_closed.store(true, Ordering::Relaxed);
+        }
+        match (request.target.as_str(), shown.reply(request)) {
+            ("/home", reply) if reply.status == 200 => {
+                let links = (0..MEMBERS_PAGES).map(|number| format!("<a href=/{number}>{number}</a>"));
+                Reply::html(format!("<a id=out></a>{}", links.collect::<String>()))
+            }
+            (_, reply) => reply,
+        }
+    });
+    let server = serve(Web::new().site("members.test", star)).await;
+    let crawl = Crawl::of(&server, &["http://members.test/home"]).at_once();
+    let crawl = crawl.with(&["--no-sitemaps", "--exclude", "*closed", "--max-attempts", "2"]);
+    let logins = secret_file(&crawl, "logins.toml", MEMBERS);
+    crawl.again(&["--login", &logins]).begin().end().await;
+    let (said, posts) = (crawl.said(), members.posts.load(Ordering::Relaxed));
+    assert_eq!(posts - members.logins(), 1, "one refusal keeps the others back: {said}");
+    assert!(said.contains(", refused 1 time: its pages have failed meanwhile"), "{said}");
+    let failed = argiope(&["export", &crawl.dir().display().to_string(), "jsonl", "--all"]);
+    assert!(!failed.contains(SECRET), "{failed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn two_sites_and_two_tokens_at_once_each_get_their_own() {
     const API: &str = "Bearer S3CRET-T";
     // "ana:S3CRET-B"
