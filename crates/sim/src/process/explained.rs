@@ -68,7 +68,8 @@ impl Process<'_> {
         let held = others().map(|site| (site, self.held_as_told(self.said.stepped_at, site)));
         let held = held.collect();
         let now: BTreeMap<_, _> = others().map(|site| (site, self.state.prospect(now, site))).collect();
-        for wrong in now.values().filter_map(|said| self.comes_though_behind(said)) {
+        let wrong: Vec<String> = now.values().filter_map(|said| self.comes_though_behind(said)).collect();
+        for wrong in wrong {
             self.world.oracle.complain(Check::Explained, self.world.now, wrong);
         }
         Some(BeforeStep { held, now, is_wake: matches!(event, Event::Wake) })
