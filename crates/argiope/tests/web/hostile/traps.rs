@@ -6,7 +6,7 @@ use testweb::advanced;
 
 use testweb::advanced::TRAPS;
 
-use super::{crawl, sandbox};
+use super::{crawl_to_end, sandbox};
 use crate::crawl::{Crawl, outcome};
 
 /// Crawls from a URL of the advanced sandbox that leads on and on. As many pages are fetched, and all others are trapped for that reason.
@@ -18,8 +18,9 @@ async fn check(path: &str, options: &[&str], fetched: usize, reason: &str) {
 async fn trapped(path: &str, options: &[&str], reason: &str) -> Vec<String> {
     let server = sandbox().await;
     let seed = format!("http://{}{path}", advanced::HOST);
-    let found =
-        crawl(Crawl::of(&server, &[&seed]).with(&["--no-sitemaps", "--max-crawl-delay", "0"]).with(options)).await;
+    let (found, _) =
+        crawl_to_end(Crawl::of(&server, &[&seed]).with(&["--no-sitemaps", "--max-crawl-delay", "0"]).with(options))
+            .await;
     let of = |wanted: &str| found.pages.values().filter(|entry| outcome(entry) == wanted).collect::<Vec<_>>();
     let mut fetched = of("html");
     assert!(!of("trap").is_empty() && fetched.len() + of("trap").len() == found.pages.len(), "{:?}", found.outcomes());
@@ -91,7 +92,8 @@ async fn paths_that_grow() {
 async fn check_yield(entry: &str, group: &str) {
     let server = sandbox().await;
     let seed = format!("http://{}{entry}", advanced::HOST);
-    let found = crawl(Crawl::of(&server, &[&seed]).with(&["--no-sitemaps", "--max-crawl-delay", "0"])).await;
+    let (found, _) =
+        crawl_to_end(Crawl::of(&server, &[&seed]).with(&["--no-sitemaps", "--max-crawl-delay", "0"])).await;
     let trapped: Vec<_> = found.pages.values().filter(|entry| outcome(entry) == "trap").collect();
     let reason = format!("{group} brings only more of itself: more than 4000 pages");
     let is_told = |entry: &&&store::Entry| entry.visit.as_ref().is_some_and(|visit| visit.reason == reason);
