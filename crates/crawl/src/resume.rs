@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use settings::options::{FIXED, Options};
-use settings::plan::Plan;
+use settings::plan::{Plan, check_patterns};
 use settings::secrets_file::Secrets;
 use settings::usage;
 use store::Store;
@@ -59,12 +59,21 @@ pub fn resumed(
     Ok((plan, notices, store))
 }
 
+/// The plan of a run: of a crawl that goes on ([`resumed_plan`]), or of a new one.
+///
+/// # Errors
+/// What is given cannot be used, or as there.
+pub fn run_plan(dir: &CrawlDir, given: &Options, unset: &[String]) -> anyhow::Result<(Plan, Vec<Notice>)> {
+    if dir.holds_crawl() { resumed_plan(dir, given, unset) } else { Ok((Plan::of_given(given)?, Vec::new())) }
+}
+
 /// The plan of a crawl that goes on: its own options, but for those with the keys `unset`, with what is given now on top.
 /// Until its store is open, others may change the settings: see [`Basis`] and [`resumed`].
 ///
 /// # Errors
 /// What is given cannot be used, or changes what may not change; or `crawl.toml` does.
 pub fn resumed_plan(dir: &CrawlDir, given: &Options, unset: &[String]) -> anyhow::Result<(Plan, Vec<Notice>)> {
+    check_patterns(given)?;
     let (on_disk, names_browser) = dir.options_and_browser()?;
     fixed::check(dir, &on_disk)?;
     let mut notices = Vec::new();

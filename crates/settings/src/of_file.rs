@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use weburl::Pattern;
 
-use crate::patterns::pattern_of;
+use crate::patterns::{kept_pattern, pattern_of};
 use crate::text_file::{of_limited_size, read_bytes, read_regular};
 use crate::usage;
 
@@ -81,7 +81,7 @@ impl Patterns {
             usage(format!("exclude-file {}, pattern {number}: {error}", self.name))
         };
         let all = self.patterns.iter().zip(1..);
-        all.map(|(text, number)| pattern_of(text).map_err(|error| unusable(number, &error.without_text()))).collect()
+        all.map(|(text, number)| kept_pattern(text).map_err(|error| unusable(number, &error.without_text()))).collect()
     }
 }
 

@@ -52,6 +52,16 @@ pub(crate) fn pattern_of(text: &str) -> Result<Pattern, NoPattern> {
     Pattern::new(&spelled).map_err(NoPattern::Form)
 }
 
+/// The same of a crawl that has it. Earlier versions took patterns with `*` that can match no URL: those still match none.
+pub(crate) fn kept_pattern(text: &str) -> Result<Pattern, NoPattern> {
+    match pattern_of(text) {
+        Err(NoPattern::MatchesNothing | NoPattern::Never(_)) if text.contains('*') => {
+            Pattern::new(text).map_err(NoPattern::Form)
+        }
+        pattern => pattern,
+    }
+}
+
 /// The length of scheme and host, as far as no `*` is in the host: that may stand for a part of the path.
 fn origin_length(pattern: &str) -> usize {
     let is_of_scheme = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'*';
@@ -129,6 +139,8 @@ mod tests {
         ] {
             let error = pattern_of(given).expect_err(given).without_text();
             assert!(error.starts_with("matches no URL: ") && error.contains(why), "{given}: {error}");
+            // A crawl that has one goes on with it.
+            assert_eq!(kept_pattern(given).is_ok(), given.contains('*'), "{given}");
         }
     }
 }

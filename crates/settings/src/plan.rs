@@ -26,7 +26,7 @@ use self::pictures::with_pictures;
 pub(crate) use self::settled::Settled;
 use crate::of_file::OfFile;
 use crate::options::Options;
-use crate::patterns::{MATCHES_NOTHING, NoPattern, pattern_of};
+use crate::patterns::{MATCHES_NOTHING, NoPattern, kept_pattern, pattern_of};
 use crate::site_name::SiteDelay;
 use crate::text_file::read_secret;
 use crate::units::{Bytes, Span};
@@ -95,6 +95,15 @@ fn given_cookies(options: &Options) -> anyhow::Result<Profile> {
 }
 
 impl Plan {
+    /// The plan of options that a user gives.
+    ///
+    /// # Errors
+    /// As [`Plan::new`]; or a pattern can match no URL.
+    pub fn of_given(given: &Options) -> anyhow::Result<Self> {
+        check_patterns(given)?;
+        Plan::new(given)
+    }
+
     /// Checks the options and completes them. Files that the user names are read. Those that a `crawl.toml` names are not
     /// ([`Options::unread_files`]): the plan is then for reading what the crawl recorded.
     ///
@@ -446,7 +455,19 @@ fn excludes(options: &Options) -> anyhow::Result<Vec<Pattern>> {
 }
 
 fn patterns(flag: &str, texts: &[String]) -> anyhow::Result<Vec<Pattern>> {
-    texts.iter().map(|text| pattern(flag, text)).collect()
+    texts.iter().map(|text| kept_pattern(text).map_err(|error| unusable_pattern(flag, text, &error))).collect()
+}
+
+/// Refuses patterns that can match no URL. Those of a crawl that has them stay.
+///
+/// # Errors
+/// There is one among these options; the error names the flag.
+pub fn check_patterns(given: &Options) -> anyhow::Result<()> {
+    let all = [("include", &given.include), ("exclude", &given.exclude)];
+    all.into_iter().flat_map(|(flag, texts)| texts.iter().map(move |text| (flag, text))).try_for_each(|(flag, text)| {
+        pattern(flag, text)?;
+        Ok(())
+    })
 }
 
 /// A pattern, in the spelling of the URLs with which it is compared.
@@ -454,13 +475,17 @@ fn patterns(flag: &str, texts: &[String]) -> anyhow::Result<Vec<Pattern>> {
 /// # Errors
 /// It is no pattern, or can match no URL; the error names the flag.
 pub fn pattern(flag: &str, text: &str) -> anyhow::Result<Pattern> {
-    pattern_of(text).map_err(|error| match &error {
+    pattern_of(text).map_err(|error| unusable_pattern(flag, text, &error))
+}
+
+fn unusable_pattern(flag: &str, text: &str, error: &NoPattern) -> anyhow::Error {
+    match error {
         NoPattern::Form(error) => usage(format!("--{flag} `{}`: {error}", without_user_info(text))),
         NoPattern::MatchesNothing => {
             usage(format!("--{flag} `{text}` {MATCHES_NOTHING} (*{}*)", text.trim().trim_matches('*')))
         }
         NoPattern::Never(_) => usage(format!("--{flag} `{text}` {}", error.without_text())),
-    })
+    }
 }
 
 /// Reads a value, with the flag in the error. No message shows a password.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use ask::freshness::Freshness;
 use clap::Args;
-use crawl::resume::{Basis, resumed_plan};
+use crawl::resume::{Basis, run_plan};
 use crawl::retry;
 use crawl::stream::Target;
 use crawl::summary::{Summary, TimeSpent};
@@ -146,8 +146,7 @@ pub fn run(args: CrawlArgs) -> anyhow::Result<ExitCode> {
         CrawlDir::existing(dir.root()).context(option)?;
     }
     let planned = || -> anyhow::Result<_> {
-        let (mut plan, mut notices) =
-            if dir.holds_crawl() { resumed_plan(&dir, &given, &args.unset)? } else { (Plan::new(&given)?, Vec::new()) };
+        let (mut plan, mut notices) = run_plan(&dir, &given, &args.unset)?;
         notices.retain(|notice| !(args.again && *notice == Notice::RequisitesFromNow));
         let (seeds, of_seeds) = given_seeds.urls(&mut plan, args.strict)?;
         notices.extend(of_seeds);

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::bail;
 use serde::{Deserialize, Serialize};
 use settings::options::{CHANGEABLE, FIXED, Options};
-use settings::plan::Plan;
+use settings::plan::{Plan, check_patterns};
 use settings::site_name::{SiteDelay, SiteName};
 use settings::{table, usage};
 use weburl::without_user_info;
@@ -145,12 +145,23 @@ impl Change {
         }
     }
 
+    /// The options that it gives.
+    fn given(&self) -> anyhow::Result<Options> {
+        Ok(match self {
+            Change::Exclude(patterns) => Options { exclude: patterns.clone(), ..Options::default() },
+            Change::Include(patterns) => Options { include: patterns.clone(), ..Options::default() },
+            Change::Set(given) => Options::parse(given)?,
+            _ => Options::default(),
+        })
+    }
+
     /// The options after the change; `None` if it does not change options.
     ///
     /// # Errors
     /// Its settings cannot be read.
     pub fn of(&self, options: &Options) -> anyhow::Result<Option<Options>> {
         let mut changed = options.clone();
+        check_patterns(&self.given()?)?;
         match self {
             Change::Pause => changed.paused = Some(true),
             Change::Resume => changed.paused = Some(false),

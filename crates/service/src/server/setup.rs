@@ -19,7 +19,7 @@ use settings::deny_private::DenyPrivateOption;
 use settings::login::LoginOption;
 use settings::of_file::OfFile;
 use settings::options::Options;
-use settings::plan::Plan;
+use settings::plan::{Plan, check_patterns};
 use settings::secrets_file::Secrets;
 use settings::store_address::StoreAddress;
 use settings::units::Span;
@@ -185,7 +185,7 @@ impl Given<'_> {
         let Some(archive) = self.archive else {
             bail!(usage("--archive is missing: where the archive goes, a URL on storage that all workers share"));
         };
-        let plan = Plan::new(&self.options.over(&defaults(self.options))?)?;
+        let plan = Plan::of_given(&self.options.over(&defaults(self.options))?)?;
         self.setup(stored(&plan.options)?, archive.to_owned(), &plan)
     }
 
@@ -212,6 +212,7 @@ impl Given<'_> {
 
     /// Refuses what was given and is not as the crawl was set up.
     fn agrees(&self, setup: &Setup, at: &At<'_>, crawl_id: &str, kept: &Secrets) -> anyhow::Result<(Plan, Placement)> {
+        check_patterns(self.options)?;
         let stored = Options::parse(&setup.settings)?;
         let plan = Plan::new(&self.options.over(&kept.put_into(stored.clone()))?)?;
         let missing = plan.options.missing_secrets();
