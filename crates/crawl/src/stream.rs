@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 
 use anyhow::{anyhow, bail};
@@ -225,14 +225,14 @@ pub(crate) struct Stream {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Shows whether a stream holds the crawl up.
+/// Shows whether a stream holds the crawl up. It keeps no file of the stream open.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Gauge(Option<Arc<Shared>>);
+pub(crate) struct Gauge(Weak<Shared>);
 
 impl Gauge {
     /// True while a commit waits for the reader of the stream.
     pub(crate) fn is_full(&self) -> bool {
-        self.0.as_ref().is_some_and(|shared| shared.holds_commit())
+        self.0.upgrade().is_some_and(|shared| shared.holds_commit())
     }
 }
 
@@ -267,7 +267,7 @@ impl Stream {
 
     /// Whether it holds the crawl up.
     pub(crate) fn gauge(&self) -> Gauge {
-        Gauge(Some(self.shared.clone()))
+        Gauge(Arc::downgrade(&self.shared))
     }
 
     /// Sends the remaining lines, as far as the reader takes them. The sink must be gone.
