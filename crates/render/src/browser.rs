@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use fresh::Temporary;
-use rustix::process::{Pid, Signal, geteuid, kill_process_group};
+use rustix::process::{Pid, Signal, geteuid, kill_process_group, test_kill_process_group};
 use serde_json::json;
 use tokio::process::{Child, Command};
 
@@ -23,7 +23,9 @@ const PROFILE_PATH_MAX: usize = 61;
 /// A process that is killed is waited for so long at most: until it has ended, it may write into the profile.
 const ENDS_WITHIN: Duration = Duration::from_secs(5);
 /// Between two looks whether it has.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// Every so many looks read /proc. What reads the entries of processes while they end holds up the system, which takes these away.
+const LOOKS_OF_A_READING: u128 = 20;
 
 /// What keeps the browser from using the network by itself, and from doing anything that a page does not need. Whatever is not
 /// asked of the source would go to a proxy that is not there, under names that do not resolve.
@@ -138,6 +140,11 @@ impl Browser {
         all.map(|entry| entry.path()).filter(move |process| group_of(process).is_some_and(|of| Some(of) == group))
     }
 
+    /// True if the browser has processes, those included that have ended and that no other process has waited for.
+    fn has_processes(&self) -> bool {
+        self.group.is_some_and(|group| test_kill_process_group(group).is_ok())
+    }
+
     /// Ends the browser.
     pub(crate) fn kill(&self) {
         if let Some(group) = self.group {
@@ -152,14 +159,14 @@ impl Drop for Browser {
     fn drop(&mut self) {
         self.kill();
         let looks_max = ENDS_WITHIN.as_millis() / LOOK_EVERY.as_millis();
-        for _ in 0..looks_max {
-            if self.processes().next().is_none() {
+        for look in 1..=looks_max {
+            // Takes the process off the list; the runtime does so later if it has not ended yet.
+            let _ = self.process.try_wait();
+            if !self.has_processes() || look % LOOKS_OF_A_READING == 0 && self.processes().next().is_none() {
                 break;
             }
             std::thread::sleep(LOOK_EVERY);
         }
-        // Takes the process off the list; the runtime does so later if it has not ended yet.
-        let _ = self.process.try_wait();
     }
 }
 

@@ -9,7 +9,7 @@ use ask::path::{Path, path};
 use ask::picture::{Drawn, Picture, VERTICES_MAX};
 use ask::rank::{RankOf, Ranked, Ranking, digits};
 use axum::extract::{RawQuery, State};
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use crawl::standing::Standing;
 use graph::{Crew, Definition, Grouping};
@@ -240,11 +240,9 @@ pub(crate) async fn data(State(ui): State<Ui>, RawQuery(query): RawQuery) -> Res
     json(ui.picture(shown).await?).await
 }
 
-/// A picture for the script.
+/// A picture for the script. While it is being drawn the answer is 202 without a body, which a browser does not report as an error.
 pub(crate) async fn json(picture: Option<Arc<Picture>>) -> Result<Response, Failure> {
-    let Some(picture) = picture else {
-        return Err(Failure::Unready("the picture is being drawn: try again".to_owned()));
-    };
+    let Some(picture) = picture else { return Ok(StatusCode::ACCEPTED.into_response()) };
     let json = blocking(move || Ok(serde_json::to_vec(&*picture)?)).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }

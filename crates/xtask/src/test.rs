@@ -1,12 +1,13 @@
 //! `cargo xtask test`: all checks and all tests, as in CI.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
+use tempfile::TempDir;
 
 use crate::workspace::workspace;
 use crate::{bench, needs, semver, site, tidy};
@@ -15,8 +16,14 @@ use crate::{bench, needs, semver, site, tidy};
 /// Without it (`cargo nextest run`), each run tries new ones.
 const SEED_OF_CASES: &str = "20260101";
 
-/// Tests that run at once for every two cores: a third of their time they wait, for leases, delays and browsers.
-const TESTS_FOR_TWO_CORES: usize = 3;
+/// Places for tests that each core gives. How many of them a test takes stands in `.config/nextest.toml`.
+const PLACES_OF_A_CORE: usize = 6;
+
+/// The file system in memory.
+const IN_MEMORY: &str = "/dev/shm";
+
+/// Memory that must be available for files of tests in it, in KiB. They take a gibibyte at most.
+const AVAILABLE_MIN: u64 = 8 << 20;
 
 /// Runs everything, and stops at the first thing that fails.
 ///
@@ -31,9 +38,11 @@ pub fn run() -> anyhow::Result<()> {
     tests.push("--no-fail-fast");
     directories.extend(std::env::split_paths(&path));
     let path = std::env::join_paths(directories)?;
-    let at_once = (std::thread::available_parallelism()?.get() * TESTS_FOR_TWO_CORES).div_ceil(2).to_string();
+    let files = files_in_memory()?;
+    let files = files.as_ref().map(TempDir::path);
+    let places = (std::thread::available_parallelism()?.get() * PLACES_OF_A_CORE).to_string();
     if has_nextest {
-        tests.extend(["--test-threads", &at_once]);
+        tests.extend(["--profile", "whole", "--test-threads", &places]);
     }
     if !needs::has_networks() {
         eprintln!(
@@ -46,10 +55,10 @@ pub fn run() -> anyhow::Result<()> {
         };
         tests.extend(left_out);
     }
-    step(&tests, &path)?;
-    step(&["test", "--workspace", "--doc", "--quiet"], &path)?;
+    step(&tests, &path, files)?;
+    step(&["test", "--workspace", "--doc", "--quiet"], &path, files)?;
     // Other programs get the crates as packages.
-    step(&["package", "--workspace", "--no-verify", "--allow-dirty", "--quiet"], &path)?;
+    step(&["package", "--workspace", "--no-verify", "--allow-dirty", "--quiet"], &path, None)?;
     semver::run_if_possible()?;
     // The tests have built the crawler.
     site::run(&["--binary", &bench::argiope::target().join("debug/argiope").display().to_string()])
@@ -74,14 +83,25 @@ fn compiled_and_provided(compile: &[&str], path: &OsStr) -> anyhow::Result<Vec<P
             if is_missing.load(Ordering::Relaxed) {
                 break;
             }
-            step(arguments, path)?;
+            step(arguments, path, None)?;
         }
         providing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-/// Runs cargo with arguments, and says how long it took.
-fn step(arguments: &[&str], path: &OsStr) -> anyhow::Result<()> {
+/// A directory in memory for the files of tests, if there is room. A disk takes a third of the processors' time for thousands of small
+/// files that come and go.
+fn files_in_memory() -> anyhow::Result<Option<TempDir>> {
+    let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:")?.trim().strip_suffix(" kB"));
+    let is_enough = available.and_then(|kib| kib.parse::<u64>().ok()).is_some_and(|kib| kib >= AVAILABLE_MIN);
+    // A short name: the paths of sockets have 107 bytes.
+    let directory = || tempfile::Builder::new().prefix("argiope-").tempdir_in(IN_MEMORY);
+    Ok((is_enough && Path::new(IN_MEMORY).is_dir()).then(directory).transpose()?)
+}
+
+/// Runs cargo with arguments, and says how long it took. Temporary files are written to `files`, if that is given.
+fn step(arguments: &[&str], path: &OsStr, files: Option<&Path>) -> anyhow::Result<()> {
     let command = format!("cargo {}", arguments.join(" "));
     eprintln!("xtask: {command}");
     #[expect(clippy::disallowed_methods, reason = "how long a step took is shown to a person")]
@@ -91,6 +111,7 @@ fn step(arguments: &[&str], path: &OsStr) -> anyhow::Result<()> {
         .current_dir(workspace())
         .env("PATH", path)
         .env("PROPTEST_RNG_SEED", SEED_OF_CASES)
+        .envs(files.map(|files| ("TMPDIR", files)))
         .status();
     if !status.with_context(|| command.clone())?.success() {
         bail!("{command} failed");

@@ -1,5 +1,5 @@
-//! Small applications made with the frameworks that people use, beside a judge: a plain browser that opens every link and presses every
-//! button. The scripts of the frameworks are packages of npm, which `cargo xtask test` unpacks. It builds what must be built: `apps/built`, `apps/ferries`,
+//! Small applications made with the frameworks that people use, beside a judge: a plain browser that opens every link and presses each
+//! button once. The scripts of the frameworks are packages of npm, which `cargo xtask test` unpacks. It builds what must be built: `apps/built`, `apps/ferries`,
 //! `apps/shipyard`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +18,10 @@ const ORIGIN: &str = "http://app.test";
 const WORDS_MIN: f64 = 0.95;
 /// Pages that the judge opens of an application, at most.
 const PAGES_MAX: usize = 40;
+/// Buttons of a page that the judge presses, at most.
+const BUTTONS_MAX: usize = 5;
+/// The buttons of a page, as they are written.
+const BUTTONS: &str = "[...document.querySelectorAll('button')].map((button) => button.outerHTML)";
 
 /// An application.
 struct App {
@@ -310,13 +314,14 @@ fn leads(browser: &mut Browser) -> Vec<String> {
 }
 
 /// The pages of an application with the text that each shows, as a plain browser finds them. Documents that are not HTML have none.
+/// A button that several pages have is pressed on the first one.
 fn judged(app: &'static App) -> BTreeMap<String, Option<String>> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
     let server = runtime.block_on(Server::start(Config::new(web(app)))).expect("a free port");
     let to = format!("--host-resolver-rules=MAP app.test {}", server.address());
     let mut browser = Browser::with(&[&to]);
-    let (mut texts, mut known) = (BTreeMap::new(), BTreeSet::new());
+    let (mut texts, mut known, mut pressed) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
     let mut queue = vec![format!("{ORIGIN}/")];
     while let Some(url) = queue.pop().filter(|_| texts.len() < PAGES_MAX) {
         if !known.insert(url.clone()) {
@@ -327,10 +332,14 @@ fn judged(app: &'static App) -> BTreeMap<String, Option<String>> {
         let text = text.as_str().map(str::to_owned);
         texts.insert(url.clone(), text);
         queue.extend(leads(&mut browser));
-        let buttons = browser.value("document.querySelectorAll('button').length").as_u64().unwrap_or(0);
-        for button in 0..buttons.min(5) {
+        let buttons = browser.value(BUTTONS);
+        let buttons: Vec<String> = serde_json::from_value(buttons).expect("a list");
+        for (at, button) in buttons.into_iter().enumerate().take(BUTTONS_MAX) {
+            if !pressed.insert(button) {
+                continue;
+            }
             open(&mut browser, &url);
-            browser.value(&format!("document.querySelectorAll('button')[{button}]?.click(); 0"));
+            browser.value(&format!("document.querySelectorAll('button')[{at}]?.click(); 0"));
             still(&mut browser);
             queue.extend(leads(&mut browser));
         }

@@ -11,10 +11,12 @@ use tokio::runtime::Runtime;
 use testkit::ran::{argiope, command};
 
 const PAGES: usize = 40;
-/// How often it is looked whether something has happened, every 20 ms: far longer than it takes.
-const LOOKS_MAX: u32 = 3_000;
+/// Between two looks whether something has happened.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often it is looked: far longer than it takes.
+const LOOKS_MAX: u32 = 600;
 /// A browser that is not gone within 10 s is left behind.
-const GONE_LOOKS_MAX: u32 = 500;
+const GONE_LOOKS_MAX: u32 = 100;
 
 /// Processes that have a text in their command line.
 fn processes(text: &str) -> usize {
@@ -27,7 +29,7 @@ fn until(looks_max: u32, mut is_so: impl FnMut() -> bool) -> bool {
     (0..looks_max).any(|_| {
         let so = is_so();
         if !so {
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(LOOK_EVERY);
         }
         so
     })

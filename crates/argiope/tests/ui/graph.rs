@@ -52,7 +52,7 @@ fn a_point_is_named_and_leads_to_its_story() {
 fn a_picture_that_is_drawn_once_more_is_waited_for() {
     /// The picture does not hold any more when the page asks for it.
     const DRAWN_AGAIN: &str = "const own = window.fetch; let asked = 0;
-        window.fetch = (...given) => { asked += 1; return asked < 3 ? Promise.resolve(new Response('', { status: 409 })) : own(...given); };";
+        window.fetch = (...given) => { asked += 1; return asked < 3 ? Promise.resolve(new Response('', { status: 202 })) : own(...given); };";
     let crawl = crawled();
     let ui = shown(&crawl);
     let mut browser = Browser::start();

@@ -17,8 +17,10 @@ const UNDO: &str = "button[aria-label='Undo: delay ui.test=2s']";
 /// What takes it back.
 const BACK: &str = "set delay-for = [\"ui.test=4s\"]";
 
+/// The settings in force. A comment above them names what the last change replaced.
 fn settings(crawl: &Crawled) -> String {
-    std::fs::read_to_string(Path::new(crawl.dir()).join("crawl.toml")).expect("the settings")
+    let file = std::fs::read_to_string(Path::new(crawl.dir()).join("crawl.toml")).expect("the settings");
+    file.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n")
 }
 
 /// The changes of the journal, the last one first, without their dates and buttons.

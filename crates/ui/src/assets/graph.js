@@ -15,7 +15,7 @@ if (canvas) {
   // Lines are drawn when nothing has moved for so long, in milliseconds.
   const REST = 120;
   // The picture of this page holds no more, and the next one takes some time. It is asked for again then, in milliseconds.
-  const CONFLICT = 409;
+  const ACCEPTED = 202;
   const LOAD_AGAIN = 1000;
   const pen = canvas.getContext("2d");
   // Colours are read from it: reading from the canvas itself would slow that down.
@@ -205,7 +205,7 @@ if (canvas) {
 
   const load = async () => {
     const answer = await fetch(canvas.dataset.src);
-    if (answer.status === CONFLICT) {
+    if (answer.status === ACCEPTED) {
       pointed.textContent = "The picture is being drawn once more: the crawl has gone on.";
       await new Promise((over) => setTimeout(over, LOAD_AGAIN));
       await load();
