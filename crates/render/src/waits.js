@@ -247,10 +247,10 @@
     observes = true;
     watches = true;
   });
-  // Whether something is waited for. It counts as a look.
-  const isBusy = plainly(() => {
-    for (const [wait, looks] of waits) {
-      if (looks < LOOKS_MAX) waits.set(wait, looks + 1);
+  // Whether something is waited for. It counts as so many looks.
+  const isBusy = plainly((looks) => {
+    for (const [wait, before] of waits) {
+      if (before < LOOKS_MAX) waits.set(wait, before + looks);
       else waits.delete(wait);
     }
     return waits.size > 0;
@@ -280,8 +280,8 @@
     return true;
   };
   // What is waited for, and whether the page's clock may jump this far. What is in sight is told in the time of the machine.
-  const pending = (milliseconds) => {
-    const busy = isBusy();
+  const pending = (milliseconds, looks) => {
+    const busy = isBusy(looks);
     const waits = awaitsFrame() || busy;
     const calm = !waits && !observes && isCalm(milliseconds);
     return (waits ? 1 : 0) | (observes ? 2 : 0) | (calm ? 4 : 0) | (workers.size > 0 ? 8 : 0);

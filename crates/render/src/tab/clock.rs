@@ -19,6 +19,9 @@ const STEPS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_m
 const STEP_OF_BUSY_PAGE: Duration = Duration::from_millis(2);
 /// Such steps of a page. One that goes on is not waited for.
 const BUSY_STEPS_MAX: u32 = 1_000;
+/// A step before which answers came counts as so many, for what the page waits for. Else a worker that goes on asking would be waited for as
+/// often as one that computes, which takes minutes.
+const STEPS_OF_AN_ANSWER: u32 = 50;
 /// The clock runs this far at once, and stands as long, while the page waits for a worker: its timers have the time of the machine.
 const STEP_WITH_WORKER: Duration = Duration::from_millis(50);
 /// A page that is not painted by then, by the clock of the machine, goes on as it is.
@@ -118,11 +121,13 @@ impl Tab<'_> {
     pub(super) async fn run_clock(&mut self, time: Duration) -> Result<(), RenderFailure> {
         let (first, most) = STEPS;
         let (mut left, mut step, mut painted_at) = (time, first, None);
-        // How much the page had requested when it was calm.
-        let mut calm_at = None;
+        // How much the page had requested when it was calm, and how many answers it had at the last look.
+        let (mut calm_at, mut looked_at) = (None, self.rendered.served);
         loop {
             self.wait_for_answers().await?;
-            let pending = self.pending(left).await?;
+            let looks = if self.rendered.served == looked_at { 1 } else { STEPS_OF_AN_ANSWER };
+            looked_at = self.rendered.served;
+            let pending = self.pending(left, looks).await?;
             let is_busy = pending.is_busy && self.busy_steps < BUSY_STEPS_MAX;
             if left.is_zero() && !is_busy {
                 return Ok(());
@@ -186,9 +191,9 @@ impl Tab<'_> {
         self.connection.tell(Some(&self.session), "Emulation.setVirtualTimePolicy", json!({"policy": "advance"})).await
     }
 
-    /// What the page waits for, if its clock is to run this far.
-    async fn pending(&mut self, time: Duration) -> Result<Pending, RenderFailure> {
-        let asked = format!("globalThis.argiopeCrawler?.pending({})", time.as_millis());
+    /// What the page waits for, if its clock is to run this far. It counts as so many looks at it.
+    async fn pending(&mut self, time: Duration, looks: u32) -> Result<Pending, RenderFailure> {
+        let asked = format!("globalThis.argiopeCrawler?.pending({}, {looks})", time.as_millis());
         let bits = match self.evaluate(&asked).await {
             // Between two documents there is nothing to ask.
             Err(RenderFailure::Protocol { .. }) => 0,
