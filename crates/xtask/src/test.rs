@@ -1,6 +1,8 @@
 //! `cargo xtask test`: all checks and all tests, as in CI.
 
 use std::ffi::OsStr;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -89,15 +91,21 @@ fn compiled_and_provided(compile: &[&str], path: &OsStr) -> anyhow::Result<Vec<P
     })
 }
 
-/// A directory in memory for the files of tests, if there is room. A disk takes a third of the processors' time for thousands of small
-/// files that come and go.
+/// A directory in memory for the files of tests, if there is room. On a disk, thousands of small files come and go.
 fn files_in_memory() -> anyhow::Result<Option<TempDir>> {
     let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let available = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:")?.trim().strip_suffix(" kB"));
     let is_enough = available.and_then(|kib| kib.parse::<u64>().ok()).is_some_and(|kib| kib >= AVAILABLE_MIN);
-    // A short name: the paths of sockets have 107 bytes.
-    let directory = || tempfile::Builder::new().prefix("argiope-").tempdir_in(IN_MEMORY);
-    Ok((is_enough && Path::new(IN_MEMORY).is_dir()).then(directory).transpose()?)
+    if !is_enough || !Path::new(IN_MEMORY).is_dir() {
+        return Ok(None);
+    }
+    // A short name: paths of sockets have 107 bytes. Servers that tests start run as another user.
+    let open = Permissions::from_mode(0o755);
+    let files = tempfile::Builder::new().prefix("a").rand_bytes(3).permissions(open).tempdir_in(IN_MEMORY)?;
+    // Tests run programs from there, which a container may forbid.
+    let program = files.path().join("true");
+    std::fs::copy("/bin/true", &program)?;
+    Ok(Command::new(program).status().is_ok_and(|ran| ran.success()).then_some(files))
 }
 
 /// Runs cargo with arguments, and says how long it took. Temporary files are written to `files`, if that is given.
